@@ -2,6 +2,7 @@ from .figure_sets import save_figures as save_figures
 from .page.page_style import PageStyle as PageStyle
 from .page.page_style import current_style as current_style
 from .page.page_style import page_style as page_style
+from .result.certificate_figure import certificates as certificates
 from .result.cutoff_figures import cutoff_and_noise as cutoff_and_noise
 from .result.ground_figure import ground_reaction as ground_reaction
 
@@ -31,6 +32,7 @@ from .study.comparison_figures import compare_activations as compare_activations
 from .study.comparison_figures import compare_co_contraction as compare_co_contraction
 from .study.comparison_figures import compare_contact_forces as compare_contact_forces
 from .study.comparison_figures import compare_group_forces as compare_group_forces
+from .study.comparison_figures import compare_muscle_forces as compare_muscle_forces
 from .study.emg_figures import emg_trade_off as emg_trade_off
 from .study.group_figures import group_curves as group_curves
 from .study.sensitivity_maps import force_sensitivity_map as force_sensitivity_map

@@ -1,18 +1,19 @@
 """One trial under several costs: mechanics computed once, the forces shared once per cost."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
+from musclesolve._util.checks import check_type
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking.check import findings_of
 from musclesolve.constants import COMPARISON_FILE
-from musclesolve.errors import input_error
+from musclesolve.errors import InputError, input_error
 from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
@@ -28,39 +29,68 @@ from musclesolve.results.files.result_netcdf import check_folder, check_inputs, 
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import REGISTRY, Solver, find_solver
+from musclesolve.studies.compare_problem import compare_problem
 
 Stacked = tuple[tuple[str, ...], AnyArray, dict[str, Any]]
 RENAMED = {"cost": "least_cost"}
 """Name of the variable of costs: `cost` is already the name of the dimension."""
 
 
+@overload
 def compare(
-    trial: AnyTrial | str | Path,
+    trial: AnyTrial | Problem | str | Path,
     costs: Sequence[str | Cost],
     solver: str | Solver | None = None,
     side: str = "both",
     progress: Progress | None = None,
-) -> xr.Dataset:
-    """Share the moments of one trial among the muscles under several costs.
+    *,
+    solvers: Sequence[str | Solver] | None = None,
+) -> xr.Dataset: ...
+@overload
+def compare(
+    trial: Mapping[str, Problem],
+    costs: Sequence[str | Cost],
+    solver: str | Solver | None = None,
+    side: str = "both",
+    progress: Progress | None = None,
+    *,
+    solvers: Sequence[str | Solver] | None = None,
+) -> dict[str, xr.Dataset]: ...
+def compare(
+    trial: AnyTrial | Problem | Mapping[str, Problem] | str | Path,
+    costs: Sequence[str | Cost],
+    solver: str | Solver | None = None,
+    side: str = "both",
+    progress: Progress | None = None,
+    *,
+    solvers: Sequence[str | Solver] | None = None,
+) -> xr.Dataset | dict[str, xr.Dataset]:
+    """Share the moments of one trial, or of a problem of arrays, among the muscles under several costs.
 
     Args:
-        trial: a checked trial, from `read_trial`, or the path of a trial file.
-        costs: two or more, names or Cost objects with names of their own.
+        trial: a checked trial, from `read_trial`, the path of a trial file, a Problem, or a dict of Problems by name.
+        costs: two or more, names or Cost objects with names of their own; with `solvers` one is enough.
         solver: name of a solver, or a Solver, for all costs. The default is the solver of the trial file, and for a
             cost that it cannot minimize the first of `solvers()` that can; the attribute `solver` names it.
         side: "r", "l" or "both".
         progress: called with the name of each stage and the share of the work that is done.
+        solvers: names or Solver objects, which solve a Problem one after the other; for a Problem alone.
 
     Returns:
-        The Dataset of `run` with a dimension `cost` (with the weight of EMG where the trial file gives one) for
-        activation, muscle_force, reserve_moment, unassigned_moment, joint_reaction, status, valid,
+        Of a Problem the Dataset of `Solution.to_dataset` with a dimension `cost`, with `solvers` also `solver`, and
+        least_cost, iterations, cost_value (cost, evaluated_cost, time): every cost at the optimum of each, and
+        time_per_frame [s], without compilation. Of a dict of Problems a dict of such Datasets.
+        Of a trial the Dataset of `run` with a dimension `cost` (with the weight of EMG where the trial file gives one)
+        for activation, muscle_force, reserve_moment, unassigned_moment, joint_reaction, status, valid,
         kkt_residual and least_cost. In addition co_contraction (cost, time, dof), group_force (cost, time,
         function_group), and the agreement of every pair of costs per muscle and per function group, see
         `musclesolve.results.comparison_facts`.
 
     Raises:
-        InputError: fewer than two costs, a cost twice, or whatever `run` refuses.
+        InputError: fewer than two costs, a cost or solver twice, whatever `run` or `solve` refuses, several solvers
+            or a side for what has none.
 
     Examples:
         >>> both = ms.compare(ms.data.reference_stride(), ["stress_cubed", "force_squared"], side="r")
@@ -69,12 +99,33 @@ def compare(
     """
     report = progress or no_progress
     wanted = members(costs)
-    if len(wanted) < 2:
+    arrays = isinstance(trial, Problem | Mapping)
+    if solvers is not None and not arrays:
+        raise InputError(
+            "several solvers for a trial",
+            code="conflict",
+            where="solvers",
+            expected="a Problem",
+            remedy="compare ms.leg_problem(result, side), or choose one solver",
+        )
+    if len(wanted) < (1 if solvers is not None else 2):
         raise input_error("studies.comparison_needs_two_costs", where="costs")
     compared = [find_cost(cost) for cost in wanted]
     names = [cost.label for cost in compared]
     if twice := [name for place, name in enumerate(names) if name in names[:place]]:
         raise input_error("studies.two_costs_called", where="costs", twice=twice[0])
+    if isinstance(trial, Problem):
+        methods = solvers if solver is None else [solver, *(solvers or ())]
+        compared_problem = compare_problem(trial, compared, methods, report)
+        alone = solvers is None and solver is not None
+        return compared_problem.isel(solver=0, drop=True) if alone else compared_problem
+    if isinstance(trial, Mapping):
+        for name, problem in trial.items():
+            check_type(problem, Problem, f"trial[{name!r}]", "a Problem")
+        return {
+            name: compare(problem, compared, solver, side, report, solvers=solvers)
+            for name, problem in trial.items()
+        }
     trial = read_trial(trial)
     prepared = prepare(trial, compared[0], solver, side, report)
     findings = findings_of(trial, prepared)

@@ -167,11 +167,12 @@ def abscissa(result: xr.Dataset, *, averaged: bool = True) -> Abscissa:
 
 
 def time_axis(result: xr.Dataset) -> Abscissa:
-    """Time [s], the same for both legs."""
+    """Time [s], or the numbers of the frames where no time is known; the same for both legs."""
     time = np.asarray(result["time"].values, dtype=float)
     whole = Pass(np.arange(time.size), time, np.zeros(time.size, dtype=bool))
     sides = [str(side) for side in result["side"].values]
-    return Abscissa("time [s]", (float(time[0]), float(time[-1])), {side: [whole] for side in sides})
+    label = "time [s]" if result["time"].attrs.get("units", "s") == "s" else "frame"
+    return Abscissa(label, (float(time[0]), float(time[-1])), {side: [whole] for side in sides})
 
 
 def event_places(result: xr.Dataset, side: str, passes: list[Pass], cycle: bool) -> dict[str, Array]:

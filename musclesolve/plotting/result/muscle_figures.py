@@ -14,6 +14,7 @@ from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, side_of, split_side, with_side
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.keys import line
+from musclesolve.plotting.page.of_arrays import as_result
 from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style
 from musclesolve.plotting.page.panels import GROUPS, Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, heading, note, page, zero_line
@@ -21,6 +22,7 @@ from musclesolve.results.dataset.frame_validity import valid
 from musclesolve.results.dataset.leg_kinetics import group_force
 from musclesolve.results.facts import achilles
 from musclesolve.results.tables.lines import decimal
+from musclesolve.sharing.solution import Solution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,20 +44,22 @@ MEASURED_LABEL = "fascicle measured by ultrasound"
 FIBER_TITLE = "Fibers and elastic tendons: Achilles tendon, then those that store most energy"
 
 
-def activations(result: xr.Dataset) -> Sheet:
+def activations(result: xr.Dataset | Solution) -> Sheet:
     """Activation of each muscle, 0 to 1, over the envelope of its EMG where that was measured."""
+    result = as_result(result)
     titles, grid = ("Muscle activation", ACTIVATION), Grid(top=1.02, low=True)
     with_emg = all(name in result.variables for name in OF_EMG) and result.sizes["channel"] > 0
     return _every_muscle(result, "activation", titles, grid, with_emg)
 
 
-def muscle_forces(result: xr.Dataset) -> Sheet:
+def muscle_forces(result: xr.Dataset | Solution) -> Sheet:
     """Force of each muscle in newton, every panel with its own scale."""
-    return _every_muscle(result, "muscle_force", ("Muscle force", FORCE), Grid(low=True))
+    return _every_muscle(as_result(result), "muscle_force", ("Muscle force", FORCE), Grid(low=True))
 
 
-def function_groups(result: xr.Dataset) -> Sheet:
+def function_groups(result: xr.Dataset | Solution) -> Sheet:
     """A panel for each group of the muscle set, from hip to ankle, with the peak of the summed force of each side."""
+    result = as_result(result, "max_isometric_force")
     legs = Legs.from_result(result)
     # Group -> its muscles without side, the groups in the order of all pages.
     stems: dict[str, set[str]] = {}

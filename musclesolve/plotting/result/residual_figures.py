@@ -11,6 +11,7 @@ from musclesolve._util.sides import SIDE_NAMES, has_side
 from musclesolve.plotting.page.arrangement import height_for, space_for
 from musclesolve.plotting.page.curves import Legs, time_axis
 from musclesolve.plotting.page.keys import area, line
+from musclesolve.plotting.page.of_arrays import as_result
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR
 from musclesolve.plotting.page.sheet import Sheet, heading, page, zero_line
 from musclesolve.plotting.result.joint_figures import coordinate_stems
@@ -21,6 +22,7 @@ from musclesolve.results.dataset.result_quantities import (
     moved_points,
     pelvis_residual,
 )
+from musclesolve.sharing.solution import Solution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,8 +72,9 @@ def consistency_shift(result: xr.Dataset) -> Sheet:
     return sheet
 
 
-def reserves(result: xr.Dataset) -> Sheet:
-    """Moments that the muscles of an OpenSim model leave to reserves [N m]."""
+def reserves(result: xr.Dataset | Solution) -> Sheet:
+    """Moments that the muscles of an OpenSim model, or of a solution, leave to reserves [N m]."""
+    result = as_result(result)
     legs, stems = Legs.from_result(result, analyzed=False), coordinate_stems(result)
     rows = -(-len(stems) // 2)
     title = "Reserve moments" if legs.incomplete else "Reserve moments: no frame needs one"

@@ -16,6 +16,7 @@ from musclesolve.plotting.figure_names import COMPARISON, CONTACT_TITLE, drawing
 from musclesolve.plotting.page.curves import FAILED, RESERVE, Legs, Validity, abscissa, cross, with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import APART, line
+from musclesolve.plotting.page.of_arrays import as_result
 from musclesolve.plotting.page.page_style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE
 from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet
@@ -59,12 +60,17 @@ def comparison_files(comparison: xr.Dataset, progress: Progress | None = None) -
     return figures_of(comparison, pages, progress)
 
 
-def compare_activations(comparison: xr.Dataset, side: str) -> Sheet:
+def compare_activations(comparison: xr.Dataset, side: str | None = None) -> Sheet:
     """Activation of each muscle of a leg, 0 to 1."""
     return _page(comparison, "muscle", side, ("Muscle activation", ACTIVATION), "activation", SHARE)
 
 
-def compare_group_forces(comparison: xr.Dataset, side: str) -> Sheet:
+def compare_muscle_forces(comparison: xr.Dataset, side: str | None = None) -> Sheet:
+    """Force of each muscle of a leg [N], every panel with its own scale."""
+    return _page(comparison, "muscle", side, ("Muscle force", FORCE), "muscle_force", OWN_SCALES)
+
+
+def compare_group_forces(comparison: xr.Dataset, side: str | None = None) -> Sheet:
     """Sum of the forces of the muscles of each function group [N], every panel with its own scale."""
     titles = ("Force of function groups", FORCE)
     return _page(comparison, "function_group", side, titles, "group_force", OWN_SCALES)
@@ -92,9 +98,20 @@ FILES = files_of(COMPARISON)
 
 
 def _page(
-    comparison: xr.Dataset, dim: str, side: str, titles: tuple[str, str], variable: str, grid: Grid
+    comparison: xr.Dataset,
+    dim: str,
+    side: str | None,
+    titles: tuple[str, str],
+    variable: str,
+    grid: Grid,
 ) -> Sheet:
-    """A panel for each entry of a dimension that belongs to a leg, in it a curve for each cost."""
+    """A panel for each entry of a dimension that belongs to a leg, in it a curve for each cost.
+
+    side: the first one of the comparison unless given.
+    """
+    comparison = as_result(comparison)
+    _check_colors(comparison)
+    side = side or frames.sides(comparison)[0]
     # The frames are the same under every cost; the first cost decides which pass of several is drawn first.
     first = comparison.isel(cost=0)
     legs = Legs.from_result(first, abscissa(first, averaged=False))
@@ -157,9 +174,13 @@ def _check(comparison: xr.Dataset) -> None:
     if missing := [name for name in COMPARISON_VARIABLES if name not in comparison.variables]:
         source = comparison.encoding.get("source")
         raise input_error("plotting.not_comparison_musclesolve", file=source, missing=missing)
+    _check_colors(comparison)
+    if comparison.sizes["time"] < 2:
+        raise input_error("plotting.comparison_single_frame")
+
+
+def _check_colors(comparison: xr.Dataset) -> None:
     if comparison.sizes["cost"] > len(COST_COLORS):
         raise input_error(
             "plotting.costs_only_colors", sizes=comparison.sizes["cost"], count=len(COST_COLORS)
         )
-    if comparison.sizes["time"] < 2:
-        raise input_error("plotting.comparison_single_frame")

@@ -1,0 +1,85 @@
+"""Figures of solutions and comparisons of arrays: every curve is a curve of the solution."""
+
+import numpy as np
+import pytest
+from refusals import refused
+
+import musclesolve as ms
+
+TIME = np.linspace(0.0, 1.0, 25)
+BEND = 0.4 - 0.2 * np.cos(2.0 * np.pi * TIME)
+
+
+@pytest.fixture(scope="module")
+def squat():
+    angles = {"knee_flexion_r": 2.0 * BEND, "knee_flexion_l": 2.0 * BEND}
+    return ms.pose_problem(
+        angles, None, {"knee_flexion_r": -80.0 * BEND, "knee_flexion_l": -60.0 * BEND}, time=TIME
+    )
+
+
+@pytest.fixture(scope="module")
+def comparison(squat):
+    return ms.compare(squat, ["stress_cubed", "force_squared"])
+
+
+@pytest.mark.parametrize(
+    ("draw", "field"), [(ms.plotting.activations, "activation"), (ms.plotting.muscle_forces, "force")]
+)
+def test_panels_of_muscles_show_the_solution(squat, draw, field):
+    solution = ms.solve(squat)
+    drawn = [line.get_ydata() for axes in draw(solution).panels.flat for line in axes.get_lines()]
+    expected = getattr(solution, field)
+    for column in expected.T:
+        assert any(len(each) == len(TIME) and np.allclose(each, column) for each in drawn)
+
+
+def test_axis_is_time_or_frame(squat):
+    assert "time [s]" in all_texts(ms.plotting.activations(ms.solve(squat)))
+    assert "frame" in all_texts(ms.plotting.activations(ms.solve(squat.with_arrays(time=None))))
+
+
+def all_texts(sheet):
+    from matplotlib.text import Text
+
+    return [text.get_text() for text in sheet.findobj(Text)]
+
+
+def test_groups_have_the_names_of_muscle_sets(squat):
+    data = ms.solve(squat).to_dataset(squat)
+    assert "quadriceps femoris" in all_texts(ms.plotting.function_groups(data))
+    with refused("missing_argument", "max_isometric_force"):
+        ms.plotting.function_groups(ms.solve(squat))
+
+
+@pytest.mark.parametrize("draw", [ms.plotting.compare_activations, ms.plotting.compare_muscle_forces])
+@pytest.mark.parametrize("side", ["r", "l", None])
+def test_costs_are_side_by_side(comparison, draw, side):
+    texts = all_texts(draw(comparison, side))
+    assert {"stress_cubed", "force_squared"} <= set(texts)
+
+
+def test_group_forces_are_sums(comparison):
+    sheet = ms.plotting.compare_group_forces(comparison, "l")
+    drawn = [line.get_ydata() for axes in sheet.panels.flat for line in axes.get_lines()]
+    quadriceps = [name for name in comparison["muscle"].values if name.startswith(("vastus", "rectus"))]
+    own = [name for name in quadriceps if name.endswith("_l")]
+    total = comparison["muscle_force"].sel(cost="stress_cubed", muscle=own).sum("muscle")
+    assert any(len(each) == len(TIME) and np.allclose(each, total) for each in drawn)
+
+
+def test_pairs_of_costs_and_solvers_have_a_curve_each(squat):
+    both = ms.compare(squat, ["stress_cubed"], solvers=["batch", "slsqp"])
+    assert {"batch", "slsqp"} <= set(all_texts(ms.plotting.compare_activations(both)))
+
+
+def test_certificates_are_below_the_tolerance(squat, comparison):
+    for data in (ms.solve(squat), comparison):
+        for axes in ms.plotting.certificates(data).panels.flat:
+            *drawn, limit = axes.get_lines()
+            assert drawn and all((each.get_ydata() <= limit.get_ydata()[0]).all() for each in drawn)
+
+
+def test_a_single_frame_has_no_curve(squat):
+    with refused("plotting.single_frame"):
+        ms.plotting.activations(ms.solve(squat.frames(np.array([0]))))

@@ -1,0 +1,79 @@
+"""A problem under several costs and solvers: every cost is least at its own optimum, and solvers agree."""
+
+import numpy as np
+import pytest
+from refusals import refused
+
+import musclesolve as ms
+
+COSTS = ["stress_cubed", "force_squared", "joint_weighted_activation"]
+
+
+@pytest.fixture(scope="module")
+def squat():
+    time = np.linspace(0.0, 1.0, 5)
+    bend = 0.4 - 0.2 * np.cos(2.0 * np.pi * time)
+    angles = {"hip_flexion_r": bend, "knee_flexion_r": 2.0 * bend}
+    return ms.pose_problem(
+        angles, None, {"hip_flexion_r": -60.0 * bend, "knee_flexion_r": -80.0 * bend}, time=time
+    )
+
+
+@pytest.fixture(scope="module")
+def compared(squat):
+    return ms.compare(squat, COSTS)
+
+
+def test_every_cost_is_least_at_its_own_optimum(compared):
+    value = compared["cost_value"].transpose("evaluated_cost", "cost", "time")
+    for cost in COSTS:
+        own = value.sel(evaluated_cost=cost, cost=cost)
+        np.testing.assert_allclose(own, compared["least_cost"].sel(cost=cost), rtol=1e-9)
+        others = value.sel(evaluated_cost=cost)
+        assert (others >= own * (1.0 - 1e-6)).all() and (others.max("cost") > 1.01 * own).any()
+
+
+def test_solutions_are_those_of_solve_with_certificate_and_time(compared, squat):
+    for cost in COSTS:
+        alone = ms.solve(squat, cost)
+        np.testing.assert_array_equal(compared["activation"].sel(cost=cost), alone.activation)
+        np.testing.assert_array_equal(compared["kkt_residual"].sel(cost=cost), alone.kkt_residual)
+    assert compared["valid"].all() and (compared["time_per_frame"] > 0.0).all()
+    assert compared["moment_arm"].dims == ("time", "dof", "muscle")
+    np.testing.assert_array_equal(compared["time"], squat.time)
+
+
+def test_solvers_find_the_same_forces(squat):
+    both = ms.compare(squat, ["stress_cubed"], solvers=["batch", "slsqp"])
+    assert both["activation"].dims == ("cost", "solver", "time", "muscle")
+    force = both["muscle_force"].isel(cost=0)
+    np.testing.assert_allclose(force.sel(solver="slsqp"), force.sel(solver="batch"), atol=0.5)
+    one = ms.compare(squat, COSTS[:2], "slsqp")
+    assert one.attrs["solver"] == "slsqp" and "solver" not in one.dims
+
+
+def test_a_cost_beyond_the_usual_solver_gets_one_that_can(squat):
+    both = ms.compare(squat, ["stress_cubed", "min_max"])
+    assert both["valid"].all() and both.attrs["cost"] == "stress_cubed, min_max"
+
+
+def test_problems_by_name_and_a_single_frame(squat):
+    first = ms.Problem(
+        squat.moment_arm[0], squat.moment[0], squat.force_capacity[0], squat.max_isometric_force
+    )
+    named = ms.compare({"all": squat, "first": first}, COSTS[:2])
+    assert list(named) == ["all", "first"]
+    one, every = named["first"]["cost_value"], named["all"]["cost_value"].isel(time=0)
+    assert one.dims == ("cost", "evaluated_cost")
+    np.testing.assert_allclose(one, every, rtol=1e-6)
+
+
+def test_wrong_arguments_are_refused(squat):
+    with refused("duplicate_name", "solvers"):
+        ms.compare(squat, COSTS, solvers=["batch", "batch"])
+    with refused("studies.comparison_needs_two_costs"):
+        ms.compare(squat, COSTS[:1])
+    with refused("conflict", "solvers"):
+        ms.compare(ms.data.reference_stride(), COSTS, solvers=["batch"])
+    with refused("bad_type", "one"):
+        ms.compare({"one": 1.0}, COSTS)
