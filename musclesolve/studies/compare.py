@@ -90,7 +90,7 @@ def compare(
 
     Raises:
         InputError: fewer than two costs, a cost or solver twice, whatever `run` or `solve` refuses, several solvers
-            or a side for what has none.
+            for a trial.
 
     Examples:
         >>> both = ms.compare(ms.data.reference_stride(), ["stress_cubed", "force_squared"], side="r")

@@ -58,9 +58,9 @@ def test_a_cost_beyond_the_usual_solver_gets_one_that_can(squat):
 
 
 def test_problems_by_name_and_a_single_frame(squat):
-    first = ms.Problem(
-        squat.moment_arm[0], squat.moment[0], squat.force_capacity[0], squat.max_isometric_force
-    )
+    arrays = squat.moment_arm[0], squat.moment[0], squat.force_capacity[0], squat.max_isometric_force
+    fibers = squat.fiber_force_capacity[0]
+    first = ms.Problem(*arrays, lower=squat.lower[0], fiber_force_capacity=fibers)
     named = ms.compare({"all": squat, "first": first}, COSTS[:2])
     assert list(named) == ["all", "first"]
     one, every = named["first"]["cost_value"], named["all"]["cost_value"].isel(time=0)
