@@ -1,12 +1,17 @@
 """Force-sharing problem of one leg, taken from a result for further analysis."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import side_of
-from musclesolve.errors import input_error
+from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.hill_model import along_fibers
+from musclesolve.pipeline.run import prepare
+from musclesolve.recording.data import AnyTrial
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import as_dataset
 from musclesolve.sharing.problem import Problem
@@ -17,21 +22,29 @@ PROBLEM_VARIABLES = (
 )
 
 
-def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = None) -> Problem:
+def leg_problem(
+    result: xr.Dataset,
+    side: str,
+    reserve_weight: float | None = None,
+    trial: AnyTrial | str | Path | None = None,
+) -> Problem:
     """Return the force-sharing problem of one leg: the moments of the contractile elements in every frame.
 
         b = joint_moment - moment_arm @ passive_force,    on the shared degrees of freedom
 
     Frames of an invalid motion (status INVALID_MOTION) have no moments (NaN) and are left out by all solvers. The
-    problem holds the data of all costs except the joint reactions of `joint_reaction_squared`.
+    problem holds the data of all costs. A result does not keep the joint reactions of `joint_reaction_squared` and the
+    rates of joint angles: they are computed again from the trial.
 
     Args:
         result: of `run`, or read from its file.
         side: "r" or "l"; "other" for muscles of no side.
         reserve_weight: see Problem.
+        trial: the trial of the result, or the path of its file; None: a problem without joint reactions and rates.
 
     Raises:
-        InputError: the result has no muscles of that side, lacks an axis, or is not the result of a run.
+        InputError: the result has no muscles of that side, lacks an axis, or is not the result of a run; the trial has
+            other times, muscles or moment arms, or no ground reactions.
 
     Examples:
         >>> problem = ms.leg_problem(ms.run(ms.data.reference_stride()), "r")
@@ -51,6 +64,7 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
     arm = leg["moment_arm"].values
     needed = leg["joint_moment"].values - np.einsum("tkm,tm->tk", arm, leg["passive_force"].values)
     usable = frames.credible(result, side)
+    again = {} if trial is None else _again(leg, trial, side, tuple(muscles), tuple(dofs))
     return Problem(
         moment_arm=arm,
         moment=np.where(usable[:, None], needed, np.nan),
@@ -66,6 +80,46 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
         joints_crossed=leg["joints_crossed"].values if "joints_crossed" in leg else None,
         passive_force=leg["passive_force"].values,
         emg=leg["measured_activation"].values if "measured_activation" in leg else None,
+        fiber_length=leg["fiber_length"].values if "fiber_length" in leg else None,
+        joint_angle=leg["joint_angle"].values if "joint_angle" in leg else None,
+        time=leg["time"].values,
+        **again,
+    )
+
+
+def _again(
+    leg: xr.Dataset, trial: AnyTrial | str | Path, side: str, muscles: tuple[str, ...], dofs: tuple[str, ...]
+) -> dict[str, Any]:
+    """Joint reactions and rates of the shared degrees of freedom of a leg, from the trial of a result."""
+    body = prepare(trial)
+    found = [part for part in body.parts if part.state.parameters.names == muscles and part.shared == dofs]
+    if len(found) != 1 or not np.array_equal(body.time, leg["time"].values):
+        raise _other_trial(f"it has no part with the muscles, degrees of freedom and times of side {side!r}")
+    (part,) = found
+    if not np.allclose(
+        part.state.moment_arm[:, part.rows], leg["moment_arm"].values, rtol=0.0, atol=_SAME_ARM
+    ):
+        raise _other_trial("its moment arms differ")
+    if part.loads is None:
+        raise _other_trial("no ground reactions are known")
+    return {
+        "reaction_matrix": part.loads.matrix,
+        "reaction_offset": part.loads.offset(leg["passive_force"].values),
+        "reaction": part.loads.components,
+        "joint_rate": None if part.rate is None else part.rate[:, part.rows],
+    }
+
+
+_SAME_ARM = 1e-6
+"""Difference of moment arms that round-off explains [m]."""
+
+
+def _other_trial(fault: str) -> InputError:
+    return InputError(
+        f"no joint reactions of this result follow from the trial: {fault}",
+        code="conflict",
+        where="trial",
+        expected="the trial of the result, unchanged, with ground reactions",
     )
 
 
