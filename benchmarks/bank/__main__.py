@@ -66,7 +66,7 @@ SOLUTIONS = {
     "cost": "(T,) the least cost",
     "multiplier": "(T, m) [cost per N m]; of min_max the combination of moments that proves its largest load",
     "certificate": "(T,) KKT residual of musclesolve, relative",
-    "second_difference": "(T,) relative difference of the cost that a second solver reaches; 0 at rest: no cost is less",
+    "second_difference": "(T,) relative difference of the cost of a second solver; 0 at rest: no cost is less",
     "proof": "(T, m) Farkas direction of a frame out of reach, NaN elsewhere; absent where all are within reach",
 }
 
@@ -107,7 +107,7 @@ def write(path: Path, named: Iterable[tuple[str, str, ms.Problem]]) -> None:
                 print(f"left out: {name}, {cost}: {fault}")
                 continue
             stored |= {f"{name}/{cost}/{array}": value for array, value in solution.items()}
-    np.savez_compressed(path, index=np.array(json.dumps(index)), **stored)
+    np.savez_compressed(path, index=np.array(json.dumps(index)), **stored)  # type: ignore[arg-type]
 
 
 def digest(arrays: Mapping[str, Array]) -> str:
@@ -126,7 +126,7 @@ def reference(problem: ms.Problem, cost: str) -> dict[str, Array]:
     second = _largest_load(problem, coefficient) if linear else ms.solve(problem, chosen, "ipopt").cost
     multiplier = solution.multiplier
     if linear:  # no level where all muscles rest
-        levels = np.nan_to_num(solution.level_multiplier)
+        levels = np.nan_to_num(np.asarray(solution.level_multiplier))
         multiplier = levels[:, 0] if levels.size else np.zeros_like(problem.moment)
     at_rest = solution.cost <= 1e-12 * read_bank.value(COSTS[cost], coefficient, 0.1 * problem.upper)
     found = {
@@ -156,7 +156,8 @@ def unproved(problem: ms.Problem, form: dict[str, Any], found: dict[str, Array])
     good = max(miss, gap) <= LARGEST_MISS and certificate <= LARGEST_MISS and both and second <= AGREEMENT
     if good and (solved.all() or proof > 1e-6):
         return ""
-    return f"miss {miss:.0e}, gap {gap:.0e}, certificate {certificate:.0e}, second solver {second:.0e}, proof {proof:.0e}"
+    words = f"miss {miss:.0e}, gap {gap:.0e}, certificate {certificate:.0e}"
+    return f"{words}, second solver {second:.0e}, proof {proof:.0e}"
 
 
 def _largest_load(problem: ms.Problem, load: Array) -> Array:

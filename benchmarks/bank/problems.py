@@ -157,7 +157,7 @@ def model_poses(model: Path) -> ms.Problem:
 def degenerate() -> Named:
     """Problems that are easy to state and hard to finish, made by hand."""
     made, base = "made by hand", random_problem(FRAMES, 4, 14, seed=1)
-    equal = [[30.0], [90.0], [0.0], [-20.0]]
+    equal = np.array([[30.0], [90.0], [0.0], [-20.0]])
     arm, force = np.array([[0.05, 0.05, -0.03, -0.03]]), np.full(4, 1000.0)
     yield "equal muscles", f"{made}: pairs of the same muscle", ms.Problem(arm, equal, force, force)
     mixed = np.array([[1.0, 0, 0, 0], [0, 1.0, 0, 0], [1.0, 1.0, 0, 0], [0, 0, 1.0, 0], [0, 0, 0, 1.0]])

@@ -1,4 +1,4 @@
-"""Print the solvers beside rivals called directly, then how they grow with frames, muscles and moments.
+"""Print the solvers beside rivals called directly, on a random leg; growth and profiles: python -m benchmarks.profiles.
 
 python -m benchmarks.solvers [--frames N]
 """
@@ -6,7 +6,7 @@ python -m benchmarks.solvers [--frames N]
 from __future__ import annotations
 
 from benchmarks.arguments import command_line
-from benchmarks.solvers import growth, rivals
+from benchmarks.solvers import rivals
 from benchmarks.timing import console
 from musclesolve.studies.benchmark.benchmark import side_by_side
 from musclesolve.studies.benchmark.measure import contest, random_problem, takes, with_ratios
@@ -23,11 +23,6 @@ def report(frames: int = 10_000) -> None:
         fit = tuple(name for name in SOLVERS if takes(name, cost))
         rows = contest("random leg", problem, (cost,), fit, BUDGET)
         console.print(side_by_side(with_ratios(rows + rivals.rows("random leg", problem, cost, BUDGET))))
-    fit = tuple(name for name in SOLVERS if takes(name, COSTS[0]))
-    grown = growth.with_frames(fit, COSTS[0], 100 * frames, console.print)
-    grown += growth.with_sizes(fit, COSTS[0], min(frames, 1000), console.print)
-    for name in dict.fromkeys(row.problem for row in grown):
-        console.print(side_by_side([row for row in grown if row.problem == name], sizes=True))
 
 
 if __name__ == "__main__":
