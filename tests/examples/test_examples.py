@@ -25,6 +25,7 @@ EXPECTED = {
     "full_trial": ([r"66 of 66 frames", r"soleus_r: at most \d{4} N"], ["walk.nc", "walk.csv", "walk.html"]),
     "compare_costs": ([r"force_squared: 66 frames", r"differ most in soleus_r"], []),
     "benchmark_solvers": ([r"batch .*5 solved", r"slsqp .*5 solved", r"linprog .*unfit_solver"], []),
+    "own_solver": ([r"least squares: 5 solved", r"batch: 5 solved", r"stress_cubed: unfit_solver"], []),
     "plot_activations": ([], ["contact_forces.png", "five_muscles.png"]),
     "fall": (
         [r"knee_r +meets the floor after 0\.[3-8]", r"0\.00\d\d J unacc", r"carries (1\.0|0\.9)"],
