@@ -194,7 +194,7 @@ def _trials(sources: Sequence[ReportFile]) -> list[TrialFiles]:
 
 
 def identity(data: xr.Dataset) -> frozenset[str]:
-    """The hashes of the input files of a dataset; results of earlier versions name their trial file."""
+    """The hashes of the input files of a dataset; without hashes its trial file."""
     hashes = frozenset(sha for _, _, sha in inputs_of(data))
     return hashes or frozenset(listed(data, "trial_file"))
 

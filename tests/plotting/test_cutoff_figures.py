@@ -69,9 +69,3 @@ def test_what_could_not_be_read_is_hatched() -> None:
     for axes in (axes for axes in figure.axes if axes.patches):
         assert [k for k, bar in enumerate(axes.patches) if bar.get_hatch()] == [4 + 2]
     assert "residual not to be read" in [text.get_text() for text in figure.legends[0].get_texts()]
-
-
-def test_results_that_do_not_say_where_the_line_was_fitted_are_drawn_whole() -> None:
-    data = with_cutoffs(result()).drop_vars(["marker_linear_from", "marker_linear_to", "marker_verdict"])
-    panels = {axes.get_title(loc="left"): axes for axes in cutoff_and_noise(data).axes}
-    assert len(panels["heel"].lines[1].get_xdata()) == data.sizes["tried_cutoff"]

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 from report_inputs import Parsed, compared, small, uncertain, with_emg, written
-from synthetic_result import as_before, set_status, with_fascicles, with_troubles
+from synthetic_result import set_status, with_fascicles, with_troubles
 
 import musclesolve as ms
 from musclesolve._util.progress import no_progress
@@ -176,7 +176,7 @@ def right_leg(data):
 
 
 @pytest.mark.parametrize(
-    "change", [as_before, one_frame, no_contact, all_invalid, minimal, right_leg, compared, uncertain]
+    "change", [one_frame, no_contact, all_invalid, minimal, right_leg, compared, uncertain]
 )
 def test_whatever_is_missing_the_page_is_whole(page, change):
     found = page(change(small()), figures=change in (one_frame, no_contact))

@@ -13,7 +13,7 @@ from recorded_data import recorded
 from said import run_document, summary
 from seen_motion import WEIGHT, stances
 from seen_motion import motion as seen
-from synthetic_result import as_before, result, set_status
+from synthetic_result import result, set_status
 from thorough import some
 
 import musclesolve as ms
@@ -328,15 +328,15 @@ def test_the_hips_of_ten_people_lie_in_their_ranges(activity, movement, alone):
     assert f"{others.min():.1f} to {others.max():.1f}" in entry["about"]
 
 
-def test_a_file_of_an_earlier_version_is_judged_as_it_is_opened(tmp_path):
-    data = as_before(result()).assign_attrs(subject="S01")
-    data.to_netcdf(tmp_path / "old.nc")
-    opened = ms.read_result(tmp_path / "old.nc")
+def test_a_file_without_a_verdict_is_judged_as_it_is_opened(tmp_path):
+    data = result().assign_attrs(subject="S01")
+    data.to_netcdf(tmp_path / "walk.nc")
+    opened = ms.read_result(tmp_path / "walk.nc")
     assert "plausible" not in opened
     assert judged(opened).verdict == PLAUSIBLE
     assert "plausible; level walking" in summary(opened)
-    ms.export(opened, tmp_path / "old.csv", variables=["activation"])
-    page = write_report([tmp_path / "old.nc"], tmp_path / "old.html")[0].read_text(encoding="utf-8")
+    ms.export(opened, tmp_path / "walk.csv", variables=["activation"])
+    page = write_report([tmp_path / "walk.nc"], tmp_path / "walk.html")[0].read_text(encoding="utf-8")
     assert "Usable: certified and plausible" in page
 
 

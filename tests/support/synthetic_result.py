@@ -124,19 +124,6 @@ def set_status(data: xr.Dataset, status: Status, frames: object, legs: object = 
     data["valid"][:] = data["status"].isin([Status.SOLVED, Status.SOLVED_WITH_RESERVE])
 
 
-def as_before(data: xr.Dataset) -> xr.Dataset:
-    """Return a result of an earlier version: without `valid`, and without the status of an invalid motion."""
-    old = data.drop_vars(["valid", "unassigned_moment"]).copy(deep=True)
-    reserve = data["reserve_moment"] + data["unassigned_moment"]
-    old["reserve_moment"] = reserve
-    flags = [status for status in Status if status < Status.INVALID_MOTION]
-    old["status"].attrs = {
-        "flag_values": np.array([int(status) for status in flags], dtype=np.int8),
-        "flag_meanings": " ".join(status.name for status in flags),
-    }
-    return old
-
-
 def with_troubles(data: xr.Dataset) -> xr.Dataset:
     """Return a result with a stretch of reserves on the right and some frames without solution on both legs."""
     data = data.copy(deep=True)

@@ -121,11 +121,8 @@ def _curves(axes: Axes, marker: xr.Dataset) -> None:
         coordinate = marker.sel(axis=name)
         noise, cutoff = 1000.0 * float(coordinate["marker_noise"]), float(coordinate["marker_cutoff"])
         noise_line = 1000.0 * coordinate["marker_residual_line"].values
-        first, last = 0, len(frequency)  # of the fit of the line; older results do not have it
-        if "marker_linear_from" in coordinate:
-            ends = [float(coordinate["marker_linear_from"]), float(coordinate["marker_linear_to"])]
-            first, last = np.abs(frequency[:, None] - ends).argmin(axis=0)
-            last += 1
+        fitted = [float(coordinate["marker_linear_from"]), float(coordinate["marker_linear_to"])]
+        first, last = np.abs(frequency[:, None] - fitted).argmin(axis=0) + np.array([0, 1])
         label = AXIS_NAME[name]
         style: dict[str, Any] = {"color": color, "label": label}
         axes.plot(frequency, 1000.0 * coordinate["marker_residual"].values, linewidth=1.2, **style)

@@ -22,8 +22,8 @@ from musclesolve.report.picture.picture_data import PictureData, check_kind, pic
 SCRIPTS = ("data.js", "tubes.js", "bones.js", "shapes.js", "camera.js", "scene.js", "picture.js")
 """Scripts that draw one frame; `playback.js` or another page chooses the frame."""
 NOTHING = (
-    "There is no moving picture: this result holds no points of skeleton and muscle paths, as results of "
-    "earlier versions. Compute it again: musclesolve run TRIAL.toml -o FOLDER"
+    "There is no moving picture: this result holds no points of skeleton and muscle paths. "
+    "Compute it again: musclesolve run TRIAL.toml -o FOLDER"
 )
 
 

@@ -34,7 +34,7 @@ MOST_COMMON = 0.5
 PROBLEM = ("cost", "muscle_database", "muscle_parameters", "passive", "fiber_lengths", "tendon", "curves")
 """Choices that define the optimization problem whose solution are the muscle forces."""
 UNSTATED = {"tendon": RIGID, "muscle_parameters": "the muscles of the set"}
-"""Choices of results that do not state them: older results, or muscles of no particular person."""
+"""Choices of results that do not state them."""
 
 
 def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:

@@ -1,6 +1,4 @@
-"""The file of a result, NetCDF 4: writing, reading, storable texts, rules for replacing files in its folder, and
-results of earlier versions.
-"""
+"""The file of a result, NetCDF 4: writing, reading, storable texts, and rules for replacing files in its folder."""
 
 import errno
 import os
@@ -21,80 +19,9 @@ from muscle_db.regular_file import RESULT, check_regular
 from musclesolve.constants import RESULT_FILE
 from musclesolve.errors import input_error
 from musclesolve.recording.text.text_file import check_input, file_path, is_file, name_in, no_file
-from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.files.atomic_writing import Content, write_files
 from musclesolve.settings.trial import QUESTIONS
-from musclesolve.sharing.status import Status
-
-OF_LEG = (
-    *("activation", "muscle_force", "joint_reaction", "contact_force"),
-    *("reserve_moment", "unassigned_moment"),
-)
-OF_SIDE = ("kkt_residual", "cost", "least_cost")
-"""Variables that are NaN in frames without a valid solution: over muscles, joints or degrees of freedom, and over
-sides.
-"""
-VARIABLE_ENDINGS = ("", "_mean", "_sd", "_quantile", "_first_order_sd", "_contribution")
-"""Names of the same quantities in uncertainty.nc."""
-
-
-def updated(result: xr.Dataset) -> xr.Dataset:
-    """Convert the result of an earlier version to the form of this version.
-
-    The result gets `strength`, `analyzed`, `valid`, INVALID_MOTION and reserves apart from unassigned moments where
-    these lack. A dataset that is no result, or whose status has no flags, stays as it is.
-    """
-    if "strength_factor" in result.attrs and "strength" not in result.attrs:
-        result = result.assign_attrs(strength=result.attrs["strength_factor"])
-    if "analysed" in result.attrs:
-        result = result.copy()
-        result.attrs["analyzed"] = result.attrs.pop("analysed")
-    has_status = "status" in result and "side" in result["status"].dims
-    flags = set(result["status"].attrs) if has_status else set()
-    if "valid" in result or not {"flag_values", "flag_meanings"} <= flags:
-        return result
-    result = result.copy()
-    if "reserve_moment" in result and "shared_dofs" in result.attrs:
-        # Reserves are of the degrees of freedom that were shared, unassigned moments of the others.
-        reserve = result["reserve_moment"]
-        shared = reserve["dof"].isin(np.atleast_1d(np.asarray(result.attrs["shared_dofs"], dtype=str)))
-        zero = xr.zeros_like(reserve).where(reserve.notnull())
-        unassigned = reserve.where(~shared, zero).assign_attrs(reserve.attrs)
-        result = result.assign(reserve_moment=reserve.where(shared, zero), unassigned_moment=unassigned)
-
-    # `valid`, and the status with the flag of an invalid motion
-    status = result["status"]
-    values = np.atleast_1d(status.attrs["flag_values"])
-    names = str(status.attrs["flag_meanings"]).split()
-    credible = xr.ones_like(status, dtype=bool)
-    for name in frames.MOTION_FAULTS:
-        if name in result:
-            credible = credible & result[name]
-    solved = [code for code, name in zip(values, names, strict=False) if name.lower() in frames.VALID]
-    since = [member for member in Status if member.name not in names]
-    judged = status.where(credible, int(Status.INVALID_MOTION)).astype(np.int8).transpose(*status.dims)
-    judged.attrs = status.attrs | {
-        "flag_values": np.append(values, since).astype(np.int8),
-        "flag_meanings": " ".join([*names, *(member.name for member in since)]),
-    }
-    valid = (status.isin(solved) & credible).transpose(*status.dims)
-
-    # NaN where the leg has no valid solution
-    always = xr.ones_like(valid.isel(side=0, drop=True))
-    by_leg = {str(side): valid.sel(side=side, drop=True) for side in valid["side"].values}
-    blanked = {}
-    for name in (name + suffix for name in (*OF_LEG, *OF_SIDE) for suffix in VARIABLE_ENDINGS):
-        if name in result:
-            variable, known = result[name], valid
-            if name not in OF_SIDE:
-                last = next(str(dim) for dim in variable.dims if dim in ("muscle", "joint", "dof"))
-                known = xr.concat(
-                    [by_leg.get(str(label)[-1], always) for label in variable[last].values], last
-                )
-            blanked[name] = variable.where(known).transpose(*variable.dims)
-    return result.assign({"valid": valid, "status": judged, **blanked})
-
 
 Value = TypeVar("Value")
 
@@ -238,7 +165,7 @@ def opened_netcdf(path: Path) -> netCDF4.Dataset:
 
 
 def read_result(path: str | Path) -> xr.Dataset:
-    """Read a result into memory; results of earlier versions are converted.
+    """Read a result into memory.
 
     Raises:
         InputError: there is no such file, or it is not NetCDF 4.
@@ -263,7 +190,7 @@ def read_result(path: str | Path) -> xr.Dataset:
         with _LIBRARY, opened_netcdf(path) as file:
             result = xr.open_dataset(NetCDF4DataStore(file)).load()
         result.encoding["source"] = str(path)
-        return ResultDataset.from_dataset(updated(result))
+        return ResultDataset.from_dataset(result)
     except (OSError, ValueError, KeyError) as error:
         raise input_error("results.no_netcdf_file_damaged", file=path) from error
 

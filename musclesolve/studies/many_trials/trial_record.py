@@ -65,7 +65,7 @@ class Measures:
 
     @classmethod
     def from_result(cls, result: xr.Dataset) -> Measures:
-        """The measures of a result, with its verdict or, of an earlier version, without."""
+        """The measures of a result, which is judged here where it has no verdict."""
         result = result if "plausible" in result else with_verdict(result)
         facts = Facts(result)
         legs, judgement = facts.legs.values(), judge(facts)

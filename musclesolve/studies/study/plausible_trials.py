@@ -39,7 +39,7 @@ class LegVerdict:
 
 
 def leg_verdicts(trial: str, path: Path) -> list[LegVerdict]:
-    """The verdicts stored with a result; none where an earlier version wrote it."""
+    """The verdicts stored with a result; none where it was not judged."""
     with opened_netcdf(path) as source:
         if "plausible" not in source.variables:
             return []

@@ -238,11 +238,9 @@ def _counting(spoiled: Sequence[Unusable], cycles: netCDF4.Dataset | xr.Dataset)
 
 
 def _usable(source: netCDF4.Dataset, spoiled: Sequence[Unusable]) -> Mask:
-    """Return which cycles of a trial no error spoils, (C,); none where cycles of an earlier version have no leg."""
+    """Return which cycles of a trial no error spoils, (C,)."""
     if not spoiled:
         return np.ones(source.dimensions[CYCLE].size, bool)
-    if "cycle_side" not in source.variables:
-        return np.zeros(source.dimensions[CYCLE].size, bool)
     return _counting(spoiled, source)
 
 

@@ -16,7 +16,7 @@ Listed = tuple[Finding, tuple[str, ...]]
 
 
 def findings_of_result(path: Path) -> tuple[Finding, ...]:
-    """The findings that are stored with a result; none where an earlier version wrote it."""
+    """The findings that are stored with a result; none where its recording was not examined."""
     return stored_findings(str(result_attributes(path).get(FINDINGS, "[]")))
 
 

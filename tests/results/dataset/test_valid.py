@@ -9,7 +9,6 @@ import pytest
 import xarray as xr
 from refusals import refused
 from said import summary
-from synthetic_result import as_before, few_muscles, result, set_status, with_troubles
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
@@ -25,7 +24,7 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.files import result_netcdf as netcdf
-from musclesolve.results.files.result_netcdf import read_result, updated, write_result
+from musclesolve.results.files.result_netcdf import read_result, write_result
 
 OF_SHARING = ("activation", "muscle_force", "joint_reaction", "reserve_moment", "unassigned_moment")
 OF_MOTION = (
@@ -188,67 +187,23 @@ def test_sensitivities_have_none_of_them(recorded):
     assert np.isnan(found.by("max_isometric_force")[lost]).all()
 
 
-@pytest.fixture
-def old() -> tuple[xr.Dataset, xr.Dataset]:
-    """A result as it is written now, and as earlier versions wrote the same."""
-    data = with_troubles(result(n_frames=251))
-    data.attrs["shared_dofs"] = [
-        str(n) for n in data["dof"].values if "inversion" not in n and "ankle_add" not in n
-    ]
-    others = [n for n in data["dof"].values if n not in data.attrs["shared_dofs"]]
-    data["unassigned_moment"].loc[{"dof": others}] = 3.0
-    frame = np.arange(251)
-    data["balanced"] = ("time", (frame < 100) | (frame > 120))
-    data["foot_in_place"] = (("time", "side"), np.stack([frame < 130, frame != 41], axis=1))
-    data["steady"] = ("time", frame != 7)
-    before = as_before(data)
-    credible = (data["balanced"] & data["steady"] & data["foot_in_place"]).transpose("time", "side").values
-    for leg in range(2):
-        set_status(data, ms.Status.INVALID_MOTION, np.flatnonzero(~credible[:, leg]), leg)
-    for name, last in (("activation", "muscle"), ("muscle_force", "muscle"), ("joint_reaction", "joint")):
-        of_leg = [data["valid"].sel(side=str(n)[-1], drop=True) for n in data[last].values]
-        data[name] = data[name].where(xr.concat(of_leg, last)).transpose(*data[name].dims)
-    return data, before
-
-
-def test_a_result_of_an_earlier_version_is_read_as_this_one_writes_it(old, tmp_path):
-    now, before = old
-    write_result(before.assign_attrs(analysed=["a sentence"]), tmp_path / "result.nc")
-    found = read_result(tmp_path / "result.nc")
-    assert found.attrs["analyzed"] == "a sentence" and "analysed" not in found.attrs
-    for name in ("valid", "status", "activation", "muscle_force", "joint_reaction"):
-        np.testing.assert_array_equal(found[name].values, now[name].values)
-        assert found[name].dims == now[name].dims
-    assert found["status"].attrs["flag_meanings"].split() == [status.name for status in ms.Status]
-    usable = found["valid"].all("side")
-    for name in ("reserve_moment", "unassigned_moment"):
-        np.testing.assert_array_equal(found[name].where(usable), now[name].where(usable))
-    assert updated(found) is found
-    assert summary(found) == summary(now.assign_attrs(found.attrs))
-    assert ms.cycles(found, "r", strides=True).sizes["cycle"] == 2
-    assert len(figure_files(few_muscles(found), only=("ground_reaction", "contact_forces"))) == 2
-
-
-def test_an_earlier_result_that_nobody_read_is_refused_in_one_message(old):
-    """Opened by other means than `read_result`: nothing tells which frames may be used."""
-    with refused("bad_result", "valid"):
-        ms.cycles(old[1], "r", strides=True)
-    with refused("bad_result", "valid"):
-        figure_files(old[1])
-
-
-def test_the_problem_of_a_leg_of_an_earlier_result(broken, tmp_path):
-    """Read with `read_result` it passes over what cannot be used; opened by other means it is refused."""
+def test_the_problem_of_a_leg_of_a_stored_result(broken, tmp_path):
+    """It passes over what cannot be used."""
     _, found = broken
-    before = as_before(found)
-    write_result(before, tmp_path / "result.nc")
+    write_result(found, tmp_path / "result.nc")
     kept, now = (ms.leg_problem(each, "r") for each in (read_result(tmp_path / "result.nc"), found))
     np.testing.assert_array_equal(kept.moment, now.moment)
     assert np.isnan(now.moment).any()
-    with refused("bad_result", "valid", "read_result"):
-        ms.leg_problem(before, "r")
     with refused("bad_type", "result.nc", "read_result"):
         ms.leg_problem(str(tmp_path / "result.nc"), "r")
+
+
+def test_a_result_without_valid_is_refused_in_one_message(broken):
+    """Nothing tells which frames may be used."""
+    lacking = broken[1].drop_vars("valid")
+    for function, *words in ((ms.cycles, "r"), (ms.leg_problem, "r"), (figure_files,)):
+        with refused("bad_result", "valid"):
+            function(lacking, *words)
 
 
 def test_a_variable_is_added_to_a_file_in_its_place(broken, tmp_path):

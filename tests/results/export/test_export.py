@@ -12,7 +12,7 @@ import xarray as xr
 from opensim_reader import read_by_opensim
 from refusals import refused
 from scipy.io import loadmat
-from synthetic_result import as_before, few_muscles, result, with_troubles
+from synthetic_result import few_muscles, result, with_troubles
 
 import musclesolve as ms
 from musclesolve.dynamics.rotations import from_cardan, rotation_about
@@ -217,10 +217,10 @@ def test_columns_without_numbers_are_left_out_of_sto_files(data: xr.Dataset, tmp
     assert np.isfinite(table.values).all()
 
 
-def test_results_of_earlier_versions_and_averages(data: xr.Dataset, tmp_path: Path) -> None:
-    write_result(as_before(data).drop_vars("pelvis_angle"), tmp_path / "old.nc")
-    ms.export(tmp_path / "old.nc", tmp_path / "old.mot")
-    assert "pelvis_tilt" not in ms.files.read_mot(tmp_path / "old.mot").names
+def test_results_without_the_pelvis_and_averages(data: xr.Dataset, tmp_path: Path) -> None:
+    write_result(data.drop_vars("pelvis_angle"), tmp_path / "walk.nc")
+    ms.export(tmp_path / "walk.nc", tmp_path / "walk.mot")
+    assert "pelvis_tilt" not in ms.files.read_mot(tmp_path / "walk.mot").names
     averaged = data.drop_vars(["status", "valid"]).rename(time="percent")
     ms.export(averaged, tmp_path / "average.csv")
     assert (tmp_path / "average.csv").read_text(encoding="utf-8").startswith("percent [%],")

@@ -187,7 +187,7 @@ def test_strides_are_described_in_a_line_each():
     ],
 )
 def test_the_spacing_of_the_contacts_stands_behind_the_peaks(stated, said):
-    """In results of earlier versions it is without its origin, or absent."""
+    """Of models it is without its origin, or absent."""
     text = summary(result().assign_attrs(knee_contact_spacing=stated))
     (shown,) = [each for each in text.splitlines() if "of the knee: medial" in each]
     assert shown.endswith(said)
