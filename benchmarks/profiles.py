@@ -54,10 +54,14 @@ from musclesolve.studies.benchmark.measure import (
 
 IN_PROFILES = ("daqp, bare, warm", "ipopt, bare", "fatrop, bare", "sqpmethod, bare", "blocksqp, bare")
 """Rivals of the profiles and of growth; accuracy has all rivals."""
+IN_PYTHON = ("slsqp", "trust-constr")
+"""Solvers whose slow calls can be stopped; an exception inside a callback from compiled code may end the process."""
 OWN = "benchmarks.solvers.nlopt_slsqp:NloptSlsqp"
 QUADRATIC, OTHER = "quadratic costs", "other smooth costs"
 BUSY = 4.0
 """Times the limit after which a call is stopped by the clock: other processes may share the processor."""
+FIRST = 60.0
+"""Seconds for the first call, which imports and compiles."""
 ENOUGH = 0.02
 """Seconds of repeated calls, of which the fastest counts."""
 TOLERANCES = (1e-3, 1e-6, 1e-9, 1e-12)
@@ -65,7 +69,7 @@ FRAMES = (1, 10, 100, 1_000, 10_000)
 MUSCLES = (20, 43, 100, 200)
 MOMENTS = (3, 7, 15, 30)
 GROWTH = ("frames", "muscles", "moments")
-PATIENCE = 180.0
+PATIENCE = 400.0
 """Seconds beyond which a process is ended whose solver does not return."""
 
 
@@ -113,14 +117,20 @@ def main() -> None:
     parser.add_argument(
         "--solver", action="append", default=[], help="only these, and batch; default: all and NLopt"
     )
+    parser.add_argument(
+        "--muscles", type=int, default=300, help="largest number of muscles of a problem (default 300)"
+    )
     parser.add_argument("--limit", type=float, default=0.25, help="seconds for a call (default 0.25)")
     given = parser.parse_args()
     where = machine() | {"bank": read_bank(given.bank)[0]["made_by"], "limit_s": given.limit}
-    rows = measured(tasks(given.bank), contestants(given.solver), given.limit)
+    every = [task for task in tasks(given.bank) if task.arrays["moment_arm"].shape[2] <= given.muscles]
+    rows: list[Row] = []
     heading = [each.name for each in fields(Row)]
+    for found in measured(every, contestants(given.solver), given.limit):
+        rows += found  # the file is there, whatever becomes of the next solver
+        (given.output / "tasks.csv").write_text(csv_text([heading, *(asdict(row).values() for row in rows)]))
     curves = list(curve_rows(rows))
     (given.output / "machine.json").write_text(json.dumps(where, indent=1))
-    (given.output / "tasks.csv").write_text(csv_text([heading, *(asdict(row).values() for row in rows)]))
     (given.output / "profiles.csv").write_text(csv_text([["costs", "solver", "tau", "share"], *curves]))
     console.print(", ".join(f"{name} {value}" for name, value in where.items() if value != "not installed"))
     console.print(summary(rows))
@@ -181,19 +191,19 @@ def tasks(bank: Path, frames: int = 2) -> list[Task]:
     return found
 
 
-def measured(every: list[Task], names: tuple[str, ...], limit: float) -> list[Row]:
-    """The rows of all contestants, each in a process of its own."""
-    rows: list[Row] = []
+def measured(every: list[Task], names: tuple[str, ...], limit: float) -> Iterator[list[Row]]:
+    """The rows of one contestant after the other, each in a process of its own."""
     os.environ |= dict.fromkeys(
         THREADS, "1"
     )  # of the processes: processor time then is the time of one thread
     for name in track(names, "solvers", console=console, transient=True):
         own = [task for task in every if takes(name, find_cost(task.cost)) and _belongs(name, task)]
         try:
-            rows += in_fresh_process(rows_of, name, own, limit, limit=PATIENCE)
+            rows = in_fresh_process(rows_of, name, own, limit, limit=PATIENCE)
         except NoResultError as error:
-            rows += [replace(blank(name, task), remark=str(error)) for task in own]
-    return rows
+            rows = [replace(blank(name, task), remark=str(error)) for task in own]
+        console.print(f"{label(name)}: {sum(row.solved for row in rows)} of {len(own)} tasks")
+        yield rows
 
 
 def _belongs(name: str, task: Task) -> bool:
@@ -217,15 +227,14 @@ def label(name: str) -> str:
 def rows_of(name: str, part: list[Task], limit: float) -> list[Row]:
     """Measure one contestant on tasks in this process, whose output is closed: backends print banners.
 
-    A task of growth is not tried after one beyond the limit.
+    A task of growth is not tried where the size before predicts a time beyond the limit.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     rows: list[Row] = []
-    late, study = False, ""
     for task in part:
-        late, study = late and task.study == study, task.study
-        if late:
-            rows.append(replace(blank(name, task), remark="a smaller one was beyond the limit"))
+        last = rows[-1] if rows and rows[-1].study == task.study and task.study in GROWTH else None
+        if last and not last.us_per_frame * len(task.out_of_reach) <= 1e6 * limit:
+            rows.append(replace(blank(name, task), remark="by the size before, beyond the limit"))
             continue
         try:
             rows.append(_row(name, task, limit))
@@ -235,27 +244,27 @@ def rows_of(name: str, part: list[Task], limit: float) -> list[Row]:
             rows.append(
                 replace(blank(name, task), remark=f"{type(error).__name__}: {error}".splitlines()[0][:200])
             )
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
-        late = task.study in GROWTH and rows[-1].remark.startswith("more than")
     return rows
 
 
-def processor_time(call: Callable[[], Any], limit: float) -> tuple[float, Any]:
-    """The processor time of a call [s] and its value.
+def processor_time(call: Callable[[], Any], limit: float, stop: bool) -> tuple[float, Any]:
+    """The processor time of a call [s] and its value; with `stop` it is stopped while it is in Python code.
 
-    TimeoutError: it took more than the limit; compiled code is stopped only once it returns.
+    TimeoutError: it took more than the limit.
     """
 
     def ring(*_: object) -> None:
         raise TimeoutError
 
-    signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, BUSY * limit)
-    begin = process_time()
-    value = call()
-    seconds = process_time() - begin
-    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    if stop:
+        signal.signal(signal.SIGALRM, ring)
+        signal.setitimer(signal.ITIMER_REAL, BUSY * limit)
+    try:
+        begin = process_time()
+        value = call()
+        seconds = process_time() - begin
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
     if seconds > limit:
         raise TimeoutError
     return seconds, value
@@ -266,11 +275,12 @@ def _row(name: str, task: Task, limit: float) -> Row:
     # what is imported and compiled at the first call is no part of the figure
     early = problem if name in RIVALS else problem.frames(np.array([0]))
     run = prepared(name, early, cost, task.tolerance)
-    first, found = processor_time(run, limit if name in RIVALS else 10.0 + limit)
+    stop = name in IN_PYTHON or ":" in name
+    first, found = processor_time(run, limit if name in RIVALS else FIRST + limit, stop)
     best = first if name in RIVALS else math.inf
     run, spent = run if name in RIVALS else prepared(name, problem, cost, task.tolerance), 0.0
     while spent < ENOUGH or best == math.inf:
-        last, found = processor_time(run, limit)
+        last, found = processor_time(run, limit, stop)
         spent, best = spent + last, min(best, last)
     activation, multiplier, infeasible = found
     within = ~task.out_of_reach
