@@ -359,13 +359,17 @@ class Problem:
         return usable
 
     def frames(self, which: NDArray[Any]) -> Problem:
-        """The problem of some frames only.
+        """The problem of some frames only; without time where they are not in order.
 
         Args:
             which: (T,) booleans or frame numbers.
         """
         arrays = {name: getattr(self, name) for name in PER_FRAME}
-        return self.with_arrays(**{name: None if x is None else x[which] for name, x in arrays.items()})
+        chosen = {name: None if x is None else x[which] for name, x in arrays.items()}
+        time = chosen["time"]
+        if time is not None and (np.diff(time) <= 0.0).any():
+            chosen["time"] = None
+        return self.with_arrays(**chosen)
 
     def with_arrays(self, **arrays: Array | None) -> Problem:
         """The problem with some arrays replaced by others of the same shapes, such as `upper`, without new checks."""

@@ -84,3 +84,9 @@ def test_another_problem_and_other_times_are_refused(problem):
         solution.to_dataset(time=[0.0])
     with refused("time_not_increasing"):
         solution.to_dataset(time=[1.0, 0.0])
+
+
+def test_frames_out_of_order_have_no_time(problem):
+    assert problem.frames(np.array([1])).time.tolist() == [0.1]
+    twice = problem.frames(np.array([0, 1, 0]))
+    assert twice.time is None and ms.solve(twice).time is None

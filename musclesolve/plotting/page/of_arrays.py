@@ -52,7 +52,7 @@ def as_result(data: xr.Dataset | Solution, *needed: str) -> xr.Dataset:
 
 
 def _pairs(comparison: xr.Dataset) -> xr.Dataset:
-    """A comparison with one axis, `cost`, for costs and solvers: their names are those of what differs."""
+    """A comparison with one axis, `cost`, for costs and solvers, named by what differs."""
     costs, solvers = (list(map(str, comparison[dim].values)) for dim in ("cost", "solver"))
     parts = [comparison.sel(cost=cost, solver=solver, drop=True) for cost in costs for solver in solvers]
     labels = [
