@@ -26,7 +26,7 @@ LABEL_INCH = 0.55
 def ground_reaction(result: xr.Dataset) -> Sheet:
     """Components of the reaction of the ground on each foot, in body weights, and the center of pressure from above.
 
-    The last panel is left out where an older result has no center of pressure, or no foot is on the ground.
+    The last panel is left out where the result has no center of pressure, or no foot is on the ground.
     """
     legs, weight = Legs.from_result(result, analyzed=False), body_weight(result)
     norms = NormBands.from_result(result, legs.x)
