@@ -34,6 +34,14 @@ from .solution import Solution as Solution
 from .solution_derivatives import SolutionChange as SolutionChange
 from .solution_derivatives import SolutionDerivatives as SolutionDerivatives
 from .solution_derivatives import solution_derivatives as solution_derivatives
+from .solver.ipopt_casadi import Ipopt as Ipopt
+from .solver.ipopt_cyipopt import Cyipopt as Cyipopt
 from .solver.solver_registry import solvers as solvers
 from .solving import solve as solve
 from .status import Status as Status
+from .symbolic_program import MotionCost as MotionCost
+from .symbolic_program import Program as Program
+from .symbolic_program import ProgramSolution as ProgramSolution
+from .symbolic_program import Unknown as Unknown
+from .symbolic_program import motion_cost as motion_cost
+from .symbolic_program import program as program

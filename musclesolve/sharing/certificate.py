@@ -152,7 +152,7 @@ def kkt_residual(
             theta = slope_scale(problem, cost, np.maximum(LEAST_REACH, (inside - problem.lower).max(axis=1)))
             sizes = np.matmul(np.abs(multiplier)[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
             blur = ROUNDING * sizes, UNCERTAIN if weight is None else UNCERTAIN_WITH_RESERVES
-            slope, pull = cost.total_gradient(problem, inside), problem.pull(multiplier) + further_pull
+            slope, pull = cost.gradient(problem, inside), problem.pull(multiplier) + further_pull
             implied = 0.0 if weight is None else multiplier / weight
             misses = [
                 stationarity_miss(problem, activation, slope, pull, theta, blur),

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_real_array, check_type
 from musclesolve._util.locks import CASADI
 from musclesolve.constants import USUAL_COST
@@ -40,7 +40,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
-from musclesolve.sharing.solver.solver_registry import Solver, find_solver
+from musclesolve.sharing.solver.solver_registry import SMOOTH, Attempt, Solver, find_solver
 from musclesolve.sharing.solving import label_frames
 from musclesolve.sharing.status import Status, is_solved
 
@@ -68,6 +68,11 @@ class ExpressionConstraint:
         """The name of the constraint in messages and solutions."""
         return self.body.name
 
+    @property
+    def linear(self) -> bool:
+        """Whether the expression is linear in the activations, so that the set that it allows is convex."""
+        return self.body.pattern.nnz() == 0
+
     def bounds(self, frames: int) -> tuple[Array, Array]:
         """Return lower and upper bounds of every frame, (T,) each; refuse bounds of another number of frames."""
         for bound in (self.lower, self.upper):
@@ -86,6 +91,7 @@ def expression_constraint(
     *,
     uses: tuple[str, ...] = (),
     constants: Mapping[str, ArrayLike] | None = None,
+    frame_constants: Mapping[str, ArrayLike] | None = None,
 ) -> ExpressionConstraint:
     """A constraint lower <= c(a) <= upper from a CasADi expression c of activations and forces.
 
@@ -97,6 +103,7 @@ def expression_constraint(
         upper: the upper bound; equal to lower for an equation.
         uses: fields of Problem that become attributes of data, see `expression_cost`.
         constants: further attributes of data.
+        frame_constants: further attributes of data with an axis of frames in front.
 
     Raises:
         InputError: the expression cannot be evaluated or is not a single number; there is no bound; a bound is no
@@ -107,7 +114,7 @@ def expression_constraint(
         >>> held.name, float(held.upper)
         ('first', 0.2)
     """
-    body = expression_cost(name, expression, uses=uses, constants=constants)
+    body = expression_cost(name, expression, uses=uses, constants=constants, frame_constants=frame_constants)
     where = f"expression_constraint {name!r}"
     low, high = (
         np.array(check_real_array(bound, word, "a number, or one for each frame", where=where))
@@ -174,66 +181,83 @@ def solve_constrained(
     chosen, method = find_cost(cost), find_solver(solver)
     if method.name not in SOLVERS:
         raise input_error("sharing.solver_without_constraints", solver=method.name, able=SOLVERS)
-    if lacking := chosen.needs - {"separable", "rows", "coupled", "nonconvex"}:
+    if lacking := chosen.needs - SMOOTH:
         raise input_error("sharing.cost_unfit_for_constraints", cost=chosen.name, lacking=sorted(lacking))
-    listed = constraints if isinstance(constraints, Sequence) else [constraints]
-    constraints = tuple(
-        check_type(
-            constraint, ExpressionConstraint, "constraints", "constraints, from `expression_constraint`"
-        )
-        for constraint in listed
-    )
-    names = tuple(constraint.name for constraint in constraints)
-    if len(set(names)) < len(names):
-        raise input_error("sharing.constraint_twice", names=names)
-    for function in (chosen, *(constraint.body for constraint in constraints)):
+    listed = checked_constraints(constraints)
+    for function in (chosen, *(constraint.body for constraint in listed)):
         function.require(problem)
     original, problem = problem, within_domain(problem, chosen)
-    bounds = [constraint.bounds(problem.n_frames) for constraint in constraints]
-    low, high = (
-        np.array([pair[k] for pair in bounds]).reshape(len(names), problem.n_frames).T for k in (0, 1)
-    )
-
+    held = Constraints.of(problem, chosen, listed)
     arrays, empty = SolutionArrays.empty(problem), problem.valid & empty_box(problem)
     arrays.status[empty] = Status.INFEASIBLE
-    value, multiplier = np.full((2, problem.n_frames, len(names)), np.nan)
+    value, multiplier = np.full((2, problem.n_frames, len(listed)), np.nan)
     which = np.flatnonzero(problem.valid & ~empty)
     check_cost(problem, chosen, problem.valid & ~empty)
     if which.size:
-        part = problem.frames(which)
-        frames = _Frames(part, chosen, tuple(constraints), low[which], high[which])
+        frames = held.frames(which)
         with CASADI:
-            attempt, constraint_pull = minimize_frames(part, chosen, method, frames.extra())
-        residual = frames.certificate(
-            attempt.activation, attempt.reserve, attempt.multiplier, constraint_pull
-        )
-        status, proof = label_frames(part, attempt.reserve, attempt.multiplier, residual, attempt.claim)
-        for name in ("activation", "reserve", "multiplier", "iterations"):
-            getattr(arrays, name)[which] = getattr(attempt, name)
-        residual[status == Status.INFEASIBLE] = np.nan
-        arrays.status[which], arrays.kkt_residual[which] = status, residual
-        if part.reserve_weight is None:
-            arrays.infeasibility_proof[which] = proof
-        solved = is_solved(status)
-        value[which[solved]] = frames.value(attempt.activation)[solved]
-        multiplier[which[solved]] = constraint_pull[solved]
-    for name in ("activation", "reserve", "multiplier"):
-        getattr(arrays, name)[~arrays.solved] = np.nan
-    arrays.cost[arrays.solved] = chosen.total_value(
-        problem.frames(arrays.solved), arrays.activation[arrays.solved]
-    )
-    arrays.force = arrays.activation * problem.force_capacity
+            attempt, further = minimize_frames(frames.problem, chosen, method, frames.extra())
+        residual = frames.certificate(attempt.activation, attempt.reserve, attempt.multiplier, further)
+        value[which], multiplier[which] = store_claims(arrays, which, attempt, residual, frames, further)
     solution = ConstrainedSolution(
-        **{field.name: getattr(arrays.to_solution(chosen, method), field.name) for field in fields(Solution)},
-        constraint=names,
+        **{
+            field.name: getattr(arrays.to_solution(chosen, method, problem), field.name)
+            for field in fields(Solution)
+        },
+        constraint=tuple(constraint.name for constraint in listed),
         constraint_value=value,
         constraint_multiplier=multiplier,
     )
     return replace(solution.drop_frame_axis()) if original.single_frame else solution  # type: ignore[return-value]
 
 
+def checked_constraints(
+    constraints: ExpressionConstraint | Sequence[ExpressionConstraint],
+) -> tuple[ExpressionConstraint, ...]:
+    """The constraints as a tuple; refuses other objects, and two of one name."""
+    listed = tuple(
+        check_type(
+            constraint, ExpressionConstraint, "constraints", "constraints, from `expression_constraint`"
+        )
+        for constraint in (constraints if isinstance(constraints, Sequence) else [constraints])
+    )
+    names = tuple(constraint.name for constraint in listed)
+    if len(set(names)) < len(names):
+        raise input_error("sharing.constraint_twice", names=names)
+    return listed
+
+
+def store_claims(
+    arrays: SolutionArrays,
+    which: Indices,
+    attempt: Attempt,
+    residual: Array,
+    frames: Constraints,
+    further: Array,
+) -> tuple[Array, Array]:
+    """Store what a solver claims for some frames by its certificate (T,); NaN where it is not solved.
+
+    Returns:
+        Values and multipliers (T, j) of the constraints.
+    """
+    part = frames.problem
+    status, proof = label_frames(part, attempt.reserve, attempt.multiplier, residual, attempt.claim)
+    residual = np.where(status == Status.INFEASIBLE, np.nan, residual)
+    solved = is_solved(status)
+    for name in ("activation", "reserve", "multiplier"):
+        getattr(arrays, name)[which] = np.where(solved[:, None], getattr(attempt, name), np.nan)
+    arrays.iterations[which], arrays.status[which] = attempt.iterations, status
+    arrays.kkt_residual[which] = residual
+    if part.reserve_weight is None:
+        arrays.infeasibility_proof[which] = proof
+    arrays.cost[which[solved]] = frames.cost.value(part.frames(solved), attempt.activation[solved])
+    arrays.force[which] = arrays.activation[which] * part.force_capacity
+    value = np.where(solved[:, None], frames.value(attempt.activation), np.nan)
+    return value, np.where(solved[:, None], further, np.nan)
+
+
 @dataclass(frozen=True, eq=False)
-class _Frames:
+class Constraints:
     """Frames of a problem with a cost, constraints and their bounds (T, j)."""
 
     problem: Problem
@@ -241,6 +265,21 @@ class _Frames:
     constraints: tuple[ExpressionConstraint, ...]
     lower: Array
     upper: Array
+
+    @classmethod
+    def of(cls, problem: Problem, cost: Cost, constraints: tuple[ExpressionConstraint, ...]) -> Constraints:
+        """The constraints with their bounds in the frames of a problem."""
+        bounds = [constraint.bounds(problem.n_frames) for constraint in constraints]
+        low, high = (
+            np.array([pair[k] for pair in bounds]).reshape(len(bounds), problem.n_frames).T for k in (0, 1)
+        )
+        return cls(problem, cost, constraints, low, high)
+
+    def frames(self, which: Indices) -> Constraints:
+        """Some frames, by number."""
+        return replace(
+            self, problem=self.problem.frames(which), lower=self.lower[which], upper=self.upper[which]
+        )
 
     def value(self, activation: Array) -> Array:
         """Values of the constraints, (T, j)."""
@@ -258,27 +297,32 @@ class _Frames:
         size = (np.abs(jacobian) * room[:, None]).max(axis=2, initial=0.0)
         return np.where(size > 0.0, size, 1.0)
 
+    def size_at_rest(self) -> Array:
+        """The change h halfway between the bounds, (T, j), by which values and bounds are divided."""
+        middle = self.problem.lower + 0.5 * np.minimum(self.problem.upper - self.problem.lower, 1.0)
+        return self.size(self.jacobian(middle))
+
     def extra(self) -> Extra:
         """The constraints in the form that Ipopt takes."""
-        from musclesolve.sharing.solver.ipopt_casadi import Extra, columns_first
+        from musclesolve.sharing.solver.ipopt_casadi import Extra
 
-        problem, bodies = self.problem, tuple(constraint.body for constraint in self.constraints)
-        middle = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
-        numbers = [
-            np.zeros((problem.n_frames, 0)),
-            *(columns_first(body.parameters(problem)) for body in bodies),
-        ]
-        size = self.size(self.jacobian(middle))
-        return Extra(bodies, np.concatenate(numbers, axis=1), size, self.lower, self.upper)
+        bodies = tuple(constraint.body for constraint in self.constraints)
+        numbers = tuple(body.parameters(self.problem) for body in bodies)
+        return Extra(bodies, numbers, self.size_at_rest(), self.lower, self.upper)
 
-    def certificate(self, activation: Array, reserve: Array, multiplier: Array, further: Array) -> Array:
-        """The certificate (T,) of activations, reserves and multipliers of moments and constraints (T, j)."""
+    def certificate(
+        self, activation: Array, reserve: Array, multiplier: Array, further: Array, pull: Array | float = 0.0
+    ) -> Array:
+        """The certificate (T,) of activations, reserves and multipliers of moments and constraints (T, j).
+
+        `pull` (T, n) is added to the pull of the constraints: minus the slope of costs over several frames.
+        """
         problem, jacobian = self.problem, self.jacobian(activation)
-        pull = np.einsum("tj,tjn->tn", further, jacobian)
+        pull = pull + np.einsum("tj,tjn->tn", further, jacobian)
         residual = kkt_residual(problem, self.cost, activation, reserve, multiplier, further_pull=pull)
         size, inside = self.size(jacobian), np.clip(activation, problem.lower, problem.upper)
         with np.errstate(invalid="ignore"):
-            steepest = np.abs(self.cost.total_gradient(problem, inside)).max(axis=1, keepdims=True)
+            steepest = np.abs(self.cost.gradient(problem, inside)).max(axis=1, keepdims=True)
             steepest = np.maximum(
                 steepest, slope_size(problem, self.cost, load(problem)).max(axis=1)[:, None]
             )

@@ -31,12 +31,14 @@ from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
 from musclesolve.sharing.certificate import empty_box, kkt_residual, within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
+from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import HUGE
 from musclesolve.sharing.problem import OPTIONAL, Problem, misshapen
 from musclesolve.sharing.problem_scale import load, slope_size
-from musclesolve.sharing.solver.frame_program import CLAIMS, ipopt_options
-from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt, cost_expression, cost_parameters
+from musclesolve.sharing.solver.frame_program import CLAIMS
+from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt
+from musclesolve.sharing.solver.ipopt_options import IpoptOptions
 from musclesolve.sharing.solving import fix_idle_muscles, label_frames
 from musclesolve.sharing.status import Status, is_solved
 
@@ -265,7 +267,7 @@ def solve_full(
     solved = result.solved
     for array in (result.activation, result.reserve, result.multiplier, result.equation_multiplier):
         array[~solved] = np.nan
-    result.cost[solved] = chosen.total_value(problem.frames(solved), result.activation[solved])
+    result.cost[solved] = chosen.value(problem.frames(solved), result.activation[solved])
     return replace(result, force=result.activation * full.force_capacity)
 
 
@@ -309,23 +311,24 @@ def _minimize(
     unknown, equation = np.nonzero((transposed != 0).any(axis=0))
     shape = transposed.shape[2], transposed.shape[1]
     pattern = casadi.Sparsity.triplet(*shape, equation.tolist(), unknown.tolist())
-    parameters, sizes = cost_parameters(problem, cost, steepest, weight)
+    numbers = (cost.parameters(problem), 1.0 / steepest, weight)
     entries, right = transposed[:, unknown, equation], full.needed[which] / force[:, None]
-    parameters = np.concatenate([parameters, entries, right], axis=1)
+    parameters = np.concatenate([flat(numbers, len(which)), entries, right], axis=1)
 
     x = casadi.SX.sym("x", shape[1])
     matrix = casadi.SX.sym("G", pattern)
     right_side = casadi.SX.sym("r", shape[0])
-    objective, symbols = cost_expression(cost, x[rows : rows + muscles], x[rows + muscles :], sizes)
+    symbols = of_cost, scale, stiffness = parameter_symbols(casadi.SX.sym, shapes_of(numbers))
+    effort = cost.expression(casadi, x[rows : rows + muscles], of_cost)
     program = {
         "x": x,
-        "p": casadi.vertcat(symbols, matrix.nz[:], right_side),
-        "f": objective,
+        "p": casadi.vertcat(*map(casadi.vec, arrays_of(symbols)), matrix.nz[:], right_side),
+        "f": scale * effort + 0.5 * casadi.dot(stiffness, x[rows + muscles :] ** 2),
         "g": matrix @ x + right_side,
     }
     # a cubed cost is so flat at rest that the usual barrier of 1e-13 leaves activations of 1e-5 instead of zero
     barrier = {"mu_strategy": "adaptive", "mu_min": 1e-22, "acceptable_iter": 0}
-    ipopt = casadi_ipopt("full_sharing", program, ipopt_options(tolerance, limit) | barrier)
+    ipopt = casadi_ipopt("full_sharing", program, IpoptOptions(tolerance, limit, barrier).ipopt())
     reserves = np.full(weight.shape[1], np.inf)
     middle = 0.5 * (problem.lower + problem.upper)[0]
     start = np.concatenate([np.zeros(rows), middle, np.zeros(reserves.size)])

@@ -74,7 +74,7 @@ class OptimalitySystem:
         """Linearize at activations (T, n) of which some are free (T, n); the compliance is C, (T, m)."""
         dofs, muscles = problem.n_dof, problem.n_muscles
         with np.errstate(all="ignore"):
-            curvature = np.where(free, cost.hessian_diagonal(problem, activation), 1.0)
+            curvature = np.where(free, cost.term_hessian_diagonal(problem, activation), 1.0)
         largest = np.where(free & np.isfinite(curvature), curvature, 0.0).max(axis=1, keepdims=True)
         flat = (free & (curvature <= FLAT_CURVATURE * largest)).any(axis=1)
         if not cost.needs <= {"separable", "rows"}:
@@ -203,7 +203,7 @@ def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, m
         start = np.where(held, np.where(below, low, high), a[going])
         system = OptimalitySystem.from_activation(part, cost, start, ~held, give)
         with np.errstate(all="ignore"):
-            slope = cost.total_gradient(part, start) - part.pull(multiplier[going])
+            slope = cost.gradient(part, start) - part.pull(multiplier[going])
             short = part.moment - part.produced(start) - give * multiplier[going]
             still = np.zeros((*start.shape, 1))
             step, change = system.solve(np.where(held, 0.0, -slope)[..., None], short[..., None], still)
@@ -223,7 +223,7 @@ def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, m
     with np.errstate(all="ignore"):  # distance of a free muscle from its nearer bound
         room = np.stack([a - lower, upper - a]) / (upper - lower)
         if cost.needs <= {"separable", "rows"}:
-            low, here, high = (cost.gradient(problem, at) for at in (lower, a, upper))
+            low, here, high = (cost.term_gradient(problem, at) for at in (lower, a, upper))
             rise = np.stack([here - low, high - here]) / (high - low)
             room = np.fmax(room, np.where(np.isfinite(rise), rise, 0.0))
     distance = np.where(held, lacks, np.nan_to_num(room, posinf=1.0).min(axis=0))
@@ -238,7 +238,7 @@ def _held(problem: Problem, cost: Cost, upper: Array, a: Array, multiplier: Arra
     """
     pull = problem.pull(multiplier)
     with np.errstate(all="ignore"):
-        slope = cost.total_gradient(problem, a)
+        slope = cost.gradient(problem, a)
         reach = np.maximum(LEAST_REACH, (a - problem.lower).max(axis=1))
         size = stationarity_size(slope, pull, slope_scale(problem, cost, reach))
     push = np.divide(slope - pull, size, out=np.zeros_like(size), where=size > 0)

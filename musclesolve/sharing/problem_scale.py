@@ -19,7 +19,7 @@ def slope_scale(
     """
     half = _half(problem, reach)
     middle = problem.lower + half
-    change = np.abs(cost.gradient(problem, middle) - cost.gradient(problem, problem.lower))
+    change = np.abs(cost.term_gradient(problem, middle) - cost.term_gradient(problem, problem.lower))
     if row_curvature is None:
         rows = cost.soft_rows(problem)
         row_curvature = None if rows is None else rows.hessian_diagonal()
@@ -35,7 +35,7 @@ def slope_size(
 
     The marginal cost is taken at half the reach (T,) of activation; `row_curvature` (T, n) as for `slope_scale`.
     """
-    slope = np.abs(cost.gradient(problem, problem.lower + _half(problem, reach)))
+    slope = np.abs(cost.term_gradient(problem, problem.lower + _half(problem, reach)))
     scale = slope_scale(problem, cost, reach, row_curvature)
     return np.maximum(scale, np.where(np.isfinite(slope), slope, 0.0))
 
@@ -73,7 +73,7 @@ def full_cost(problem: Problem, cost: Cost) -> Array:
 
     For a cost that is not least at rest the absolute changes between rest and full activation add up.
     """
-    full = np.abs(cost.total_value(problem, problem.upper) - cost.total_value(problem, problem.lower))
+    full = np.abs(cost.value(problem, problem.upper) - cost.value(problem, problem.lower))
     width = problem.upper - problem.lower
     full = np.maximum(full, 0.5 * (slope_scale(problem, cost) * width).sum(axis=1))
     return np.where(np.isfinite(full) & (full > 0), full, 1.0)

@@ -127,7 +127,7 @@ def _solved(
     solved = arrays.solved
     there = problem.frames(solved)
     check_convexity(there, cost, arrays.activation[solved])
-    arrays.cost[solved] = cost.total_value(there, arrays.activation[solved])
+    arrays.cost[solved] = cost.value(there, arrays.activation[solved])
     arrays.force = arrays.activation * problem.force_capacity
     return arrays
 
@@ -184,7 +184,7 @@ def fix_idle_muscles(problem: Problem, cost: Cost) -> Problem:
     """
     if not cost.needs <= {"separable", "rows"}:
         return problem
-    idle, rows = cost.gradient(problem, problem.lower) >= 0, cost.soft_rows(problem)
+    idle, rows = cost.term_gradient(problem, problem.lower) >= 0, cost.soft_rows(problem)
     for matrix in (problem.moment_matrix,) if rows is None else (problem.moment_matrix, rows.matrix):
         largest = np.abs(matrix).max(axis=1)  # a column that is negligible beside the others
         idle &= largest <= IDLE * largest.max(axis=1, keepdims=True)

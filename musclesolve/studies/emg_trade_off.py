@@ -163,7 +163,7 @@ def knee_weight(weights: Array, effort: Array, misfit: Array) -> float:
 def _effort_and_misfit(shared: SolvedGroup, effort: Cost, frames: Mask) -> tuple[float, float]:
     """Sums over some frames (T,) of a part."""
     problem, activation = shared.problem.frames(frames), shared.solution.activation[frames]
-    return float(effort.total_value(problem, activation).sum()), float(
+    return float(effort.value(problem, activation).sum()), float(
         MISFIT.value(problem, activation).sum()
     )
 

@@ -302,8 +302,8 @@ class ActivationCost:
         lower, upper = self.problem.lower, self.problem.upper
         least = 0.0 if self.rows else LEAST_INSIDE * (upper - lower)
         inside, none = np.clip(activation, lower + least, upper - least), np.zeros_like(activation)
-        slope = self.cost.total_gradient if self.rows else self.cost.gradient
-        return none, none, slope(self.problem, inside), self.cost.hessian_diagonal(self.problem, inside)
+        slope = self.cost.gradient if self.rows else self.cost.term_gradient
+        return none, none, slope(self.problem, inside), self.cost.term_hessian_diagonal(self.problem, inside)
 
     def load(self, state: FiberBalance) -> Curved:
         """The force over the capacity, on which the cost does not depend."""
@@ -443,7 +443,7 @@ class CoupledMotion:
         helped = needs_reserve(arrays.reserve, problem.moment).any(axis=1)
         arrays.status = np.where(helped, Status.SOLVED_WITH_RESERVE, Status.SOLVED).astype(np.int8)
         arrays.force = activation * problem.force_capacity
-        arrays.cost = self.cost.total_value(problem, activation)
+        arrays.cost = self.cost.value(problem, activation)
         return replace(result, limit_multiplier=attempt.limit_multiplier)
 
     def _unsolved(self, status: Status, shortage: Array) -> CoupledResult:

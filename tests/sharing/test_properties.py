@@ -38,7 +38,7 @@ def test_whatever_some_activation_produces_is_solved(case):
     answer = solve(problem, cost)
     assert answer.status == Status.SOLVED, (answer.summary(), answer.kkt_residual)
     assert answer.kkt_residual < 1e-6
-    known = find_cost(cost).total_value(problem, activation[None])[0]
+    known = find_cost(cost).value(problem, activation[None])[0]
     assert answer.cost <= known * (1 + 1e-6) + 1e-6 * max(1.0, np.abs(answer.multiplier).sum())
 
 

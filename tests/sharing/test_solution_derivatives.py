@@ -74,7 +74,7 @@ def test_they_are_those_of_the_solver(cost, make_leg):
 @pytest.mark.parametrize("cost", ["stress_cubed", "joint_reaction_squared"])
 def test_with_reserves(cost, make_leg):
     problem = make_leg(20, seed=1)
-    full = find_cost(cost).total_value(problem, problem.upper)[:, None] / 1e3
+    full = find_cost(cost).value(problem, problem.upper)[:, None] / 1e3
     problem = problem.with_arrays(reserve_weight=np.broadcast_to(full, problem.moment.shape))
     check(problem, cost, (*CHANGING, "reserve_weight"))
 
@@ -85,20 +85,20 @@ class OwnCost(Cost):
 
     name: ClassVar[str] = "own"
 
-    def value(self, problem, activation):
+    def term_value(self, problem, activation):
         return (problem.max_isometric_force * activation**4).sum(axis=1)
 
-    def gradient(self, problem, activation):
+    def term_gradient(self, problem, activation):
         return 4 * problem.max_isometric_force * activation**3
 
-    def hessian_diagonal(self, problem, activation):
+    def term_hessian_diagonal(self, problem, activation):
         return 12 * problem.max_isometric_force * activation**2
 
-    def parameters(self, problem):
-        return np.broadcast_to(problem.max_isometric_force, problem.force_capacity.shape)[:, None]
+    def term_parameters(self, problem):
+        return (np.broadcast_to(problem.max_isometric_force, problem.force_capacity.shape),)
 
-    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
-        return casadi.sum1(parameters.T * activation**4)
+    def term_expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+        return casadi.sum1(parameters[0] * activation**4)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import casadi
 import numpy as np
 
+from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.sharing.cost.named.muscle_sums import SoftSaturation
 
 
@@ -18,8 +19,11 @@ def activations_inside(problem):
 def separately(problem, cost, activation):
     """The cost of every muscle by itself, (T, n)."""
     alone = activation[:, None, :] * np.eye(activation.shape[1])
-    rest = cost.value(problem, np.zeros_like(activation))
-    return np.stack([cost.value(problem, alone[:, i]) for i in range(alone.shape[1])], axis=1) - rest[:, None]
+    rest = cost.term_value(problem, np.zeros_like(activation))
+    return (
+        np.stack([cost.term_value(problem, alone[:, i]) for i in range(alone.shape[1])], axis=1)
+        - rest[:, None]
+    )
 
 
 def derivatives_agree_with_central_differences(problem, cost):
@@ -28,24 +32,24 @@ def derivatives_agree_with_central_differences(problem, cost):
     step = 1e-6 * activation
     up, down = activation + step, activation - step
     slope = (separately(problem, cost, up) - separately(problem, cost, down)) / (2 * step)
-    found = cost.gradient(problem, activation)
+    found = cost.term_gradient(problem, activation)
     np.testing.assert_allclose(found, slope, rtol=2e-6, atol=1e-9 * np.abs(found).max())
-    curvature = (cost.gradient(problem, up) - cost.gradient(problem, down)) / (2 * step)
+    curvature = (cost.term_gradient(problem, up) - cost.term_gradient(problem, down)) / (2 * step)
     np.testing.assert_allclose(
-        cost.hessian_diagonal(problem, activation), curvature, rtol=1e-6, atol=1e-9 * np.abs(found).max()
+        cost.term_hessian_diagonal(problem, activation), curvature, rtol=1e-6, atol=1e-9 * np.abs(found).max()
     )
 
 
 def derivatives_of_terms_and_rows_together(problem, cost):
     """Along random directions: slope of the value, slope of the gradient."""
     activation = activations_inside(problem)
-    slope, hessian = cost.total_gradient(problem, activation), cost.hessian(problem, activation)
+    slope, hessian = cost.gradient(problem, activation), cost.hessian(problem, activation)
     for along in np.random.default_rng(5).standard_normal((4, *activation.shape)) * activation:
         up, down = activation + 1e-4 * along, activation - 1e-4 * along
-        ahead = (cost.total_value(problem, up) - cost.total_value(problem, down)) / 2e-4
+        ahead = (cost.value(problem, up) - cost.value(problem, down)) / 2e-4
         size = np.abs(slope * along).sum(axis=1)
         np.testing.assert_allclose((slope * along).sum(axis=1) / size, ahead / size, atol=1e-6)
-        bent = (cost.total_gradient(problem, up) - cost.total_gradient(problem, down)) / 2e-4
+        bent = (cost.gradient(problem, up) - cost.gradient(problem, down)) / 2e-4
         expected = np.einsum("tij,tj->ti", hessian, along)
         np.testing.assert_allclose(bent, expected, rtol=1e-4, atol=1e-5 * (1e-9 + np.abs(expected).max()))
 
@@ -55,12 +59,14 @@ def the_symbolic_cost_is_the_numeric_one(problem, cost):
     activation = activations_inside(problem)
     numbers = cost.parameters(problem)
     a = casadi.SX.sym("a", problem.n_muscles)
-    p = casadi.SX.sym("p", *numbers.shape[1:])
-    value = cost.expression(casadi, a, p)
+    symbols = parameter_symbols(casadi.SX.sym, shapes_of(numbers))
+    value = cost.expression(casadi, a, symbols)
+    p = casadi.vertcat(*map(casadi.vec, arrays_of(symbols)))
     everything = casadi.Function("f", [a, p], [value, casadi.gradient(value, a)])
+    flattened = flat(numbers, problem.n_frames)
     expected = cost.value(problem, activation), cost.gradient(problem, activation)
     for t in range(problem.n_frames):
-        found = everything(activation[t], numbers[t])
+        found = everything(activation[t], flattened[t])
         np.testing.assert_allclose(float(found[0]), expected[0][t], rtol=1e-9)
         np.testing.assert_allclose(np.asarray(found[1])[:, 0], expected[1][t], rtol=1e-9)
 

@@ -126,7 +126,7 @@ def fit_cost_weights(
 
     # slopes (T, n, J), those of every cost over its unit s_j, those of every frame over their size
     a = np.where(counted, pattern, problem.lower)
-    slope = np.stack([cost.total_gradient(problem, a) for cost in chosen], axis=-1)
+    slope = np.stack([cost.gradient(problem, a) for cost in chosen], axis=-1)
     usable = np.isfinite(slope).all(axis=-1)
     slope = np.where((counted & usable)[..., None], slope, 0.0)
     inside, at_lower, at_upper = inside & usable, at_lower & usable, at_upper & usable

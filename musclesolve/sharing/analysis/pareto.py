@@ -156,7 +156,7 @@ def _point(
     values = np.full(shape, np.nan)
     if solved.any():
         part, activation = problem.frames(solved), solution.activation[solved]
-        values[solved] = np.stack([cost.total_value(part, activation) for cost in costs], axis=-1)
+        values[solved] = np.stack([cost.value(part, activation) for cost in costs], axis=-1)
     return solution.activation, values, solution.status
 
 
@@ -189,19 +189,5 @@ class _FrameWeightedSum(WeightedSum):
     def name(self) -> str:  # type: ignore[override]
         return "mixture of " + ", ".join(cost.label for cost in self.costs)
 
-    @property
-    def parameter_rows(self) -> int:  # type: ignore[override]
-        return super().parameter_rows + len(self.summands)
-
     def factors(self, problem: Problem) -> list[Array | float]:
         return list(problem.cost_weight.T)  # type: ignore[attr-defined]
-
-    def parameters(self, problem: Problem) -> Array:
-        weight: Array = problem.cost_weight  # type: ignore[attr-defined]
-        rows = np.broadcast_to(weight[:, :, None], (*weight.shape, problem.n_muscles))
-        return np.concatenate([super().parameters(problem), rows], axis=1)
-
-    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
-        first = super().parameter_rows
-        weight = [parameters[first + number, 0] for number in range(len(self.summands))]
-        return self.weighted_expression(weight, casadi, activation, parameters)

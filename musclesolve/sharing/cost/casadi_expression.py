@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,19 +18,24 @@ from musclesolve._util.locks import CASADI
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import OPTIONAL, Problem
+from musclesolve.sharing.cost.cost_parameters import (
+    Parameters,
+    Shapes,
+    columns,
+    parameter_symbols,
+    shape_of,
+    shapes_of,
+)
+from musclesolve.sharing.problem import ARRAY_AXES, OPTIONAL, Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
 Formula = Callable[[Any, Any, Any], Any]
 
-FIELDS = (
-    *("force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length", "joints_crossed"),
-    *("emg", "upper"),
-)
-"""Fields of a problem that an expression may use: one number for each muscle."""
+FIELDS = tuple(ARRAY_AXES)
+"""Fields of a problem that an expression may use, each in its own shape in one frame."""
 
 PROBES = (12, 64, 512)
-"""Numbers of muscles with which an expression is tested; one that picks muscles by number needs enough of them."""
+"""Sizes with which an expression is tested; one that picks muscles by number needs enough of them."""
 
 FAULTS = (RuntimeError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 """Exceptions that a faulty expression raises; NotImplementedError of CasADi is a RuntimeError."""
@@ -46,6 +52,7 @@ def expression_cost(
     *,
     uses: tuple[str, ...] = (),
     constants: Mapping[str, ArrayLike] | None = None,
+    frame_constants: Mapping[str, ArrayLike] | None = None,
     convex: bool = False,
     formula: str = "",
     source: str = "",
@@ -55,10 +62,12 @@ def expression_cost(
     Args:
         name: in messages and results.
         expression: `expression(activation, force, data)` gives the value of one frame. activation (n, 1) and
-            force (n, 1) [N] are symbols, and so is every attribute of data.
-        uses: fields of Problem that become attributes of data, (n, 1): some of force_capacity,
-            max_isometric_force, fiber_velocity, optimal_fiber_length, joints_crossed, emg, upper.
-        constants: further attributes of data by name, a number each or (n,) numbers.
+            force (n, 1) [N], the force at the tendon, are symbols, and so is every attribute of data.
+        uses: fields of Problem that become attributes of data, each in its own shape in one frame: force_capacity
+            (n, 1), moment_arm (m, n), moment (m, 1), reaction_matrix (k, n), time (1, 1), and all others.
+        constants: further attributes of data by name: a number, (j,) numbers or a matrix (i, j), the same in every
+            frame.
+        frame_constants: further attributes of data with an axis of frames in front: (T,), (T, j) or (T, i, j).
         convex: whether you declare it convex. Then every solver for convex costs takes it, `batch` too if each
             term is of one muscle alone. `solve` checks a few points between the bounds and every solution: a
             negative second derivative along any direction is an error. Elsewhere your declaration alone makes the
@@ -67,14 +76,57 @@ def expression_cost(
         source: for documentation.
 
     Raises:
-        InputError: the expression cannot be evaluated, or is not a single number; the name is no text.
+        InputError: the expression cannot be evaluated, or is not a single number; a constant has more axes than two;
+            the name is no text.
     """
     if not (isinstance(name, str) and name.strip()):
         raise input_error("sharing.expression_without_name", name=as_text(name))
     if not isinstance(convex, bool | np.bool_):
         raise input_error("sharing.convex_is_no_truth", name=name, convex=as_text(convex))
-    values = tuple((str(key), _constant(name, str(key), value)) for key, value in (constants or {}).items())
-    return ExpressionCost(name, expression, tuple(uses), values, convex, formula, source)
+    values = {str(key): Constant.of(name, str(key), value, 0) for key, value in (constants or {}).items()}
+    values |= {
+        str(key): Constant.of(name, str(key), value, 1) for key, value in (frame_constants or {}).items()
+    }
+    count = len(constants or {}) + len(frame_constants or {})
+    if len(values) < count:
+        raise input_error("sharing.same_data_twice", name=name)
+    return ExpressionCost(name, expression, tuple(uses), tuple(values.items()), convex, formula, source)
+
+
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """A constant of an expression: its numbers, and whether their first axis is the axis of frames."""
+
+    numbers: Array
+    frames: bool
+
+    @classmethod
+    def of(cls, owner: str, name: str, value: ArrayLike, frames: int) -> Constant:
+        """The constant from what the user gives."""
+        what, expected = f"the constant {name!r} of the cost {owner}", "finite numbers"
+        array = np.array(check_real_array(value, name, expected, where=what))
+        if not np.isfinite(array).all():
+            raise input_error("not_finite", where=what, name=name, value=array[~np.isfinite(array)][0])
+        if not frames <= array.ndim <= frames + 2 or not array.size:
+            axes = "(T,), (T, j) or (T, i, j)" if frames else "a number, (j,) or (i, j)"
+            raise input_error("bad_shape", where=what, expected=axes, name=name, shape=array.shape)
+        array.flags.writeable = False
+        return cls(array, bool(frames))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape in one frame."""
+        return self.numbers.shape[self.frames :]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constant) and (self.frames, self._bytes) == (other.frames, other._bytes)
+
+    def __hash__(self) -> int:
+        return hash(self._bytes)
+
+    @cached_property
+    def _bytes(self) -> tuple[tuple[int, ...], bytes]:
+        return self.numbers.shape, self.numbers.tobytes()
 
 
 @dataclass(frozen=True)
@@ -84,7 +136,7 @@ class ExpressionCost(Cost):
     name: str  # type: ignore[misc]
     function: Formula = field(repr=False)
     uses: tuple[str, ...] = ()
-    constants: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    constants: tuple[tuple[str, Constant], ...] = ()
     convex: bool = False
     formula: str = ""  # type: ignore[misc]
     source: str = ""  # type: ignore[misc]
@@ -98,7 +150,7 @@ class ExpressionCost(Cost):
         names = ["capacity", *self.uses, *(name for name, _ in self.constants)]
         if len(set(names)) != len(names):
             raise input_error("sharing.same_data_twice", name=self.name)
-        self.separable  # noqa: B018  a faulty expression is refused here, not in the middle of a run
+        self.pattern  # noqa: B018  a faulty expression is refused here, not in the middle of a run
 
     @property
     def label(self) -> str:
@@ -116,22 +168,40 @@ class ExpressionCost(Cost):
         return tuple(name for name in self.uses if name in OPTIONAL)
 
     @property
-    def parameter_rows(self) -> int:  # type: ignore[override]
-        """Number of parameters for each muscle: the capacity, the fields used, and the constants."""
-        return 1 + len(self.uses) + len(self.constants)
-
-    @cached_property
     def separable(self) -> bool:
         """Return whether no second derivative couples two muscles."""
+        pattern = self.pattern
+        return bool(pattern.row() == pattern.get_col())
+
+    @cached_property
+    def pattern(self) -> Any:
+        """The pattern of the Hessian (casadi.Sparsity), with some number of muscles."""
         failure: Exception | None = None
-        for muscles in PROBES:
+        for shapes in self._probes():
             try:
-                curvature = _functions(self, muscles)["hessian"].sparsity_out(0)
+                return _functions(self, shapes)["hessian"].sparsity_out(0)
             except FAULTS as error:
-                failure = error
-                continue
-            return curvature.row() == curvature.get_col()
+                failure = failure or error
         raise input_error("sharing.cost_not_evaluated", cost=self.name, failure=failure) from failure
+
+    def _probes(self) -> Iterator[Shapes]:
+        """Shapes with which the expression may be tried: the sizes of a problem are not known yet.
+
+        The lengths of constants are tried as numbers of muscles, moments and reactions, too.
+        """
+        own = {length for _, constant in self.constants for length in constant.shape if length > 1}
+        axes = sorted({axis for name in self.uses for axis in ARRAY_AXES[name][1:] if axis not in "Tn"})
+        for n in (*PROBES, *sorted(own - set(PROBES))):
+            for others in product((*PROBES[:2], *sorted(own)), repeat=len(axes)):
+                size = {"n": n, **dict(zip(axes, others, strict=True))}
+                yield (
+                    shape_of((n,)),
+                    *(
+                        shape_of(tuple(size[axis] for axis in ARRAY_AXES[name] if axis != "T"))
+                        for name in self.uses
+                    ),
+                    *(shape_of(constant.shape) for _, constant in self.constants),
+                )
 
     @property
     def needs(self) -> frozenset[str]:
@@ -139,15 +209,15 @@ class ExpressionCost(Cost):
         words = {"separable" if self.separable else "coupled"}
         return frozenset(words if self.convex else words | {"nonconvex"})
 
-    def value(self, problem: Problem, activation: Array) -> Array:
+    def term_value(self, problem: Problem, activation: Array) -> Array:
         """The value of the expression, (T,), at activations (T, n)."""
         return self._evaluate("value", problem, activation)[:, 0]
 
-    def gradient(self, problem: Problem, activation: Array) -> Array:
+    def term_gradient(self, problem: Problem, activation: Array) -> Array:
         """The slopes, (T, n), at activations (T, n)."""
         return self._evaluate("gradient", problem, activation)
 
-    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
+    def term_hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
         """The curvatures, (T, n), at activations (T, n).
 
         Raises:
@@ -176,7 +246,7 @@ class ExpressionCost(Cost):
         """
         if not self.convex:
             return
-        self.hessian_diagonal(problem, activation)  # checks the muscles one by one
+        self.term_hessian_diagonal(problem, activation)  # checks the muscles one by one
         if self.separable:
             return
         hessian = self.term_hessian(problem, activation)
@@ -195,90 +265,130 @@ class ExpressionCost(Cost):
             InputError: a field is missing, or the expression cannot be evaluated with so many muscles.
         """
         super().require(problem)
+        for name, constant in self.constants:
+            if constant.frames and len(constant.numbers) not in (1, problem.n_frames):
+                raise InputError(
+                    f"the frame constant {name!r} of {self.name} has {len(constant.numbers)} frames",
+                    code="bad_shape",
+                    where=f"the cost {self.name}",
+                    expected=f"{problem.n_frames}, as the problem has, or one",
+                )
         try:
             with CASADI:
-                _functions(self, problem.n_muscles)
-        except InputError:
-            raise
-        except FAULTS as error:
-            raise input_error(
-                "sharing.cost_not_evaluated_here", cost=self.name, failure=error, count=problem.n_muscles
-            ) from error
+                _functions(self, shapes_of(self._arrays(problem)))
+        except (InputError, *FAULTS) as error:
+            raise self._misfit(problem, error) from error
 
-    def parameters(self, problem: Problem) -> Array:
-        """The capacity, the fields used of the problem, and the constants, (T, p, n)."""
-        self.require(problem)
-        shape = problem.force_capacity.shape
-        rows = [problem.force_capacity]
-        for field_name in self.uses:
-            array = np.broadcast_to(
-                problem.crossed if field_name == "joints_crossed" else getattr(problem, field_name), shape
-            )
-            if field_name == "emg" and np.isnan(array).any():
-                raise input_error("sharing.emg_not_measured", where="Problem.emg", name=self.name)
-            rows.append(array)
+    def _misfit(self, problem: Problem, error: Exception) -> InputError:
+        """The error of an expression that cannot be evaluated with the arrays of a problem: names what may be wrong."""
+        frames, muscles = problem.n_frames, problem.n_muscles
         for name, constant in self.constants:
-            if len(constant) not in (1, shape[1]):
-                raise input_error(
-                    "sharing.bad_cost_constant",
-                    name=name,
-                    label=self.name,
-                    count=len(constant),
-                    shape=shape[1],
+            if frames not in (1, muscles) and not constant.frames and constant.shape[:1] == (frames,):
+                return InputError(
+                    f"the constant {name!r} of the expression {self.name} has the shape {constant.shape}: a number "
+                    "for each frame",
+                    code="bad_shape",
+                    where=f"the cost {self.name}",
+                    expected="numbers that are the same in every frame",
+                    remedy=f"give {name!r} in frame_constants",
                 )
-            rows.append(np.broadcast_to(constant, shape))
-        return np.stack(rows, axis=1)
+        vectors = [
+            (name, constant.shape)
+            for name, constant in self.constants
+            if len(constant.shape) == 1 and constant.shape not in ((1,), (muscles,), (problem.n_dof,))
+        ]
+        if isinstance(error, InputError) and not vectors:
+            return error
+        if len(vectors) == 1:
+            ((name, shape),) = vectors
+            return input_error(
+                "sharing.bad_cost_constant", name=name, label=self.name, count=shape[0], shape=muscles
+            )
+        return input_error("sharing.cost_not_evaluated_here", cost=self.name, failure=error, count=muscles)
 
-    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+    def _arrays(self, problem: Problem) -> tuple[Array, ...]:
+        """The capacity, the fields used of the problem, and the constants, (T, ...) each."""
+        arrays = [problem.force_capacity]
+        for name in self.uses:
+            array = problem.crossed if name == "joints_crossed" else getattr(problem, name)
+            if array is None:
+                array = self.field(problem, name)
+            shared = ARRAY_AXES[name][0] != "T"
+            arrays.append(np.broadcast_to(array, (problem.n_frames, *array.shape)) if shared else array)
+        for _, constant in self.constants:
+            numbers = constant.numbers if constant.frames else constant.numbers[None]
+            arrays.append(np.broadcast_to(numbers, (problem.n_frames, *constant.shape)))
+        return tuple(arrays)
+
+    def term_parameters(self, problem: Problem) -> Parameters:
+        """The capacity, the fields used of the problem, and the constants, (T, ...) each."""
+        self.require(problem)
+        if "emg" in self.uses and np.isnan(self.field(problem, "emg")).any():
+            raise input_error("sharing.emg_not_measured", where="Problem.emg", name=self.name)
+        return self._arrays(problem)
+
+    def term_expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
         """See Cost."""
-        rows = {name: parameters[row, :].T for row, name in enumerate(self.uses, start=1)}
-        for row, (name, constant) in enumerate(self.constants, start=1 + len(self.uses)):
-            rows[name] = parameters[row, 0] if len(constant) == 1 else parameters[row, :].T
-        return self.function(activation, parameters[0, :].T * activation, SimpleNamespace(**rows))
+        capacity, *numbers = parameters
+        names = (*self.uses, *(name for name, _ in self.constants))
+        data = SimpleNamespace(**dict(zip(names, numbers, strict=True)))
+        return self.function(activation, capacity * activation, data)
 
     def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
         """The derivative of the slopes at activations (T, n) along a change of the parameters, by CasADi, (K, T, n)."""
-        shape = (change.directions, *activation.shape)
-        if 0 in shape:
-            return np.zeros(shape)
-        moving = [np.broadcast_to(change.get(name), shape) for name in ("force_capacity", *self.uses)]
-        moving += [np.zeros(shape)] * len(self.constants)
-        numbers = self.parameters(problem)
+        frames, muscles = activation.shape
+        if 0 in (change.directions, frames, muscles):
+            return np.zeros((change.directions, frames, muscles))
+        numbers = self.term_parameters(problem)
+        names = ("force_capacity", *self.uses, *("" for _ in self.constants))
+        moving = [_moving(change, name, array) for name, array in zip(names, numbers, strict=True)]
         with CASADI:
-            function = _over_frames(self, shape[2], "change")
-            return np.stack([function(activation, numbers, along) for along in np.stack(moving, axis=2)])
+            function = _over_frames(self, shapes_of(numbers), "change")
+            return np.stack(
+                [
+                    function(activation, *numbers, *(part[k] for part in moving))
+                    for k in range(change.directions)
+                ]
+            )
 
     def _evaluate(self, what: str, problem: Problem, activation: Array) -> Array:
         frames, muscles = activation.shape
         if frames == 0:
             width = {"value": 1, "gradient": muscles, "diagonal": muscles, "hessian": muscles**2}
             return np.zeros((0, width[what]))
-        numbers = self.parameters(problem)
+        numbers = self.term_parameters(problem)
         with CASADI:
-            return _over_frames(self, muscles, what)(activation, numbers)
+            return _over_frames(self, shapes_of(numbers), what)(activation, *numbers)
+
+
+def _moving(change: ProblemChange, name: str, array: Array) -> Array:
+    """The change (K, T, ...) of an array (T, ...) of the problem; zero for a constant."""
+    moved = getattr(change, name, None)
+    return np.broadcast_to(0.0 if moved is None else moved, (change.directions, *array.shape))
 
 
 @lru_cache(maxsize=64)
-def _functions(cost: ExpressionCost, muscles: int) -> dict[str, Any]:
-    """Value and derivatives for a number of muscles, as CasADi functions of (a, parameters).
+def _functions(cost: ExpressionCost, shapes: Shapes) -> dict[str, Any]:
+    """Value and derivatives for parameters of some shapes, as CasADi functions of (a, parameters ...).
 
-    "change" is the directional derivative of the slopes, a function of (a, parameters, direction).
+    "change" is the directional derivative of the slopes, a function of (a, parameters ..., directions ...).
     """
     import casadi  # slow to import, and needed for expressions only
 
-    a = casadi.SX.sym("a", muscles)
-    numbers = casadi.SX.sym("p", cost.parameter_rows, muscles)
-    value = cost.expression(casadi, a, numbers)
+    numbers = parameter_symbols(casadi.SX.sym, shapes)
+    a = casadi.SX.sym("a", numbers[0].numel())
+    value = cost.term_expression(casadi, a, numbers)
     shape = getattr(value, "shape", ())
     if shape not in ((), (1, 1)):
         raise input_error("sharing.cost_value_not_scalar", cost=cost.name, shape=shape)
     value = casadi.SX(value)
     hessian, slope = casadi.hessian(value, a)
     results = {"value": value, "gradient": slope, "diagonal": casadi.diag(hessian), "hessian": hessian}
-    functions = {name: casadi.Function(name, [a, numbers], [result]) for name, result in results.items()}
-    direction = casadi.SX.sym("d", cost.parameter_rows, muscles)
-    moved = casadi.jtimes(slope, numbers, direction)
-    return functions | {"change": casadi.Function("change", [a, numbers, direction], [moved])}
+    functions = {name: casadi.Function(name, [a, *numbers], [result]) for name, result in results.items()}
+    directions = parameter_symbols(casadi.SX.sym, shapes)
+    along = casadi.vertcat(*map(casadi.vec, directions))
+    moved = casadi.jtimes(slope, casadi.vertcat(*map(casadi.vec, numbers)), along)
+    return functions | {"change": casadi.Function("change", [a, *numbers, *directions], [moved])}
 
 
 class _OverFrames:
@@ -291,35 +401,26 @@ class _OverFrames:
         dense = casadi.Function("dense", symbols, [casadi.densify(function(*symbols))])
         self._function = dense.map(FRAMES_AT_ONCE)
         self._buffer, self._run = self._function.buffer()  # hold no reference to each other
-        self._arguments = [np.zeros((FRAMES_AT_ONCE, *symbol.shape[::-1])) for symbol in symbols]
+        self._arguments = [np.zeros((FRAMES_AT_ONCE, symbol.numel())) for symbol in symbols]
         self._values = np.zeros((FRAMES_AT_ONCE, dense.numel_out(0)))
         for k, argument in enumerate(self._arguments):
             self._buffer.set_arg(k, memoryview(argument.reshape(-1)))  # type: ignore[arg-type, call-arg]
         self._buffer.set_res(0, memoryview(self._values.reshape(-1)))  # type: ignore[arg-type, call-arg]
 
-    def __call__(self, activation: Array, *rows: Array) -> Array:
-        """Values (T, v) at activations (T, n), and rows (T, p, n) of parameters or of their changes."""
-        arrays = [activation[:, None, :], *rows]
-        values = np.empty((len(activation), self._values.shape[1]))
-        for start in range(0, len(activation), FRAMES_AT_ONCE):
+    def __call__(self, *arrays: Array) -> Array:
+        """Values (T, v) at arrays (T, ...), which take the places of the symbols."""
+        values = np.empty((len(arrays[0]), self._values.shape[1]))
+        for start in range(0, len(values), FRAMES_AT_ONCE):
             part = slice(start, start + FRAMES_AT_ONCE)
             count = len(values[part])
             for argument, array in zip(self._arguments, arrays, strict=True):
-                argument[:count] = array[part].transpose(0, 2, 1).reshape(count, *argument.shape[1:])
+                argument[:count] = columns(array[part])
             self._run()
             values[part] = self._values[:count]
         return values
 
 
 @lru_cache(maxsize=64)
-def _over_frames(cost: ExpressionCost, muscles: int, what: str) -> _OverFrames:
+def _over_frames(cost: ExpressionCost, shapes: Shapes, what: str) -> _OverFrames:
     """One of `_functions` for many frames; used within the lock of CasADi alone."""
-    return _OverFrames(_functions(cost, muscles)[what])
-
-
-def _constant(cost: str, name: str, value: ArrayLike) -> tuple[float, ...]:
-    what, expected = f"the constant {name!r} of the cost {cost}", "a finite number, or one for each muscle"
-    array = check_real_array(value, what, expected)
-    if array.ndim > 1 or not np.isfinite(array).all():
-        raise input_error("sharing.bad_cost_number", expected=expected, what=what, value=as_text(value))
-    return tuple(array.reshape(-1).tolist())
+    return _OverFrames(_functions(cost, shapes)[what])

@@ -12,6 +12,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import input_error
+from musclesolve.sharing.cost.cost_parameters import Parameters
 from musclesolve.sharing.cost.cost_terms import SoftRows, Term, joined_rows
 from musclesolve.sharing.problem import OPTIONAL, Problem
 from musclesolve.sharing.problem_change import ProblemChange, derivative
@@ -32,13 +33,13 @@ class Cost(ABC):
 
     A cost has terms of the activations, and soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2, on lower <= a <= upper.
 
-    The methods `value`, `gradient`, `hessian_diagonal` and `expression` describe the terms alone; `soft_rows` gives the
-    rows if there are any. `total_value`, `total_gradient` and `hessian` include both. The terms are a
+    `value`, `gradient`, `hessian`, `hessian_diagonal`, `parameters` and `expression` are of the whole cost. Its parts
+    are `term_value`, `term_gradient` and so on, of the terms alone, and `soft_rows`, if there are any. The terms are a
     sum over muscles, sum_i f_i(a_i), convex in each, unless `needs` states otherwise.
 
     The costs of the library state their terms (sum_of_terms.py), and all methods follow. A cost of a user is an
-    expression (casadi_expression.py), or a frozen dataclass with the five abstract methods, of which `solve` checks
-    at a few points that they agree (cost_check.py). `2 * a + b` is again a cost.
+    expression (casadi_expression.py), or a frozen dataclass with the five abstract `term_` methods, of which `solve`
+    checks at a few points that they agree (cost_check.py). `2 * a + b` is again a cost.
 
     Attributes:
         name: in messages and results.
@@ -47,7 +48,6 @@ class Cost(ABC):
         works: keys of these works in the list of references (report/texts/citations.toml).
         use: for whom it is, in the list of costs; "" where it is for comparison with work that used it.
         data: optional fields of Problem without which it is not defined.
-        parameter_rows: p, how many numbers per muscle `expression` needs.
 
     Examples:
         >>> problem = ms.Problem([[0.05, 0.03]], [20.0], [1000.0, 400.0], [1000.0, 400.0])
@@ -62,7 +62,6 @@ class Cost(ABC):
     works: ClassVar[tuple[str, ...]] = ()
     use: ClassVar[str] = ""
     data: ClassVar[tuple[str, ...]] = ()
-    parameter_rows: int = 1
 
     @property
     def needs(self) -> frozenset[str]:
@@ -96,29 +95,30 @@ class Cost(ABC):
         return self.name + (f"({', '.join(changed)})" if changed else "")
 
     @abstractmethod
-    def value(self, problem: Problem, activation: Array) -> Array:
-        """The value sum_i f_i(a_i), (T,), at activations (T, n)."""
+    def term_value(self, problem: Problem, activation: Array) -> Array:
+        """The value sum_i f_i(a_i) of the terms, (T,), at activations (T, n)."""
 
     @abstractmethod
-    def gradient(self, problem: Problem, activation: Array) -> Array:
-        """The slopes df_i/da_i, (T, n), at activations (T, n)."""
+    def term_gradient(self, problem: Problem, activation: Array) -> Array:
+        """The slopes df_i/da_i of the terms, (T, n), at activations (T, n)."""
 
     @abstractmethod
-    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
-        """The curvatures d2f_i/da_i2, (T, n), at activations (T, n); never negative if the cost is convex."""
+    def term_hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
+        """The curvatures d2f_i/da_i2, (T, n), at activations (T, n); never negative if the terms are convex."""
 
     @abstractmethod
-    def parameters(self, problem: Problem) -> Array:
-        """The numbers that `expression` needs in each frame, (T, p, n)."""
+    def term_parameters(self, problem: Problem) -> Parameters:
+        """The numbers that `term_expression` needs: arrays with a frame axis in front, in tuples of any depth."""
 
     @abstractmethod
-    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
-        """The value of one frame as a CasADi expression.
+    def term_expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+        """The value of the terms in one frame as a CasADi expression.
 
         Args:
             casadi: the module, handed in so that costs do not import it.
             activation: symbols, (n, 1).
-            parameters: symbols, (p, n), which take the values of `parameters(problem)`.
+            parameters: symbols in tuples like those of `term_parameters`, each with the shape of its array in one
+                frame; (n, 1) for an array (T, n).
         """
 
     def terms(self, problem: Problem) -> tuple[Term, ...] | None:
@@ -133,36 +133,59 @@ class Cost(ABC):
         """The second derivatives of the terms, (T, n, n), at activations (T, n)."""
         hessian = np.zeros((*activation.shape, activation.shape[1]))
         # not times a unit matrix: some curvatures are infinite at rest
-        np.einsum("tii->ti", hessian)[...] = self.hessian_diagonal(problem, activation)
+        np.einsum("tii->ti", hessian)[...] = self.term_hessian_diagonal(problem, activation)
         return hessian
 
     def largest_activation(self, problem: Problem) -> Array:
         """The activations (T, n) where the domain of the cost ends; infinite for most costs."""
         return np.full_like(problem.force_capacity, np.inf)
 
-    def total_value(self, problem: Problem, activation: Array) -> Array:
-        """The value of terms and soft rows, (T,), at activations (T, n)."""
-        rows, value = self.soft_rows(problem), self.value(problem, activation)
+    def value(self, problem: Problem, activation: Array) -> Array:
+        """The value of the whole cost, (T,), at activations (T, n)."""
+        rows, value = self.soft_rows(problem), self.term_value(problem, activation)
         return value if rows is None else value + rows.value(activation)
 
-    def total_gradient(self, problem: Problem, activation: Array) -> Array:
-        """The gradient of terms and soft rows, (T, n), at activations (T, n)."""
-        rows, slope = self.soft_rows(problem), self.gradient(problem, activation)
+    def gradient(self, problem: Problem, activation: Array) -> Array:
+        """The gradient of the whole cost, (T, n), at activations (T, n)."""
+        rows, slope = self.soft_rows(problem), self.term_gradient(problem, activation)
         return slope if rows is None else slope + rows.gradient(activation)
 
     def hessian(self, problem: Problem, activation: Array) -> Array:
-        """The Hessian of terms and soft rows, (T, n, n), at activations (T, n)."""
+        """The Hessian of the whole cost, (T, n, n), at activations (T, n)."""
         rows, curvature = self.soft_rows(problem), self.term_hessian(problem, activation)
         return curvature if rows is None else curvature + rows.hessian()
 
+    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
+        """The diagonal of `hessian`, (T, n), at activations (T, n)."""
+        rows, curvature = self.soft_rows(problem), self.term_hessian_diagonal(problem, activation)
+        return curvature if rows is None else curvature + rows.hessian_diagonal()
+
+    def parameters(self, problem: Problem) -> Parameters:
+        """The numbers that `expression` needs: those of the terms, and matrix, target and weight of the soft rows."""
+        rows = self.soft_rows(problem)
+        return self.term_parameters(problem), () if rows is None else (rows.matrix, rows.target, rows.weight)
+
+    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+        """The value of the whole cost in one frame as a CasADi expression.
+
+        Args:
+            casadi: the module.
+            activation: symbols, (n, 1).
+            parameters: symbols in tuples like those of `parameters` (`parameter_symbols` makes them).
+        """
+        terms, rows = parameters
+        value = self.term_expression(casadi, activation, terms)
+        if not rows:
+            return value
+        matrix, target, weight = rows
+        return value + 0.5 * casadi.dot(weight, (target - matrix @ activation) ** 2)
+
     def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
-        """The derivative of `total_gradient` at fixed activations (T, n) along changes of the problem, (K, T, n).
+        """The derivative of `gradient` at fixed activations (T, n) along changes of the problem, (K, T, n).
 
         Exact for costs of the library; by differences for costs of users, with about eight correct digits.
         """
-        return derivative(
-            lambda moved: self.total_gradient(moved, activation), problem, change, self.built_in
-        )
+        return derivative(lambda moved: self.gradient(moved, activation), problem, change, self.built_in)
 
     def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
         """The derivative of `largest_activation` along changes of the problem, (K, T, n); zero where it is infinite."""
@@ -262,28 +285,23 @@ class WeightedSum(Cost):
         """The optional fields of a problem that any of the costs needs."""
         return tuple(dict.fromkeys(field for cost in self.costs for field in cost.data))
 
-    @property
-    def parameter_rows(self) -> int:  # type: ignore[override]
-        """The number of parameter rows of all costs together."""
-        return sum(cost.parameter_rows for cost in self.costs)
-
     def _total(self, problem: Problem, part_of: Callable[[Cost], Array], before: int = 0) -> Array:
         """sum_j w_j part_of(f_j), for arrays with `before` axes in front of the frame axis."""
         parts = zip(self.factors(problem), map(part_of, self.costs), strict=True)
         weighted = [np.reshape(w, (-1, *[1] * (part.ndim - 1 - before))) * part for w, part in parts]
         return np.asarray(sum(weighted[1:], start=weighted[0]))
 
-    def value(self, problem: Problem, activation: Array) -> Array:
+    def term_value(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
-        return self._total(problem, lambda cost: cost.value(problem, activation))
+        return self._total(problem, lambda cost: cost.term_value(problem, activation))
 
-    def gradient(self, problem: Problem, activation: Array) -> Array:
+    def term_gradient(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
-        return self._total(problem, lambda cost: cost.gradient(problem, activation))
+        return self._total(problem, lambda cost: cost.term_gradient(problem, activation))
 
-    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
+    def term_hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
-        return self._total(problem, lambda cost: cost.hessian_diagonal(problem, activation))
+        return self._total(problem, lambda cost: cost.term_hessian_diagonal(problem, activation))
 
     def term_hessian(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
@@ -319,31 +337,20 @@ class WeightedSum(Cost):
         changes = [cost.largest_activation_change(problem, change) for cost in self.costs]
         return np.asarray(sum(np.where(first == number, moved, 0.0) for number, moved in enumerate(changes)))
 
-    def parameters(self, problem: Problem) -> Array:
-        """The parameters of the costs, one after the other, (T, p, n)."""
-        parts = [cost.parameters(problem) for cost in self.costs]
-        for cost, part in zip(self.costs, parts, strict=True):
-            if part.shape[1] != cost.parameter_rows:
-                raise input_error(
-                    "sharing.other_parameter_rows",
-                    cost=cost.name,
-                    rows=part.shape[1],
-                    parameter_rows=cost.parameter_rows,
-                )
-        return np.concatenate(parts, axis=1)
+    def term_parameters(self, problem: Problem) -> Parameters:
+        """A weight (T,) and the parameters of its terms for each cost."""
+        return tuple(
+            (
+                np.broadcast_to(np.asarray(factor, dtype=float), problem.n_frames),
+                cost.term_parameters(problem),
+            )
+            for factor, cost in zip(self.factors(problem), self.costs, strict=True)
+        )
 
-    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+    def term_expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
         """See Cost."""
-        return self.weighted_expression([w for w, _ in self.summands], casadi, activation, parameters)
-
-    def weighted_expression(self, weight: list[Any], casadi: Any, activation: Any, parameters: Any) -> Any:
-        """The expression with other weights w_j, which may be symbols."""
-        total, first = 0, 0
-        for w, cost in zip(weight, self.costs, strict=True):
-            last = first + cost.parameter_rows
-            total = total + w * cost.expression(casadi, activation, parameters[first:last, :])
-            first = last
-        return total
+        parts = zip(self.costs, parameters, strict=True)
+        return sum(weight * cost.term_expression(casadi, activation, own) for cost, (weight, own) in parts)
 
     def require(self, problem: Problem) -> None:
         """See Cost."""

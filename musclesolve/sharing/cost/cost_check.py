@@ -54,7 +54,11 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
     """Check the shapes of value and derivatives at activations (T, n), and the gradient by differences of the value."""
     frames, muscles = activation.shape
     place = f"the cost {cost.name}"
-    methods = {"value": (frames,), "gradient": (frames, muscles), "hessian_diagonal": (frames, muscles)}
+    methods = {
+        "term_value": (frames,),
+        "term_gradient": (frames, muscles),
+        "term_hessian_diagonal": (frames, muscles),
+    }
     with np.errstate(all="ignore"):
         at = {method: np.asarray(getattr(cost, method)(problem, activation)) for method in methods}
     for method, shape in methods.items():
@@ -62,7 +66,7 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
             raise input_error(
                 "sharing.bad_shape_of_cost_method",
                 where=place,
-                remedy="sum over the muscles only: axis=1" if method == "value" else None,
+                remedy="sum over the muscles only: axis=1" if method == "term_value" else None,
                 method=method,
                 shape=at[method].shape,
                 frames=frames,
@@ -71,7 +75,7 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
             )
     if cost.needs & {"linear_program", "nonsmooth"}:
         return
-    slope, size = at["gradient"].astype(np.float64), np.abs(at["value"].astype(np.float64))[:, None]
+    slope, size = at["term_gradient"].astype(np.float64), np.abs(at["term_value"].astype(np.float64))[:, None]
     step = DIFFERENCE_STEP * (problem.upper - problem.lower)
     many = problem.frames(np.repeat(np.arange(frames), muscles))
     middle = np.repeat(activation, muscles, axis=0)
@@ -79,7 +83,7 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
     with np.errstate(all="ignore"):
         for width in (step, 2 * step):
             shift = (width[:, :, None] * np.eye(muscles)).reshape(-1, muscles)
-            ahead, behind = (np.asarray(cost.value(many, middle + sign * shift)) for sign in (1, -1))
+            ahead, behind = (np.asarray(cost.term_value(many, middle + sign * shift)) for sign in (1, -1))
             differences.append((ahead - behind).reshape(frames, muscles) / (2 * width))
         once, twice = differences
         noise = np.nan_to_num(step * np.abs(once - twice)).max(axis=1, keepdims=True)

@@ -14,6 +14,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_parameters import Parameters
 from musclesolve.sharing.cost.cost_terms import Power, Saturation, Term
 from musclesolve.sharing.problem import Problem
 
@@ -50,7 +51,7 @@ class SumOfTerms(Cost):
         """
 
     def target(self, problem: Problem) -> Array | None:
-        """The targets e_i, (T, n), where the terms are squares of distances; then `parameter_rows` is 2."""
+        """The targets e_i, (T, n), where the terms are squares of distances."""
         return None
 
     @property
@@ -75,15 +76,15 @@ class SumOfTerms(Cost):
             coefficient = np.broadcast_to(coefficient, shape)
         return (Term(self.form, coefficient, self.target(problem)),)
 
-    def value(self, problem: Problem, activation: Array) -> Array:
+    def term_value(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
         return self._sum(problem, lambda term: term.value(activation), activation[:, 0])
 
-    def gradient(self, problem: Problem, activation: Array) -> Array:
+    def term_gradient(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
         return self._sum(problem, lambda term: term.slope(activation), activation)
 
-    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
+    def term_hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
         return self._sum(problem, lambda term: term.curvature(activation), activation)
 
@@ -98,16 +99,17 @@ class SumOfTerms(Cost):
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             return self.form.end / self.coefficient(problem)
 
-    def parameters(self, problem: Problem) -> Array:
-        """The coefficients, and the targets if there are any, (T, p, n)."""
+    def term_parameters(self, problem: Problem) -> Parameters:
+        """The coefficients (T, n), and the targets (T, n) if there are any."""
         (term,) = self.terms(problem)
-        rows = [term.coefficient] if term.target is None else [term.coefficient, term.target]
-        return np.stack(rows, axis=1)
+        return (term.coefficient,) if term.target is None else (term.coefficient, term.target)
 
-    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+    def term_expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
         """See Cost."""
-        distance = activation if self.parameter_rows == 1 else activation - parameters[1, :].T
-        return casadi.sum1(self.form.symbolic(parameters[0, :].T * distance))
+        coefficient, *targets = parameters
+        return casadi.sum1(
+            self.form.symbolic(coefficient * (activation - targets[0] if targets else activation))
+        )
 
 
 def relative_force(problem: Problem) -> Array:

@@ -55,7 +55,7 @@ def can_vary(cost: Cost) -> bool:
     return (
         isinstance(cost, SumOfTerms)
         and cost.needs == {"separable"}
-        and cost.parameter_rows == 1
+        and type(cost).target is SumOfTerms.target
         and type(cost.form) is Power
         and bool(np.isinf(cost.form.end))
     )

@@ -69,13 +69,13 @@ class FrameProgram:
         self.lower, self.upper = np.concatenate([low, -no_bound]), np.concatenate([high, no_bound])
 
     def _slope(self, activation: Array) -> Array:
-        slope: Array = self.cost.total_gradient(self.problem, activation[None])[0]
+        slope: Array = self.cost.gradient(self.problem, activation[None])[0]
         return slope
 
     def value(self, x: Array) -> float:
         """The scaled cost with the cost of the reserves, at scaled unknowns x (n,), or (n + m,) with reserves."""
         a, s = x[: self.muscles], x[self.muscles :]
-        total = float(self.cost.total_value(self.problem, a[None])[0])
+        total = float(self.cost.value(self.problem, a[None])[0])
         return total / self.scale + 0.5 * float(self.weight @ np.square(s))
 
     def gradient(self, x: Array) -> Array:
@@ -203,12 +203,6 @@ CLAIMS = {
     "Infeasible_Problem_Detected": Status.INFEASIBLE,
 }
 """The final message of Ipopt -> the status that it claims."""
-
-
-def ipopt_options(tolerance: float, limit: int) -> dict[str, Any]:
-    """Options of Ipopt for a scaled problem, without output."""
-    options = {"print_level": 0, "sb": "yes", "tol": tolerance, "max_iter": limit, "bound_relax_factor": 0.0}
-    return options | {"constr_viol_tol": 1e-9, "compl_inf_tol": tolerance, "nlp_scaling_method": "none"}
 
 
 def least_squares_multiplier(matrix: Array, slope: Array, x: Array, lower: Array, upper: Array) -> Array:

@@ -123,7 +123,7 @@ class FramesInteriorPoint:
         exact = (compliance == 0).all(axis=1)
         near = miss <= 1e3 * self.tolerance  # the costly part only for frames near the end
         if near.any():
-            slope = cost.gradient(problem, x.a)
+            slope = cost.term_gradient(problem, x.a)
             if x.matrix.shape[1] > hard:
                 soft, compliance_of_soft = x.matrix[:, hard:], x.compliance[:, hard:]
                 slope = slope - _pull(soft, (x.target[:, hard:] - _product(soft, x.a)) / compliance_of_soft)
@@ -176,7 +176,7 @@ def _start(problem: Problem, cost: Cost, guess: Array) -> _Frames:
     scale = np.maximum(np.maximum(scale, typical * arms), np.abs(pull))
     largest = scale.max(axis=1, keepdims=True)
     omega = np.maximum(scale, LEAST_OMEGA * np.where(largest > 0, largest, 1.0))
-    slope = (cost.gradient(problem, a) - pull) * free * np.any(guess != 0, axis=1, keepdims=True)
+    slope = (cost.term_gradient(problem, a) - pull) * free * np.any(guess != 0, axis=1, keepdims=True)
     below, above = first * width, (1.0 - first) * width
     low = Barrier(below, FIRST_MU * omega / below + np.maximum(slope, 0.0))
     high = Barrier(above, FIRST_MU * omega / above + np.maximum(-slope, 0.0))
@@ -188,8 +188,8 @@ def _step(problem: Problem, cost: Cost, x: _Frames, share: float) -> None:
     """Take one predictor-corrector step in place, at most a share of the distance to the nearest bound."""
     matrix, free = x.matrix, x.free
     ratio_l, ratio_u = x.low.k / x.low.x, x.high.k / x.high.x
-    excess = _pull(matrix, x.multiplier) - cost.gradient(problem, x.a)
-    inverse = free / (cost.hessian_diagonal(problem, x.a) + ratio_l + ratio_u)
+    excess = _pull(matrix, x.multiplier) - cost.term_gradient(problem, x.a)
+    inverse = free / (cost.term_hessian_diagonal(problem, x.a) + ratio_l + ratio_u)
     schur = np.matmul(matrix * inverse[:, None, :], matrix.transpose(0, 2, 1))
     np.einsum("tkk->tk", schur)[...] += x.compliance
     factors, short = BatchCholesky(schur), x.short()

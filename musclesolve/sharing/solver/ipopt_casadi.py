@@ -12,24 +12,30 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.locks import CASADI
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_parameters import Parameters, Shapes, flat, shapes_of
+from musclesolve.sharing.frame_symbols import frame_symbols
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
-from musclesolve.sharing.solver.frame_program import CLAIMS, independent_rows, ipopt_options
+from musclesolve.sharing.solver.frame_program import CLAIMS, independent_rows
+from musclesolve.sharing.solver.ipopt_options import IpoptOptions
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 
 @dataclass(frozen=True)
-class Ipopt:
+class Ipopt(IpoptOptions):
     """Ipopt on one nonlinear program with parameters, built once for a size and a cost, called for every frame.
 
     Rows are divided by their largest entry and the cost by its steepest slope before Ipopt gets them, and rows that
     repeat others are left out. Each frame starts from the previous one unless there is a warm start. Only one thread
-    runs at a time.
-    """
+    runs at a time. The options are those of `IpoptOptions`.
 
-    tolerance: float = 1e-13  # Ipopt's `tol`, on the scaled problem
-    max_iterations: int = 300  # for each frame
+    Examples:
+        >>> problem = ms.Problem([[0.05, 0.03]], [20.0], [1000.0, 400.0], [1000.0, 400.0])
+        >>> loose = ms.sharing.Ipopt(options={"hessian_approximation": "limited-memory", "tol": 1e-10})
+        >>> bool(ms.solve(problem, "stress_cubed", loose).solved)
+        True
+    """
 
     name: ClassVar[str] = "ipopt"
 
@@ -43,12 +49,11 @@ class Ipopt:
 class Extra:
     """Constraints beside the moments: j expressions of the activations, and for T frames their bounds.
 
-    parameters (T, P): of all expressions, one after the other; size (T, j): divides values and bounds of the
-    expressions before Ipopt gets them.
+    parameters: of each expression; size (T, j): divides values and bounds of the expressions before Ipopt gets them.
     """
 
     expressions: tuple[ExpressionCost, ...]
-    parameters: Array
+    parameters: Parameters
     size: Array
     lower: Array
     upper: Array
@@ -78,11 +83,17 @@ def minimize_frames(
     steepest = np.where(steepest > 0, steepest, 1.0)
     matrices, moments = problem.moment_matrix / row[:, :, None], problem.moment / row
     weight = np.zeros((len(row), 0)) if problem.reserve_weight is None else problem.reserve_weight * row**2
-    parameters, sizes = cost_parameters(problem, cost, steepest, weight / steepest[:, None])
     if extra is None:
         none = np.zeros((problem.n_frames, 0))
-        extra = Extra((), none, none, none, none)
-    parameters = np.concatenate([parameters, extra.parameters, 1.0 / extra.size], axis=1)
+        extra = Extra((), (), none, none, none)
+    numbers = (
+        cost.parameters(problem),
+        extra.parameters,
+        1.0 / steepest,
+        weight / steepest[:, None],
+        1.0 / extra.size,
+    )
+    shapes, parameters = shapes_of(numbers[:2]), flat(numbers, problem.n_frames)
     multipliers, free = np.full(extra.size.shape, np.nan), np.full(soft, np.inf)
 
     start = 0.5 * (problem.lower + problem.upper)[0]
@@ -95,7 +106,7 @@ def minimize_frames(
             independent = independent_rows(matrices[t] * (upper > lower))
             combination = combination if independent.shape[1] == dofs else independent
         matrix, moment = combination.T @ matrices[t], combination.T @ moments[t]
-        program = _program(cost, extra.expressions, (len(moment), muscles, soft), sizes, method)
+        program = _program(cost, extra.expressions, (len(moment), muscles, soft), shapes, method)
         guess = np.clip(start if warm_start is None else warm_start[t], lower, upper)
         met = np.zeros(len(moment))
         x, multiplier, attempt.iterations[t], ended = program(
@@ -127,36 +138,14 @@ def _program(
     cost: Cost,
     expressions: tuple[ExpressionCost, ...],
     counts: tuple[int, int, int],
-    sizes: tuple[int, int],
+    shapes: Shapes,
     method: Any,
 ) -> Program:
-    """Build the program that minimizes the scaled cost of n muscles subject to A a + s = b, with s if there are
-    reserves.
-
-    counts: rows, muscles, reserves.
-    """
-    rows, muscles, soft = counts
-    a, s = casadi.SX.sym("a", muscles), casadi.SX.sym("s", soft)
-    matrix, moment = casadi.SX.sym("A", rows, muscles), casadi.SX.sym("b", rows)
-    objective, parameters = cost_expression(cost, a, s, sizes)
-    numbers = [
-        casadi.SX.sym(f"p{j}", expression.parameter_rows, muscles) for j, expression in enumerate(expressions)
-    ]
-    scale = casadi.SX.sym("h", len(expressions))
-    values = [
-        expression.expression(casadi, a, numbers_of)
-        for expression, numbers_of in zip(expressions, numbers, strict=True)
-    ]
-    problem = {
-        "x": casadi.vertcat(a, s),
-        "p": casadi.vertcat(parameters, *map(casadi.vec, numbers), scale, casadi.vec(matrix), moment),
-        "f": objective,
-        "g": casadi.vertcat(matrix @ a - moment + (s if soft else 0.0), scale * casadi.vertcat(*values)),
-    }
-    options = ipopt_options(method.tolerance, method.max_iterations)
+    """Build the program of `frame_symbols` for Ipopt."""
+    problem = frame_symbols(cost, expressions, counts, shapes)
     if method.name == "cyipopt":
-        return _through_cyipopt(problem, options)
-    program = casadi_ipopt("sharing", problem, options)
+        return _through_cyipopt(problem, method)
+    program = casadi_ipopt("sharing", problem, method.ipopt(), method.casadi_callback(problem))
 
     def call(**numbers: Array) -> tuple[Array, Array, int, str]:
         claimed, ended = program(**numbers), program.stats()
@@ -166,7 +155,7 @@ def _program(
     return call
 
 
-def _through_cyipopt(problem: dict[str, Any], options: dict[str, Any]) -> Program:
+def _through_cyipopt(problem: dict[str, Any], method: Any) -> Program:
     """Return the program for cyipopt: its functions and their exact derivatives are compiled by CasADi."""
     from musclesolve.sharing.solver.ipopt_cyipopt import call_ipopt
 
@@ -189,53 +178,13 @@ def _through_cyipopt(problem: dict[str, Any], options: dict[str, Any]) -> Progra
         }
         functions["objective"] = lambda x: float(compiled["objective"](x, p))
         functions["hessian"] = lambda x, dual, factor: np.asarray(curvature(x, p, dual, factor))[places]
-        return call_ipopt(functions, places, options, **numbers)
+        return call_ipopt(functions, places, method, **numbers)
 
     return call
 
 
-def columns_first(matrices: Array) -> Array:
-    """Every matrix as a row of numbers in the order of CasADi, (T, r, n) to (T, r n)."""
-    return matrices.transpose(0, 2, 1).reshape(len(matrices), -1)
-
-
-def cost_parameters(
-    problem: Problem, cost: Cost, steepest: Array, weight: Array
-) -> tuple[Array, tuple[int, int]]:
-    """Return the parameters of `cost_expression`, (T, P), and their sizes.
-
-    The slope `steepest` that divides the cost is (T,), the weights of scaled reserves are (T, m), or (T, 0) without
-    any.
-    """
-    numbers, rows = cost.parameters(problem), cost.soft_rows(problem)
-    parts = [columns_first(numbers), 1.0 / steepest[:, None], weight]
-    if rows is not None:
-        parts += [columns_first(rows.matrix), rows.target, rows.weight / steepest[:, None]]
-    return np.concatenate(parts, axis=1), (numbers.shape[1], 0 if rows is None else rows.target.shape[1])
-
-
-def cost_expression(cost: Cost, a: Any, s: Any, sizes: tuple[int, int]) -> tuple[Any, Any]:
-    """The scaled cost f(a) / scale + 1/2 s.W s + 1/2 (t - G a).V (t - G a) of a frame, and its parameters.
-
-    Activations and reserves are symbols of CasADi; `sizes` has the numbers of parameters per muscle and of soft rows.
-    """
-    (count, rows), muscles, soft = sizes, a.numel(), s.numel()
-    numbers, scale, weight = (
-        casadi.SX.sym(*symbol) for symbol in (("numbers", count, muscles), ("scale",), ("w", soft))
-    )
-    combination, target, importance = (
-        casadi.SX.sym(*symbol) for symbol in (("G", rows, muscles), ("t", rows), ("V", rows))
-    )
-    objective = scale * cost.expression(casadi, a, numbers)
-    if soft:
-        objective = objective + 0.5 * casadi.dot(weight, s**2)
-    if rows:
-        objective = objective + 0.5 * casadi.dot(importance, (target - combination @ a) ** 2)
-    symbols = (numbers, scale, weight, combination, target, importance)
-    return objective, casadi.vertcat(*(casadi.vec(symbol) for symbol in symbols))
-
-
-def casadi_ipopt(name: str, problem: dict[str, Any], options: dict[str, Any]) -> Any:
-    """Make Ipopt for a program of CasADi; the solver prints and raises nothing."""
+def casadi_ipopt(name: str, problem: dict[str, Any], options: dict[str, Any], callback: Any = None) -> Any:
+    """Make Ipopt for a program of CasADi; the solver raises nothing, and prints what its options ask for."""
     quiet = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False}
-    return casadi.nlpsol(name, "ipopt", problem, {**quiet, "ipopt": options})
+    watched = {} if callback is None else {"iteration_callback": callback}
+    return casadi.nlpsol(name, "ipopt", problem, {**quiet, **watched, "ipopt": options})

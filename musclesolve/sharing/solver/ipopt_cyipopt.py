@@ -18,21 +18,19 @@ from musclesolve.sharing.solver.frame_program import (
     Claim,
     Reduced,
     frame_by_frame,
-    ipopt_options,
 )
+from musclesolve.sharing.solver.ipopt_options import IpoptOptions
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 
 @dataclass(frozen=True)
-class Cyipopt:
+class Cyipopt(IpoptOptions):
     """Ipopt without symbolic expressions, for any cost with derivatives.
 
-    Each frame starts from the previous one unless there is a warm start. Only one thread runs at a time.
+    Each frame starts from the previous one unless there is a warm start. Only one thread runs at a time. The options
+    are those of `IpoptOptions`.
     """
-
-    tolerance: float = 1e-13  # Ipopt's `tol`, on the scaled problem
-    max_iterations: int = 300  # for each frame
 
     name: ClassVar[str] = "cyipopt"
 
@@ -52,9 +50,10 @@ class Cyipopt:
             "jacobian": lambda x: program.matrix.ravel(),
             "hessian": lambda x, multiplier, factor: factor * program.hessian(x)[places],
         }
-        options = {**ipopt_options(self.tolerance, self.max_iterations), "jac_c_constant": "yes"}
         bounds = {"lbx": program.lower, "ubx": program.upper, "lbg": program.moment, "ubg": program.moment}
-        x, multiplier, iterations, ended = call_ipopt(functions, places, options, guess, **bounds)
+        x, multiplier, iterations, ended = call_ipopt(
+            functions, places, self, guess, jac_c_constant="yes", **bounds
+        )
         # Ipopt adds multiplier times constraint to the cost; here it is subtracted
         return Claim(x, -multiplier, iterations, CLAIMS.get(ended, Status.SOLVER_FAILED))
 
@@ -62,33 +61,35 @@ class Cyipopt:
 def call_ipopt(
     functions: Mapping[str, Callable[..., Any]],
     places: tuple[Indices, Indices],
-    options: Mapping[str, Any],
+    method: IpoptOptions,
     x0: Array,
     lbx: Array,
     ubx: Array,
     lbg: Array,
     ubg: Array,
+    **further: str,
 ) -> tuple[Array, Array, int, str]:
     """Return unknowns, multipliers, iterations and the final message of Ipopt.
 
     Args:
         functions: objective, gradient, constraints, jacobian and hessian, by the names that cyipopt looks for.
         places: rows and columns of the elements that the hessian returns.
-        options: of Ipopt.
+        method: with the options of Ipopt.
         x0: (k,) start.
         lbx, ubx: (k,) bounds of the unknowns.
         lbg, ubg: (c,) bounds of the constraints.
+        further: options of Ipopt that `method` may override.
     """
     iterations = 0
 
     def count(*report: Any) -> bool:
         nonlocal iterations
         iterations = int(report[1])
-        return True
+        return method.callback is None or not method.callback(iterations, float(report[2]))
 
     called = SimpleNamespace(**functions, hessianstructure=lambda: places, intermediate=count)
     ipopt = cyipopt.Problem(n=x0.size, m=lbg.size, problem_obj=called, lb=lbx, ub=ubx, cl=lbg, cu=ubg)
-    for option, value in options.items():
+    for option, value in (further | method.ipopt()).items():
         ipopt.add_option(option, value)
     x, report = ipopt.solve(x0)
     return np.asarray(x), np.asarray(report["mult_g"]), iterations, ENDED.get(report["status"], "failed")

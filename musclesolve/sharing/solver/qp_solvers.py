@@ -197,8 +197,8 @@ def scaled_frames(problem: Problem, cost: Cost) -> tuple[QuadraticFrame, Array, 
         (T, k); the largest entries of the rows, (T, r), of which the first m belong to the moments.
     """
     rows, muscles, zero = cost.soft_rows(problem), problem.n_muscles, problem.lower
-    bent = cost.hessian_diagonal(problem, zero)
-    slope = cost.gradient(problem, zero) - bent * zero
+    bent = cost.term_hessian_diagonal(problem, zero)
+    slope = cost.term_gradient(problem, zero) - bent * zero
     whole = bent if rows is None else bent + rows.hessian_diagonal()
     size = whole.max(axis=1)
     size = np.where(size > 0, size, 1.0)[:, None]

@@ -21,6 +21,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import sharing_problem
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_parameters import Parameters
 from musclesolve.sharing.cost.cost_terms import Power, SoftRows, Term
 from musclesolve.sharing.problem import ARRAY_AXES, OPTIONAL, Problem
 from musclesolve.sharing.solution import Solution
@@ -64,11 +65,6 @@ class MusclesAlone(Cost):
         """Whether the cost of the muscles has no term of a higher degree than the second."""
         return self.base.quadratic or self.base.linear
 
-    @property
-    def parameter_rows(self) -> int:  # type: ignore[override]
-        """The rows of the cost of the muscles."""
-        return self.base.parameter_rows
-
     def muscles(self, problem: Problem) -> Problem:
         """The problem without the columns of the torques."""
         count = problem.n_muscles - self.count
@@ -96,20 +92,20 @@ class MusclesAlone(Cost):
             **arrays,
         )
 
-    def value(self, problem: Problem, activation: Array) -> Array:
+    def term_value(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
         own, torque = activation[:, : -self.count], activation[:, -self.count :]
-        return self.base.value(self.muscles(problem), own) + EFFORT * (torque**2).sum(axis=1)
+        return self.base.term_value(self.muscles(problem), own) + EFFORT * (torque**2).sum(axis=1)
 
-    def gradient(self, problem: Problem, activation: Array) -> Array:
+    def term_gradient(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
         own, torque = activation[:, : -self.count], activation[:, -self.count :]
-        return np.hstack([self.base.gradient(self.muscles(problem), own), 2.0 * EFFORT * torque])
+        return np.hstack([self.base.term_gradient(self.muscles(problem), own), 2.0 * EFFORT * torque])
 
-    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
+    def term_hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
         own, torque = activation[:, : -self.count], activation[:, -self.count :]
-        curved = self.base.hessian_diagonal(self.muscles(problem), own)
+        curved = self.base.term_hessian_diagonal(self.muscles(problem), own)
         return np.hstack([curved, np.full_like(torque, 2.0 * EFFORT)])
 
     def terms(self, problem: Problem) -> tuple[Term, ...] | None:
@@ -154,15 +150,14 @@ class MusclesAlone(Cost):
         own = self.base.largest_activation(self.muscles(problem))
         return np.hstack([own, np.full((len(own), self.count), np.inf)])
 
-    def parameters(self, problem: Problem) -> Array:
+    def term_parameters(self, problem: Problem) -> Parameters:
         """See Cost."""
-        own = self.base.parameters(self.muscles(problem))
-        return np.concatenate([own, np.zeros((*own.shape[:2], self.count))], axis=2)
+        return self.base.term_parameters(self.muscles(problem))
 
-    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+    def term_expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
         """See Cost."""
         count = activation.shape[0] - self.count
-        own = self.base.expression(casadi, activation[:count], parameters[:, :count])
+        own = self.base.term_expression(casadi, activation[:count], parameters)
         return own + EFFORT * casadi.sumsqr(activation[count:])
 
 

@@ -344,7 +344,7 @@ class Response:
         """
         problem, activation = self.base.problem, self.solution.activation
         once, twice = (
-            varied(cost, 1.0, np.full(problem.n_muscles, factor)).gradient(problem, activation)
+            varied(cost, 1.0, np.full(problem.n_muscles, factor)).term_gradient(problem, activation)
             for factor in (1.0, 2.0)
         )
         for chosen in self._some_muscles():

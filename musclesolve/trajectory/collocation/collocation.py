@@ -16,8 +16,8 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_choice, check_integer, check_number
 from musclesolve._util.locks import CASADI
 from musclesolve.errors import input_error
-from musclesolve.sharing.solver.frame_program import ipopt_options
 from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt
+from musclesolve.sharing.solver.ipopt_options import IpoptOptions
 from musclesolve.trajectory.certificate import LEAST_OF_ALL, LEAST_OF_MUSCLE, MotionAttempt
 from musclesolve.trajectory.collocation.program import (
     Program,
@@ -148,7 +148,7 @@ class Collocation:
                 raise input_error(
                     "trajectory.more_moments_than_forces", where="Collocation", moments=moments, free=free
                 )
-            settings = ipopt_options(self.tolerance, self.max_iterations) | {
+            settings = IpoptOptions(self.tolerance, self.max_iterations).ipopt() | {
                 # the barrier as in sharing/full_formulation.py
                 **{"mu_strategy": "adaptive", "mu_min": 1e-22, "acceptable_iter": 0},
                 # PORD eliminates the muscles one by one and the moments last; the order that MUMPS chooses by itself

@@ -27,6 +27,7 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG
 from musclesolve.muscles.elastic.smooth_curves import SampledCurves
+from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.trajectory.certificate import coordinate_bounds
 from musclesolve.trajectory.collocation.transcription import Transcription
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
@@ -185,15 +186,17 @@ def cost_integral(cost: MotionCost, weight: Array, force: Any, activation: Any) 
     for costs, argument in ((cost.of_force, force), (cost.of_activation, activation)):
         for factor, single in costs:
             numbers = single.parameters(cost.isometric)
+            symbols = parameter_symbols(casadi.SX.sym, shapes_of(numbers))
             x, at = casadi.SX.sym("x", muscles), casadi.SX.sym("at", muscles)
-            symbols = casadi.SX.sym("numbers", numbers.shape[1], muscles)
             value = casadi.SX(single.expression(casadi, at, symbols))
             positive = casadi.fmax(x, 0.0)
             value, slope = casadi.substitute([value, casadi.gradient(value, at)], [at], [positive])
             straight = value + casadi.dot(slope, x - positive)
-            function = casadi.Function("cost", [x, symbols], [straight]).map(frames)
-            flat = casadi.DM(numbers.transpose(1, 0, 2).reshape(numbers.shape[1], -1))
-            of_frames = function(casadi.reshape(argument, muscles, frames), flat)
+            every = casadi.vertcat(*map(casadi.vec, arrays_of(symbols)))
+            function = casadi.Function("cost", [x, every], [straight]).map(frames)
+            of_frames = function(
+                casadi.reshape(argument, muscles, frames), casadi.DM(flat(numbers, frames).T)
+            )
             total = total + factor * casadi.mtimes(of_frames, casadi.DM(weight))
     return total
 

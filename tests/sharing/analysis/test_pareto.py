@@ -60,7 +60,7 @@ def test_no_admissible_activation_beats_a_point(problem):
     for t in (0.1, 0.5, 0.9):
         for i, j in np.ndindex(5, 5):
             between = t * front.activation[i] + (1 - t) * front.activation[j]
-            value = np.stack([cost.total_value(problem, between) for cost in PAIR], axis=-1)
+            value = np.stack([cost.value(problem, between) for cost in PAIR], axis=-1)
             better = value < front.cost * (1 - 1e-7)
             assert not better.all(axis=-1).any()
 

@@ -34,47 +34,47 @@ class Power(ms.Cost):
     offset: float = 0.0
     name: ClassVar[str] = "power"
 
-    def value(self, problem, activation):
+    def term_value(self, problem, activation):
         return self.offset + self.factor * (activation**self.exponent).sum(axis=1)
 
-    def gradient(self, problem, activation):
+    def term_gradient(self, problem, activation):
         return self.factor * self.exponent * activation ** (self.exponent - 1)
 
-    def hessian_diagonal(self, problem, activation):
+    def term_hessian_diagonal(self, problem, activation):
         p = self.exponent
         with np.errstate(divide="ignore"):
             return self.factor * p * (p - 1) * activation ** (p - 2)
 
-    def parameters(self, problem):
-        return np.ones_like(problem.force_capacity)[:, None]
+    def term_parameters(self, problem):
+        return ()
 
-    def expression(self, casadi, activation, parameters):
+    def term_expression(self, casadi, activation, parameters):
         return self.offset + self.factor * casadi.sum1(activation**self.exponent)
 
 
 class OneForAll(Power):
-    def value(self, problem, activation):
+    def term_value(self, problem, activation):
         return np.square(activation).sum()
 
 
 class FlatGradient(Power):
-    def gradient(self, problem, activation):
+    def term_gradient(self, problem, activation):
         return 2 * activation.sum(axis=1)
 
 
 class FlatCurvature(Power):
-    def hessian_diagonal(self, problem, activation):
+    def term_hessian_diagonal(self, problem, activation):
         return 2.0
 
 
 class OtherGradient(Power):
-    def gradient(self, problem, activation):
+    def term_gradient(self, problem, activation):
         return 4 * activation**3
 
 
 class OneWrongMuscle(Power):
-    def gradient(self, problem, activation):
-        slope = super().gradient(problem, activation).copy()
+    def term_gradient(self, problem, activation):
+        slope = super().term_gradient(problem, activation).copy()
         slope[:, 7] *= 0.95
         return slope
 

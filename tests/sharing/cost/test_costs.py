@@ -73,7 +73,7 @@ def test_printed_formulas():
     force, strongest = np.array([400.0, 150.0]), np.array([1000.0, 800.0])
 
     def value(cost):
-        return cost.total_value(problem, a)[0]
+        return cost.value(problem, a)[0]
 
     area, load = strongest / 31.39, force / strongest
     assert value(ForceSquared()) == pytest.approx((force**2).sum())
@@ -259,7 +259,7 @@ def test_a_cost_is_found_by_the_text_that_it_prints(case, cost):
     found = find_cost(cost.label)
     assert found.label == cost.label and find_cost(f"  {found.label} ").label == cost.label
     problem, activation = case
-    assert np.array_equal(found.total_value(problem, activation), cost.total_value(problem, activation))
+    assert np.array_equal(found.value(problem, activation), cost.value(problem, activation))
 
 
 @pytest.mark.parametrize(

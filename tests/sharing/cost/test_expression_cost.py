@@ -35,7 +35,7 @@ def test_written_out_again_a_known_cost_is_itself(make_leg):
     problem = make_leg(8)
     activation = np.random.default_rng(1).random(problem.force_capacity.shape)
     known = StressCubed()
-    for method in ("value", "gradient", "hessian_diagonal", "hessian", "total_gradient"):
+    for method in ("value", "gradient", "hessian_diagonal", "hessian"):
         np.testing.assert_allclose(
             getattr(STRESS, method)(problem, activation),
             getattr(known, method)(problem, activation),
@@ -109,8 +109,8 @@ def test_constants_and_fields_reach_the_expression(make_leg):
         (lambda a, f, d: d.nothing, {}, "bad_cost", "nothing"),
         (lambda a: a[0], {}, "bad_cost", "bad"),
         (stress, {"convex": "yes"}, "bad_type", "'yes'"),
-        (stress, {"uses": ("moment",)}, "unknown_name", "'moment'"),
-        (stress, {"constants": {"w": [np.nan]}}, "bad_number", "'w'"),
+        (stress, {"uses": ("strength",)}, "unknown_name", "'strength'"),
+        (stress, {"constants": {"w": [np.nan]}}, "not_finite", "'w'"),
         (stress, {"constants": {"w": "many"}}, "not_numbers", "'w'"),
         (stress, {"uses": ("emg", "emg")}, "duplicate_name", "bad"),
     ],
@@ -165,20 +165,20 @@ class Load(ms.Cost):
     def _full(self, problem):
         return problem.force_capacity / problem.max_isometric_force
 
-    def value(self, problem, activation):
+    def term_value(self, problem, activation):
         return self.weight * ((self._full(problem) * activation) ** 4).sum(axis=1)
 
-    def gradient(self, problem, activation):
+    def term_gradient(self, problem, activation):
         return 4 * self.weight * self._full(problem) ** 4 * activation**3
 
-    def hessian_diagonal(self, problem, activation):
+    def term_hessian_diagonal(self, problem, activation):
         return 12 * self.weight * self._full(problem) ** 4 * activation**2
 
-    def parameters(self, problem):
-        return self._full(problem)[:, None]
+    def term_parameters(self, problem):
+        return (self._full(problem),)
 
-    def expression(self, casadi, activation, parameters):
-        return self.weight * casadi.sum1((parameters.T * activation) ** 4)
+    def term_expression(self, casadi, activation, parameters):
+        return self.weight * casadi.sum1((parameters[0] * activation) ** 4)
 
 
 def test_a_small_class_is_a_cost(make_leg):

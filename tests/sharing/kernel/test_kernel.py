@@ -92,8 +92,8 @@ def test_threads_and_blocks_change_nothing(make_leg):
 class OwnVersion(StressCubed):
     """Another slope than the class whose terms it inherits."""
 
-    def gradient(self, problem, activation):
-        return 2.0 * super().gradient(problem, activation)
+    def term_gradient(self, problem, activation):
+        return 2.0 * super().term_gradient(problem, activation)
 
 
 def described(cost, problem):

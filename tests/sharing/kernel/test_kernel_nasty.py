@@ -64,7 +64,7 @@ def test_every_status_is_proved_and_the_numpy_method_agrees(case):
         assert kkt_residual(problem, cost, *given)[0] <= 1e-6
         assert slow.status[0] in (Status.SOLVED, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
         if slow.status[0] == Status.SOLVED:
-            size = max(abs(slow.cost[0]), 1e-6 * abs(cost.total_value(problem, problem.upper)[0]), 1e-30)
+            size = max(abs(slow.cost[0]), 1e-6 * abs(cost.value(problem, problem.upper)[0]), 1e-30)
             # what the moments that the certificate lets both miss are worth
             allowed = 2e-6 * (np.abs(slow.multiplier) * np.maximum(1.0, np.abs(problem.moment))).sum()
             assert not abs(answer.cost[0] - slow.cost[0]) > 1e-4 * size + allowed
@@ -83,9 +83,7 @@ def test_with_reserves_every_frame_is_solved(case, weight):
     assert fast.solved[0] or fast.status[0] in (Status.INFEASIBLE, slow.status[0])
     if fast.solved[0] and slow.solved[0]:
         total = [x.cost[0] + 0.5 * weight * (x.reserve[0] ** 2).sum() for x in (fast, slow)]
-        size = max(
-            abs(total[1]), 1e-6 * abs(cost.total_value(problem, problem.upper)[0]), 1e-6 * weight, 1e-30
-        )
+        size = max(abs(total[1]), 1e-6 * abs(cost.value(problem, problem.upper)[0]), 1e-6 * weight, 1e-30)
         # the slower one ends as soon as 1e-9 of the moments is missing, which stiff reserves then pay for
         assert not total[0] - total[1] > 1e-4 * size
 

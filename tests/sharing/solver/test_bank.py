@@ -150,7 +150,7 @@ def reference(problem, name):
         solver = OWN if solvers()[OWN].fits(cost) else "linprog"
         answer = solve(problem, cost, solver)
         assert np.isin(answer.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE, Status.INFEASIBLE)).all()
-        width = np.abs(cost.total_value(problem, problem.lower + 0.1 * (problem.upper - problem.lower)))
+        width = np.abs(cost.value(problem, problem.lower + 0.1 * (problem.upper - problem.lower)))
         _answers[key] = Reference(objective(problem, cost, answer), 1e-9 + 1e-2 * width)
     return _answers[key]
 

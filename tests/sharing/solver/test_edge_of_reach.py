@@ -152,7 +152,7 @@ def test_a_leg_at_the_edge_of_its_strength(cost, make_leg):
     assert (answer.status == Status.SOLVED).mean() > 0.97
     assert np.isin(answer.status, (Status.SOLVED, Status.INFEASIBLE, Status.SOLVER_FAILED)).all()
     solved, known = answer.status == Status.SOLVED, find_cost(cost)
-    least = known.total_value(problem, full)[solved]
+    least = known.value(problem, full)[solved]
     np.testing.assert_allclose(answer.cost[solved], least, rtol=1e-3)
 
 
@@ -170,7 +170,7 @@ def test_muscles_of_very_different_strength_at_the_edge(solver, decades):
         problem = Problem(arm, moment, strongest, strongest)
         answer = solve(problem, cost, solver)
         assert (answer.status == Status.SOLVED).all()
-        assert (answer.cost <= (1.0 + 1e-3) * find_cost(cost).total_value(problem, corner)).all()
+        assert (answer.cost <= (1.0 + 1e-3) * find_cost(cost).value(problem, corner)).all()
 
 
 def test_levels_at_the_edge_of_reach():

@@ -48,17 +48,17 @@ def test_memory_of_a_solve_is_that_of_a_block_of_frames(make_leg, monkeypatch, s
     class Own(Cost):
         name = "own"
 
-        def value(self, problem, activation):
+        def term_value(self, problem, activation):
             return (activation**2).sum(axis=1)
 
-        def gradient(self, problem, activation):
+        def term_gradient(self, problem, activation):
             seen.append(problem.n_frames)
             return 2.0 * activation
 
-        def hessian_diagonal(self, problem, activation):
+        def term_hessian_diagonal(self, problem, activation):
             return np.full_like(activation, 2.0)
 
-        parameters = expression = None  # for solvers that take CasADi
+        term_parameters = term_expression = None  # for solvers that take CasADi
 
     problem = make_leg(12, seed=3)
     problem = replace(problem, moment=np.where(np.arange(12)[:, None] == 4, 1e4, problem.moment))

@@ -7,6 +7,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_parameters import Parameters
 from musclesolve.sharing.cost.sum_of_terms import relative_force
 from musclesolve.sharing.problem import Problem
 
@@ -46,25 +47,25 @@ class MinMax(Cost):
         """The loads F_i / F0_i at activation 1, (T, n); the load of a muscle is this number times its activation."""
         return relative_force(problem)
 
-    def value(self, problem: Problem, activation: Array) -> Array:
+    def term_value(self, problem: Problem, activation: Array) -> Array:
         """The largest load max_i F_i / F0_i, (T,), at activations (T, n)."""
         return (self.relative_load(problem) * activation).max(axis=-1)
 
-    def gradient(self, problem: Problem, activation: Array) -> Array:
+    def term_gradient(self, problem: Problem, activation: Array) -> Array:
         """A subgradient: the slope of the muscle with the largest load, zero for the others, (T, n)."""
         ratio = self.relative_load(problem)
         load = ratio * activation
         first = load.argmax(axis=-1)
         return np.where(np.arange(load.shape[-1]) == first[..., None], ratio, 0.0)
 
-    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
+    def term_hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
         """Zeros between the kinks, (T, n)."""
         return np.zeros_like(self.relative_load(problem) * activation)
 
-    def parameters(self, problem: Problem) -> Array:
-        """The relative load at activation 1, (T, 1, n)."""
-        return self.relative_load(problem)[:, None, :]
+    def term_parameters(self, problem: Problem) -> Parameters:
+        """The relative load at activation 1, (T, n)."""
+        return (self.relative_load(problem),)
 
-    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+    def term_expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
         """See Cost."""
-        return casadi.mmax(parameters.T * activation)
+        return casadi.mmax(parameters[0] * activation)

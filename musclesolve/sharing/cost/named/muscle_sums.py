@@ -337,7 +337,6 @@ class EmgTracking(SumOfTerms):
     works = ("pizzolato_2015",)
     use = "activations that follow your EMG as far as the moments allow"
     data = ("emg",)
-    parameter_rows = 2
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,0 +1,101 @@
+"""The options of Ipopt, shared by both ways to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from musclesolve.errors import InputError
+
+Watch = Callable[[int, float], bool | None]
+
+
+@dataclass(frozen=True)
+class IpoptOptions:
+    """Options of Ipopt.
+
+    Attributes:
+        tolerance: Ipopt's `tol`, on the scaled problem.
+        max_iterations: for each frame.
+        options: any option of Ipopt by its name (https://coin-or.github.io/Ipopt/OPTIONS.html), such as
+            {"hessian_approximation": "limited-memory", "mu_strategy": "adaptive", "print_level": 5,
+            "output_file": "ipopt.log"}. They come after the ones that are set here.
+        option_file: a file `ipopt.opt` with further options.
+        callback: `callback(iteration, objective)` is called at every iteration; it ends the frame by returning True.
+            The objective is scaled.
+    """
+
+    tolerance: float = 1e-13
+    max_iterations: int = 300
+    options: Mapping[str, Any] | tuple[tuple[str, Any], ...] = ()
+    option_file: str | None = None
+    callback: Watch | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            pairs = tuple(sorted((str(key), value) for key, value in dict(self.options).items()))
+        except (TypeError, ValueError):
+            raise InputError(
+                f"the options of Ipopt are {self.options!r:.60}",
+                code="bad_type",
+                where="options",
+                expected="a dictionary of options by name",
+            ) from None
+        for key, value in pairs:
+            if not isinstance(value, str | int | float):
+                raise InputError(
+                    f"the option {key!r} of Ipopt is {value!r:.60}",
+                    code="bad_type",
+                    where="options",
+                    expected="a number or a text",
+                )
+        object.__setattr__(self, "options", pairs)
+
+    def ipopt(self) -> dict[str, Any]:
+        """All options by name, for a scaled problem; without output unless they ask for it."""
+        own = {"print_level": 0, "sb": "yes", "tol": self.tolerance, "max_iter": self.max_iterations}
+        own |= {"bound_relax_factor": 0.0, "constr_viol_tol": 1e-9, "compl_inf_tol": self.tolerance}
+        own |= {"nlp_scaling_method": "none"}
+        if self.option_file is not None:
+            own["option_file_name"] = str(self.option_file)
+        return own | dict(self.options)
+
+    def casadi_callback(self, program: Mapping[str, Any]) -> Any:
+        """The callback as an object of CasADi; None without one."""
+        if self.callback is None:
+            return None
+        import casadi
+
+        watch = self.callback
+
+        class Watching(casadi.Callback):  # type: ignore[misc]
+            """Counts iterations and hands the objective on."""
+
+            def __init__(self) -> None:
+                casadi.Callback.__init__(self)
+                self.count = 0
+                self.construct("watching", {})
+
+            def get_n_in(self) -> int:
+                return int(casadi.nlpsol_n_out())
+
+            def get_n_out(self) -> int:
+                return 1
+
+            def get_sparsity_in(self, i: int) -> Any:
+                sizes = {"f": 1, "x": program["x"].numel(), "lam_x": program["x"].numel()}
+                sizes |= {
+                    "g": program["g"].numel(),
+                    "lam_g": program["g"].numel(),
+                    "lam_p": program["p"].numel(),
+                }
+                return casadi.Sparsity.dense(sizes.get(casadi.nlpsol_out(i), 0), 1)
+
+            def eval(self, arguments: Any) -> list[int]:
+                place = [casadi.nlpsol_out(i) for i in range(len(arguments))].index("f")
+                stop = watch(self.count, float(arguments[place]))
+                self.count = 0 if stop else self.count + 1
+                return [int(bool(stop))]
+
+        return Watching()

@@ -1,0 +1,678 @@
+"""Force sharing as one symbolic program in the user's hands, of a frame, a window or a whole motion.
+
+With activations a_t and reserves s_t of T frames, and unknowns u of your own,
+
+    minimize    sum_t [f_t(a_t) + 1/2 sum_k w_tk s_tk^2] + sum_j W_j(a_1 ... a_T, u)
+    subject to  A_t a_t + s_t = b_t,   lower_t <= a_t <= upper_t,   l_tj <= c_j(a_t) <= u_tj,   u within its bounds.
+
+W_j are terms over several frames (`motion_cost`): smoothness, synergies, fatigue. Derivatives of any order are exact,
+and any solver of `casadi.nlpsol` takes the program. What it returns is certified anew (certificate.py): with the
+slope of the W_j the condition of a muscle in a frame is that of a problem whose marginal cost is g + dW/da, and for an
+unknown
+
+    u = clip(u - (dW/du) / H, bounds),   H = |d2W/du2| max(1e-3, largest |u|),
+
+relative to max(1e-3, largest |u|). The largest residual of an unknown counts in every frame. A certified point is the
+optimum where cost, terms and constraints are convex; elsewhere it is stationary, and `stationary_only` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_real_array, check_type
+from musclesolve._util.locks import CASADI
+from musclesolve.constants import USUAL_COST
+from musclesolve.errors import InputError, input_error
+from musclesolve.sharing.arguments import check_problem
+from musclesolve.sharing.certificate import within_domain
+from musclesolve.sharing.constrained import (
+    ConstrainedSolution,
+    Constraints,
+    ExpressionConstraint,
+    checked_constraints,
+    store_claims,
+)
+from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_parameters import flat, shapes_of
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.frame_symbols import frame_symbols
+from musclesolve.sharing.problem import ARRAY_AXES, Problem
+from musclesolve.sharing.problem_scale import load, slope_size
+from musclesolve.sharing.solution import Solution, SolutionArrays
+from musclesolve.sharing.solver.frame_program import (
+    CLAIMS,
+    FrameProgram,
+    least_squares_multiplier,
+    polished,
+)
+from musclesolve.sharing.solver.solver_registry import SMOOTH, Attempt
+from musclesolve.sharing.status import Status
+
+MotionFormula = Callable[[Any, Any, Any], Any]
+LEAST_UNKNOWN = 1e-3
+_RAN_OUT = ("max_iter", "maxiter", "maximum_iterations", "iteration limit", "maximum number of iterations")
+
+
+@dataclass(frozen=True, eq=False)
+class Unknown:
+    """Unknowns of a `motion_cost`: their shape, bounds, and where a solver starts.
+
+    Args:
+        shape: (i, j).
+        lower: a number or (i, j).
+        upper: a number or (i, j).
+        start: a number or (i, j), within the bounds.
+    """
+
+    shape: tuple[int, int]
+    lower: ArrayLike = -np.inf
+    upper: ArrayLike = np.inf
+    start: ArrayLike = 0.0
+
+    def column(self, name: str) -> Array:
+        """The numbers of lower, upper or start in the order of CasADi."""
+        value = check_real_array(getattr(self, name), name, f"a number or {self.shape}", where="Unknown")
+        return np.broadcast_to(value, self.shape).ravel(order="F")
+
+
+@dataclass(frozen=True, eq=False)
+class MotionCost:
+    """A cost over several frames; `motion_cost` makes it."""
+
+    name: str
+    function: MotionFormula = field(repr=False)
+    uses: tuple[str, ...]
+    constants: Mapping[str, Constant]
+    unknowns: Mapping[str, Unknown]
+    convex: bool
+
+    def expression(self, problem: Problem, activation: Any, unknowns: Mapping[str, Any]) -> Any:
+        """The value as an expression (casadi.MX) of activations (n, T) and unknowns."""
+        import casadi
+
+        data: dict[str, Any] = {name: _columns(self.name, problem, name) for name in self.uses}
+        for name, constant in self.constants.items():
+            data[name] = casadi.DM(constant.numbers)
+        try:
+            force = casadi.DM(problem.force_capacity.T) * activation
+            value = self.function(activation, force, SimpleNamespace(**data, **unknowns))
+            value = casadi.MX(value)
+        except FAULTS as error:
+            shapes = {name: getattr(part, "shape", "list") for name, part in data.items()}
+            raise InputError(
+                f"the expression cannot be evaluated: {error}; data has the shapes {shapes}",
+                code="bad_cost",
+                where=f"the cost {self.name}",
+                expected="an expression of activation (n, T), force (n, T) and data",
+            ) from error
+        if value.shape != (1, 1):
+            raise input_error("sharing.cost_value_not_scalar", cost=self.name, shape=value.shape)
+        return value
+
+
+def motion_cost(
+    name: str,
+    expression: MotionFormula,
+    *,
+    uses: tuple[str, ...] = (),
+    constants: Mapping[str, ArrayLike] | None = None,
+    unknowns: Mapping[str, Unknown] | None = None,
+    convex: bool = False,
+) -> MotionCost:
+    """Make a cost over several frames of a CasADi expression; `program` takes it.
+
+    Args:
+        name: in messages and results.
+        expression: `expression(activation, force, data)` gives the value of all frames together. activation (n, T) and
+            force (n, T) [N] are symbols, every attribute of data is an array of CasADi.
+        uses: fields of Problem that become attributes of data with the frames as columns: fiber_length (n, T), moment
+            (m, T), time (1, T); max_isometric_force (n, 1) and other fields without frames; moment_arm and
+            reaction_matrix as a list of T matrices (m, n); "dt" (1, T - 1) [s], the steps of `Problem.time`.
+        constants: further attributes of data: numbers, (j,) as a column, or matrices.
+        unknowns: further unknowns of the program by name, attributes of data.
+        convex: whether you declare it convex, together with all unknowns; it is not checked.
+
+    Raises:
+        InputError: an unknown field, a constant that is no finite number or matrix, a name that occurs twice.
+
+    Examples:
+        >>> smooth = ms.sharing.motion_cost(
+        ...     "smooth", lambda a, force, data: 0.1 * casadi.sumsqr(a[:, 1:] - a[:, :-1]), convex=True
+        ... )
+        >>> smooth.name, smooth.convex
+        ('smooth', True)
+    """
+    for used in uses:
+        if used not in (*ARRAY_AXES, "dt"):
+            raise input_error(
+                "sharing.cost_uses_unknown_field", name=name, used=repr(used), fields=(*ARRAY_AXES, "dt")
+            )
+    numbers = {str(key): Constant.of(name, str(key), value, 0) for key, value in (constants or {}).items()}
+    extra = {
+        str(key): check_type(value, Unknown, key, "an Unknown") for key, value in (unknowns or {}).items()
+    }
+    if len({*uses, *numbers, *extra}) < len(uses) + len(numbers) + len(extra):
+        raise input_error("sharing.same_data_twice", name=name)
+    return MotionCost(name, expression, tuple(uses), numbers, extra, bool(convex))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What f is divided by, `cost`; reserves and moments, `row` (T, m); constraints, `size` (T, j)."""
+
+    cost: float
+    row: Array
+    size: Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProgramSolution(ConstrainedSolution):
+    """A `ConstrainedSolution` of a program.
+
+    Attributes:
+        stationary_only: True where the cost, a term or a constraint is not known to be convex: the certificate then
+            proves a stationary point, which may be a local optimum.
+        unknown: values of the unknowns of the motion costs, by name.
+        total_cost: the value of the whole program: all frames, reserves and terms over several frames.
+        start_costs: total cost from each start of `Program.solve(starts=...)`, NaN where it was not certified.
+        message: what the solver reports at its end.
+    """
+
+    stationary_only: bool = False
+    unknown: Mapping[str, Array] = field(default_factory=dict)
+    total_cost: float = np.nan
+    start_costs: Array = field(default_factory=lambda: np.zeros(0))
+    message: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Minimize f(x, p) subject to lbg <= g(x, p) <= ubg and lbx <= x <= ubx; `program` makes it.
+
+    x is, frame after frame, the n activations and the m reserves over `scale.row` (none without a reserve weight); then
+    the unknowns of motion costs. g is, frame after frame, the m moments over `scale.row` (0 where met) and the
+    constraints over `scale.size`. f is the cost over `scale.cost`.
+
+    Attributes:
+        x, p, f, g: expressions of CasADi (MX); `nlp` has all four.
+        p_value: (P,) the numbers of this problem.
+        lbx, ubx, x0: (N,) bounds and a start.
+        lbg, ubg: (G,) bounds.
+        x_names, g_names: what each entry is, such as "soleus_r[12]" and "moment ankle_dorsiflexion_r[12]".
+        scale: see `Scale`.
+    """
+
+    problem: Problem
+    cost: Cost
+    constraints: Constraints
+    motion_costs: tuple[MotionCost, ...]
+    x: Any
+    p: Any
+    f: Any
+    g: Any
+    p_value: Array
+    lbx: Array
+    ubx: Array
+    x0: Array
+    lbg: Array
+    ubg: Array
+    x_names: tuple[str, ...]
+    g_names: tuple[str, ...]
+    scale: Scale
+    slope_of_terms: Any = field(repr=False)  # (a (n T), u) -> W, dW/da, dW/du, diagonal of d2W/du2
+    single_frame: bool = False
+
+    @property
+    def nlp(self) -> dict[str, Any]:
+        """The program for `casadi.nlpsol`."""
+        return {"x": self.x, "p": self.p, "f": self.f, "g": self.g}
+
+    @property
+    def arguments(self) -> dict[str, Array]:
+        """The numbers for the function that `nlpsol` returns: p, bounds and start."""
+        return {
+            "p": self.p_value,
+            "lbx": self.lbx,
+            "ubx": self.ubx,
+            "lbg": self.lbg,
+            "ubg": self.ubg,
+            "x0": self.x0,
+        }
+
+    @property
+    def stationary_only(self) -> bool:
+        """True where a certified point need not be the optimum: something is not known to be convex."""
+        linear = all(constraint.linear for constraint in self.constraints.constraints)
+        return (
+            "nonconvex" in self.cost.needs or not linear or not all(part.convex for part in self.motion_costs)
+        )
+
+    def nlpsol(self, name: str = "ipopt", options: Mapping[str, Any] | None = None) -> Any:
+        """The solver `casadi.nlpsol(...)` of this program; `solver(**program.arguments)` runs it.
+
+        Args:
+            name: "ipopt", "sqpmethod", "fatrop", "blocksqp", or another one that CasADi has.
+            options: as `casadi.nlpsol` takes them.
+
+        Raises:
+            InputError: CasADi has no such solver, or the solver refuses an option.
+        """
+        import casadi
+
+        chosen: dict[str, Any] = {"print_time": False, "error_on_fail": False, **_DEFAULTS.get(name, {})}
+        if name == "fatrop":
+            chosen |= {"equality": (self.lbg == self.ubg).tolist(), "structure_detection": "none"}
+            if not self.motion_costs:  # a frame is a stage without states
+                count = self.problem.n_frames
+                nx, nu, ng = [0] * count, [len(self.lbx) // count] * count, [len(self.lbg) // count] * count
+                chosen |= {"structure_detection": "manual", "N": count - 1, "nx": nx, "nu": nu, "ng": ng}
+        for key, value in (options or {}).items():
+            chosen[key] = {**chosen[key], **value} if isinstance(chosen.get(key), dict) else value
+        try:
+            return casadi.nlpsol("sharing", name, self.nlp, chosen)
+        except (RuntimeError, NotImplementedError, TypeError) as error:
+            lines = [line for line in str(error).splitlines() if line.strip()]
+            raise InputError(
+                f"casadi.nlpsol refuses the solver {name!r} with these options: {lines[-1][:300] if lines else error}",
+                code="unknown_name",
+                where="nlpsol",
+                expected="a solver that CasADi has, such as ipopt, sqpmethod, fatrop or blocksqp, and its options",
+            ) from error
+
+    def solve(
+        self,
+        name: str = "ipopt",
+        options: Mapping[str, Any] | None = None,
+        *,
+        start: Solution | ArrayLike | None = None,
+        starts: int = 1,
+        seed: int = 0,
+    ) -> ProgramSolution:
+        """Solve by any solver of `casadi.nlpsol`; the result is certified anew.
+
+        Args:
+            name: see `nlpsol`.
+            options: see `nlpsol`.
+            start: a Solution, activations (T, n) or all unknowns x (N,), to start from.
+            starts: number of starts: the first from `start` or the middle of the bounds, the others at random between
+                the bounds; the certified point of least cost is returned.
+            seed: of the random starts.
+
+        Raises:
+            InputError: see `nlpsol`; a start of another shape; no whole number of starts.
+        """
+        if not (isinstance(starts, int) and starts >= 1):
+            raise InputError(
+                f"starts is {starts!r:.60}",
+                code="bad_number",
+                where="starts",
+                expected="a whole number, 1 or more",
+            )
+        random, first = np.random.default_rng(seed), self._start(start)
+        low = np.where(np.isfinite(self.lbx), self.lbx, first - 1.0)
+        high = np.where(np.isfinite(self.ubx), self.ubx, np.maximum(first, low) + 1.0)
+        points = [first, *(random.uniform(low, high) for _ in range(starts - 1))]
+        with CASADI:
+            solver = self.nlpsol(name, options)
+            answers = [self._ended(solver, name, point) for point in points]
+        costs = np.array([each.total_cost if np.all(each.solved) else np.nan for each in answers])
+        best = int(np.nanargmin(costs)) if np.isfinite(costs).any() else 0
+        return replace(answers[best], start_costs=costs)
+
+    def _ended(self, solver: Any, name: str, start: Array) -> ProgramSolution:
+        try:
+            found = solver(**{**self.arguments, "x0": start})
+        except RuntimeError as error:
+            return self.solution(
+                np.full(self.x0.shape, np.nan), solver=name, message=str(error).splitlines()[-1]
+            )
+        stats = solver.stats()
+        message = str(stats.get("return_status", "done" if stats.get("success") else "failed"))
+        ran_out = any(words in message.lower() for words in _RAN_OUT)
+        claim = CLAIMS.get(message, Status.MAX_ITERATIONS if ran_out else Status.SOLVED)
+        x, dual = (np.asarray(found[key])[:, 0] for key in ("x", "lam_g"))
+        return self.solution(
+            x, dual, iterations=int(stats.get("iter_count", 0)), claim=claim, solver=name, message=message
+        )
+
+    def _start(self, start: Solution | ArrayLike | None) -> Array:
+        if start is None:
+            return self.x0
+        x = self.x0.copy()
+        frames, muscles = self.problem.force_capacity.shape
+        given = start.activation if isinstance(start, Solution) else start
+        array = np.nan_to_num(check_real_array(given, "start", "activations (T, n), or all unknowns (N,)"))
+        if array.shape == x.shape:
+            return np.clip(array, self.lbx, self.ubx)
+        if array.size != frames * muscles:
+            raise input_error(
+                "bad_shape",
+                where="start",
+                expected=f"{(frames, muscles)} activations, or {x.shape} unknowns",
+                name="start",
+                shape=array.shape,
+            )
+        self._frames(x)[:, :muscles] = array.reshape(frames, muscles)
+        return np.clip(x, self.lbx, self.ubx)
+
+    def _frames(self, x: Array) -> Array:
+        """A view (T, n + m) of the unknowns of the frames."""
+        frames, muscles = self.problem.force_capacity.shape
+        width = muscles + (0 if self.problem.reserve_weight is None else self.problem.n_dof)
+        return x[: frames * width].reshape(frames, width)
+
+    def unknowns(self, x: Array) -> tuple[Array, Array, dict[str, Array]]:
+        """Activations (T, n), reserves (T, m) [N m] and the unknowns of motion costs, from all unknowns x (N,)."""
+        problem, parts = self.problem, self._frames(x)
+        activation = parts[:, : problem.n_muscles]
+        reserve = (
+            parts[:, problem.n_muscles :] * self.scale.row if parts.shape[1] > problem.n_muscles else None
+        )
+        found, first = {}, parts.size
+        for cost in self.motion_costs:
+            for name, unknown in cost.unknowns.items():
+                last = first + unknown.shape[0] * unknown.shape[1]
+                found[name] = x[first:last].reshape(unknown.shape, order="F")
+                first = last
+        return activation, np.zeros_like(problem.moment) if reserve is None else reserve, found
+
+    def solution(
+        self,
+        x: ArrayLike,
+        lam_g: ArrayLike | None = None,
+        *,
+        iterations: int = 0,
+        claim: Status = Status.SOLVED,
+        solver: str = "nlpsol",
+        message: str = "",
+    ) -> ProgramSolution:
+        """The Solution of unknowns that any solver found; the certificate is recomputed from the problem.
+
+        Args:
+            x: (N,) unknowns.
+            lam_g: (G,) multipliers of g as CasADi returns them (they are added to f); estimated by least squares
+                where not given or not finite.
+            iterations: for the record.
+            claim: MAX_ITERATIONS where the solver ran out of iterations; no other claim counts.
+            solver: its name, for the record.
+            message: of the solver, for the record.
+
+        Raises:
+            InputError: arrays of another shape.
+        """
+        problem, constraints, scale = self.problem, self.constraints, self.scale
+        x = np.clip(check_real_array(x, "x", "unknowns", shapes=(self.x0.shape,)), self.lbx, self.ubx)
+        activation, reserve, found = self.unknowns(x)
+        value, by_activation, by_unknown, curvature = (
+            np.asarray(part, dtype=float)
+            for part in self.slope_of_terms(activation.ravel(), x[self._frames(x).size :])
+        )
+        pull = -by_activation.reshape(activation.shape)
+        duals = np.full(self.lbg.shape, np.nan)
+        if lam_g is not None:
+            duals = check_real_array(lam_g, "lam_g", "multipliers", shapes=(self.lbg.shape,))
+        duals = duals.reshape(problem.n_frames, -1) * -scale.cost
+        multiplier, further = duals[:, : problem.n_dof] / scale.row, duals[:, problem.n_dof :] / scale.size
+        if not further.size:
+            multiplier = self._estimated(activation, multiplier, pull)
+        residual = constraints.certificate(activation, reserve, multiplier, further, pull)
+        if not (constraints.constraints or self.motion_costs):
+            activation, reserve, multiplier = self._polished(activation, reserve, multiplier, residual)
+            residual = constraints.certificate(activation, reserve, multiplier, further, pull)
+        size = max(LEAST_UNKNOWN, float(np.abs(x[self._frames(x).size :]).max(initial=0.0)))
+        residual = np.maximum(residual, self._unknown_miss(x, by_unknown.ravel(), curvature.ravel(), size))
+
+        attempt = Attempt.blank(problem)
+        attempt.activation[:], attempt.reserve[:], attempt.multiplier[:] = activation, reserve, multiplier
+        attempt.iterations[:], attempt.claim[:] = iterations, claim
+        arrays = SolutionArrays.empty(problem)
+        value_of, multiplier_of = store_claims(
+            arrays, np.arange(problem.n_frames), attempt, residual, constraints, further
+        )
+        effort = float(self.cost.value(problem, activation).sum()) + float(value.sum())
+        if problem.reserve_weight is not None:
+            effort += 0.5 * float((problem.reserve_weight * reserve**2).sum())
+        plain = arrays.to_solution(self.cost, SimpleNamespace(name=solver), problem)
+        solution = ProgramSolution(
+            **{each.name: getattr(plain, each.name) for each in fields(Solution)},
+            constraint=tuple(constraint.name for constraint in constraints.constraints),
+            constraint_value=value_of,
+            constraint_multiplier=multiplier_of,
+            stationary_only=self.stationary_only,
+            unknown=found,
+            total_cost=effort,
+            message=message,
+        )
+        return replace(solution.drop_frame_axis()) if self.single_frame else solution  # type: ignore[return-value]
+
+    def _estimated(self, activation: Array, multiplier: Array, pull: Array) -> Array:
+        """The multipliers, estimated by least squares in frames where they are not finite."""
+        problem, multiplier = self.problem, multiplier.copy()
+        lacking = ~np.isfinite(multiplier).all(axis=1) & np.isfinite(activation).all(axis=1)
+        if lacking.any():
+            slope = self.cost.gradient(problem, activation) - pull
+            for t in np.flatnonzero(lacking):
+                bounds = problem.lower[t], problem.upper[t]
+                multiplier[t] = least_squares_multiplier(
+                    problem.moment_matrix[t], slope[t], activation[t], *bounds
+                )
+        return multiplier
+
+    def _polished(self, a: Array, s: Array, multiplier: Array, residual: Array) -> tuple[Array, Array, Array]:
+        """Activations, reserves and multipliers after Newton's method in frames without certificate."""
+        a, s, multiplier = a.copy(), s.copy(), multiplier.copy()
+        for t in np.flatnonzero(~(residual <= 1e-9) & np.isfinite(a).all(axis=1)):
+            frame = FrameProgram(self.problem.frames(np.array([t])), self.cost)
+            unit = frame.unit * frame.row[: frame.unit.size]
+            x = np.concatenate([a[t], s[t][: unit.size] / unit])
+            better, dual = polished(frame, x, multiplier[t] * frame.row / frame.scale)
+            a[t], multiplier[t] = better[: a.shape[1]], dual * frame.scale / frame.row
+            if unit.size:
+                s[t] = better[a.shape[1] :] * unit
+        return a, s, multiplier
+
+    def _unknown_miss(self, x: Array, slope: Array, curvature: Array, size: float) -> float:
+        """The largest miss of the unknowns of motion costs; see the module."""
+        if not slope.size:
+            return 0.0
+        first = x.size - slope.size
+        steep = np.maximum(np.abs(curvature) * size, 1e-9 * np.abs(curvature).max(initial=0.0) * size)
+        push = np.clip(slope / np.where(steep > 0, steep, 1.0), -1.0, 1.0) * size
+        u = x[first:]
+        miss = np.abs(u - np.clip(u - push, self.lbx[first:], self.ubx[first:])).max() / size
+        return float(miss) if np.isfinite(miss) else np.inf
+
+
+_DEFAULTS: dict[str, dict[str, Any]] = {
+    "ipopt": {
+        "show_eval_warnings": False,
+        "ipopt": {
+            **{"print_level": 0, "sb": "yes", "tol": 1e-12, "bound_relax_factor": 0.0, "max_iter": 1000},
+            **{
+                "constr_viol_tol": 1e-10,
+                "nlp_scaling_method": "none",
+                "mu_strategy": "adaptive",
+                "mu_min": 1e-18,
+            },
+        },
+    },
+    "sqpmethod": {
+        **{"print_header": False, "print_iteration": False, "print_status": False, "qpsol": "qrqp"},
+        **{"tol_pr": 1e-10, "tol_du": 1e-10, "max_iter": 200, "show_eval_warnings": False},
+        "qpsol_options": {
+            "print_iter": False,
+            "print_header": False,
+            "print_info": False,
+            "error_on_fail": False,
+        },
+    },
+    "blocksqp": {"print_header": False, "print_iteration": False, "opttol": 1e-10, "nlinfeastol": 1e-10},
+    "fatrop": {"fatrop": {"print_level": 0, "tol": 1e-8, "max_iter": 300}},
+}
+"""Options that make the solvers of CasADi silent and exact; those of the user come after them."""
+
+
+def program(
+    problem: Problem,
+    cost: str | Cost = USUAL_COST,
+    constraints: ExpressionConstraint | Sequence[ExpressionConstraint] = (),
+    motion_costs: MotionCost | Sequence[MotionCost] = (),
+) -> Program:
+    """Force sharing of all frames as one symbolic program: x, f, g, p, bounds, names and scale.
+
+    Args:
+        problem: of one frame, a window, or a whole motion.
+        cost: a name or a Cost with smooth terms.
+        constraints: of `expression_constraint`, in every frame.
+        motion_costs: of `motion_cost`, added to the costs of the frames.
+
+    Raises:
+        InputError: frames whose numbers are not finite; a cost with levels or kinks; an expression that does not fit
+            the problem; two unknowns of one name.
+
+    Examples:
+        >>> problem = ms.Problem([[0.05, 0.03]], [20.0], [1000.0, 400.0], [1000.0, 400.0])
+        >>> program = ms.sharing.program(problem, "stress_cubed")
+        >>> solution = program.solve("sqpmethod")
+        >>> bool(np.allclose(solution.activation, ms.solve(problem, "stress_cubed").activation, atol=1e-8))
+        True
+    """
+    import casadi
+
+    check_problem(problem, "program")
+    chosen = find_cost(cost)
+    if lacking := chosen.needs - SMOOTH:
+        raise input_error("sharing.cost_unfit_for_constraints", cost=chosen.name, lacking=sorted(lacking))
+    listed = checked_constraints(constraints)
+    terms = tuple(motion_costs) if isinstance(motion_costs, Sequence) else (motion_costs,)
+    for term in terms:
+        check_type(term, MotionCost, "motion_costs", "costs over several frames, from `motion_cost`")
+    names = [name for term in terms for name in term.unknowns]
+    if len(set(names)) < len(names):
+        raise input_error("sharing.same_data_twice", name="motion_costs")
+    for function in (chosen, *(constraint.body for constraint in listed)):
+        function.require(problem)
+    if not problem.valid.all():
+        frame = int(np.flatnonzero(~problem.valid)[0])
+        raise InputError(
+            f"frame {frame} has numbers that are not finite",
+            code="not_finite",
+            where="problem",
+            expected="a program of frames that can be solved",
+            remedy="leave such frames out: problem.frames(problem.valid)",
+        )
+    problem = within_domain(problem, chosen)
+    frames, muscles = problem.force_capacity.shape
+    soft = 0 if problem.reserve_weight is None else problem.n_dof
+    held = Constraints.of(problem, chosen, listed)
+    size = held.size_at_rest()
+
+    row = np.abs(problem.moment_matrix).max(axis=2)
+    row = np.where(row > 0, row, 1.0)
+    steepest = float(slope_size(problem, chosen, load(problem)).max())
+    steepest = steepest if steepest > 0 else 1.0
+    weight = (
+        np.zeros((frames, 0))
+        if problem.reserve_weight is None
+        else problem.reserve_weight * row**2 / steepest
+    )
+    of_constraints = tuple(constraint.body.parameters(problem) for constraint in listed)
+    numbers = (chosen.parameters(problem), of_constraints)
+    scaled = (np.full(frames, 1.0 / steepest), weight, 1.0 / size, problem.moment_matrix / row[:, :, None])
+    symbols = frame_symbols(
+        chosen,
+        tuple(constraint.body for constraint in listed),
+        (problem.n_dof, muscles, soft),
+        shapes_of(numbers),
+    )
+    frame = casadi.Function("frame", [symbols["x"], symbols["p"]], [symbols["f"], symbols["g"]])
+    p_value = flat((numbers, *scaled, problem.moment / row), frames)
+
+    width, extra = muscles + soft, [unknown for term in terms for unknown in term.unknowns.values()]
+    count = sum(int(np.prod(unknown.shape)) for unknown in extra)
+    x, p = casadi.MX.sym("x", frames * width + count), casadi.MX.sym("p", p_value.size)
+    columns = casadi.reshape(x[: frames * width], width, frames)
+    costs, rows = frame.map(frames)(columns, casadi.reshape(p, p_value.shape[1], frames))
+    objective = casadi.sum2(costs)
+
+    # terms over several frames, with their slopes for the certificate
+    a, u = casadi.MX.sym("a", frames * muscles), casadi.MX.sym("u", count)
+    values, first = casadi.MX(0), 0
+    for term in terms:
+        own = {}
+        for name, unknown in term.unknowns.items():
+            last = first + int(np.prod(unknown.shape))
+            own[name] = casadi.reshape(u[first:last], *unknown.shape)
+            first = last
+        values = values + term.expression(problem, casadi.reshape(a, muscles, frames), own)
+    by_unknown = casadi.gradient(values, u)
+    bent = casadi.diag(casadi.jacobian(by_unknown, u)) if count else casadi.MX(0, 1)
+    slopes = casadi.Function("terms", [a, u], [values, casadi.gradient(values, a), by_unknown, bent])
+    if terms:
+        total = casadi.Function("total", [a, u], [values])
+        objective = objective + total(casadi.vec(columns[:muscles, :]), x[frames * width :]) / steepest
+
+    free = np.full((frames, soft), np.inf)
+    parts = {kind: [unknown.column(kind) for unknown in extra] for kind in ("lower", "upper", "start")}
+    lower = np.concatenate([np.hstack([problem.lower, -free]).ravel(), *parts["lower"]])
+    upper = np.concatenate([np.hstack([problem.upper, free]).ravel(), *parts["upper"]])
+    middle = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
+    start = np.concatenate([np.hstack([middle, np.zeros((frames, soft))]).ravel(), *parts["start"]])
+    met = np.zeros((frames, problem.n_dof))
+    labels = [*(problem.muscle or ()), *(f"reserve {dof}" for dof in (problem.dof or ())[:soft])]
+    of_rows = [*(f"moment {dof}" for dof in problem.dof or ()), *(constraint.name for constraint in listed)]
+    entries = [
+        f"{name}[{i},{j}]"
+        for term in terms
+        for name, unknown in term.unknowns.items()
+        for j in range(unknown.shape[1])
+        for i in range(unknown.shape[0])
+    ]
+    return Program(
+        problem=problem,
+        cost=chosen,
+        constraints=held,
+        motion_costs=terms,
+        x=x,
+        p=p,
+        f=objective,
+        g=casadi.vec(rows),
+        p_value=p_value.ravel(),
+        lbx=lower,
+        ubx=upper,
+        x0=np.clip(start, lower, upper),
+        lbg=np.hstack([met, held.lower / size]).ravel(),
+        ubg=np.hstack([met, held.upper / size]).ravel(),
+        x_names=(*(f"{name}[{t}]" for t in range(frames) for name in labels), *entries),
+        g_names=tuple(f"{name}[{t}]" for t in range(frames) for name in of_rows),
+        scale=Scale(steepest, row, size),
+        slope_of_terms=slopes,
+        single_frame=problem.single_frame,
+    )
+
+
+def _columns(owner: str, problem: Problem, name: str) -> Any:
+    """A field of the problem for a motion cost: frames as columns, or a list of matrices."""
+    import casadi
+
+    if name == "dt":
+        if problem.time is None:
+            raise input_error("sharing.cost_needs_field", expected="(T,) [s]", name=owner, label="time")
+        return casadi.DM(np.diff(problem.time)[None])
+    array = problem.crossed if name == "joints_crossed" else getattr(problem, name)
+    if array is None:
+        raise input_error("sharing.cost_needs_field", expected=ARRAY_AXES[name], name=owner, label=name)
+    if array.ndim == 3:
+        return [casadi.DM(matrix) for matrix in array]
+    if ARRAY_AXES[name][0] != "T":
+        return casadi.DM(array)
+    return casadi.DM(np.atleast_2d(array.T))
