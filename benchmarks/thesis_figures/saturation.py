@@ -24,6 +24,7 @@ from benchmarks.thesis_figures.drawing import COLORS, key, plain
 from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.muscles.curves.silva_2003 import Silva2003
+from musclesolve.muscles.hill_model import along_fibers
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.pipeline.body import SolvedGroup
 from musclesolve.pipeline.run import prepare_recording
@@ -96,6 +97,10 @@ class Leg:
         own, other = self.source.problem, self.default.problem
         arms = other.moment_arm[:, :, self.order] if arm else own.moment_arm
         force = own.passive_force if passive == "source" else np.zeros_like(own.passive_force)
+        along = own.fiber_force_capacity
+        if capacity is not None:
+            state = self.source.part.state
+            along = along_fibers(capacity, state.fiber_length, state.parameters.thickness)
         net = moment * self.source.part.shared_moment - np.einsum("tmn,tn->tm", arms, force)
         return replace(
             own,
@@ -103,6 +108,7 @@ class Leg:
             passive_force=force,
             moment=np.where(np.isfinite(own.moment), net, np.nan),
             force_capacity=own.force_capacity if capacity is None else capacity,
+            fiber_force_capacity=along,
         )
 
     def capacity(
