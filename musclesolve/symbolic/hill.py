@@ -1,7 +1,7 @@
 """The Hill model of muscles as expressions: rigid tendons, and elastic tendons in equilibrium.
 
-Arguments are columns (n, 1) of expressions. The formulas are those of muscles/hill_model.py, muscles/curves,
-muscles/elastic/elastic_muscles.py and muscles/elastic/fiber_dynamics.py, where their sources are stated.
+Arguments are columns (n, 1) of expressions. The formulas and their sources are stated in muscles/hill_model.py,
+muscles/curves, muscles/elastic/elastic_muscles.py and muscles/elastic/fiber_dynamics.py.
 """
 
 from __future__ import annotations
@@ -179,8 +179,8 @@ def equilibrium_function(parameters: MuscleParameters, damping: float) -> Any:
 
     A function of L_MT (n,) [m], its rate (n,) [m/s], activation (n,), and the parameters `BALANCED` (n, 5).
     The coordinate z of the tendon solves f_T(z) = fiber force (`FiberDynamics.equilibrium`). Bisection finds z without
-    derivatives; Newton steps z - g / g_z then give it those of the implicit function: two steps the first and the
-    second, which depend on no derivative of the first guess.
+    derivatives; Newton steps z - g / g_z then give z the derivatives of the implicit function: two steps give the
+    first and the second derivative, whatever the first guess.
     """
     muscles, count = ElasticMuscles.from_parameters(parameters), len(parameters.names)
     names = "L", "V", "a"

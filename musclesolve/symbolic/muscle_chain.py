@@ -81,8 +81,8 @@ def muscle_chain(
 ) -> MuscleChain:
     """Lengths, moment arms, forces and moments of muscles as CasADi functions with exact derivatives.
 
-    The numbers are those of `muscle_geometry` and `muscle_state` (passive forces as in "table"), or of an OpenSim model
-    those of its shortest paths; the tendons of its muscles over several objects are longer by the difference from
+    Lengths and forces equal `muscle_geometry` and `muscle_state` (passive forces as in "table"). Paths of an OpenSim
+    model are the shortest ones, as in `OpenSimGeometry.length`; the tendons of its muscles over several objects are longer by the difference from
     OpenSim's length in the neutral pose. Elastic tendons are in equilibrium at a constant tendon length.
 
     Args:

@@ -1,6 +1,6 @@
 """Length of the path of one muscle over at most one cylinder or sphere, as an expression.
 
-The rules and formulas are those of the kernel (muscles/paths/kernel: wrapping.py, cylinder.py, sphere.py), with a
+Rules and formulas come from the kernel (muscles/paths/kernel: wrapping.py, cylinder.py, sphere.py), with a
 choice between two expressions where the kernel has a branch. Roots are taken of numbers above zero, so that the branch
 that is not taken has finite derivatives. The path is the shortest one: its derivatives by the places of points and
 objects follow from the expression, tangent points included.

@@ -13,7 +13,7 @@ import pytest
 
 import musclesolve as ms
 
-NAMESPACES = ("signals", "cameras", "files", "dynamics", "trajectory")
+NAMESPACES = ("signals", "cameras", "files", "dynamics", "symbolic", "trajectory")
 NEED_FILES = {
     "calibrate_muscles",  # trials with EMG or fascicle lengths: docs/calibration.md
     "check_study",  # a study of many trials: docs/study.md
@@ -35,6 +35,8 @@ RETURNED = {
     "cameras.Calibration",  # by calibrate_cameras
     "cameras.CameraFile",  # by read_camera_file
     "cameras.Reconstruction",  # by reconstruct
+    "symbolic.MuscleChain",  # by muscle_chain
+    "symbolic.SharingProgram",  # by sharing_program
     "trajectory.BandedInteriorPoint",  # options of solve_motion: docs/elastic_tendons.md
     "trajectory.Collocation",
     "trajectory.MotionProblem",

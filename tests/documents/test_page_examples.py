@@ -101,6 +101,13 @@ def test_choose_a_cost(tmp_path):
     assert left["both"].sizes["cost"] == 2 and bool(left["both"].valid.all())
 
 
+def test_symbolic(tmp_path):
+    left = names_left_by("symbolic.md", tmp_path)
+    assert left["by_strength"].shape == (7, 43) and left["solver"].stats()["success"]
+    np.testing.assert_allclose(left["program"].g.shape, left["moment"].shape)
+    assert (tmp_path / "length.c").is_file()
+
+
 def test_casadi(tmp_path):
     left = names_left_by("casadi.md", tmp_path)
     assert left["solution"].solved.all() and left["apart"] < 1e-6

@@ -12,14 +12,16 @@ def test_program_has_the_optimum_of_solve_and_takes_any_cost():
     chain = ms.symbolic.muscle_chain(muscles="gait2392_hip", side="r")
     q, qd, _ = (each[0] for each in random_states(chain, 1))
     moment = np.array(chain.moment(q, 0.1 * qd, np.random.default_rng(0).uniform(0.0, 0.3, 43))).ravel()
-    for cost in ("stress_cubed", "activation_squared"):
+    for cost in ("stress_cubed", "activation_power"):
         program = ms.symbolic.sharing_program(chain, cost)
         options = {"ipopt.print_level": 0, "ipopt.sb": "yes", "print_time": False, "ipopt.tol": 1e-11}
         solver = ca.nlpsol("solver", "ipopt", program.nlp, options)
         numbers = program.parameters(q, 0.1 * qd, moment)
         found = solver(x0=0.1, lbx=0.0, ubx=1.0, lbg=0.0, ubg=0.0, p=numbers)
         expected = ms.solve(program.problem(q, 0.1 * qd, moment), cost)
-        np.testing.assert_allclose(np.array(found["x"]).ravel(), expected.activation[0], atol=1e-5)
+        # muscles without capacity have any activation
+        force = chain.capacity(q, 0.1 * qd) * (found["x"] - expected.activation[0])
+        np.testing.assert_allclose(force, 0.0, atol=2e-2)
 
 
 def test_program_refuses_elastic_tendons_and_factors():
