@@ -301,7 +301,7 @@ def _row(name: str, task: Task, limit: float) -> Row:
 def prepared(
     name: str, problem: ms.Problem, cost: Cost, tolerance: float
 ) -> Callable[[], tuple[Array, Array, Mask]]:
-    """What is timed: activations (T, n), multipliers (T, m) and the frames that are called infeasible (T,)."""
+    """The call that is timed: it returns activations (T, n), multipliers (T, m) and frames called infeasible (T,)."""
     if name in RIVALS:
         call = RIVALS[name].prepare(problem, cost, tolerance)
 

@@ -145,7 +145,7 @@ def reference(problem: ms.Problem, cost: str) -> dict[str, Array]:
 
 
 def unproved(problem: ms.Problem, form: dict[str, Any], found: dict[str, Array]) -> str:
-    """What a solution lacks of the promises of the bank; empty where it keeps them all."""
+    """The promises of the bank that a solution does not keep, in words; empty where it keeps them all."""
     solved = np.isfinite(found["cost"])
     arrays = {array: getattr(problem, array) for array in ARRAYS}
     miss, gap, proof = read_bank.check(form, arrays, found)
