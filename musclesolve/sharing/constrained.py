@@ -177,7 +177,7 @@ def solve_constrained(
     """
     from musclesolve.sharing.solver.ipopt_casadi import minimize_frames
 
-    check_problem(problem, "solve_constrained")
+    problem = check_problem(problem, "solve_constrained").numbered()
     chosen, method = find_cost(cost), find_solver(solver)
     if method.name not in SOLVERS:
         raise input_error("sharing.solver_without_constraints", solver=method.name, able=SOLVERS)

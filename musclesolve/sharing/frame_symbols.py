@@ -41,10 +41,10 @@ def frame_symbols(
         expression.expression(casadi, a, own)
         for expression, own in zip(expressions, of_constraints, strict=True)
     ]
-    symbols = [*arrays_of(numbers), scale, weight, size, matrix, moment]
+    symbols: list[Any] = [*arrays_of(numbers), scale, weight, size, matrix, moment]
     return {
         "x": casadi.vertcat(a, s),
-        "p": casadi.vertcat(*map(casadi.vec, symbols)),
+        "p": casadi.veccat(*symbols),
         "f": scale * cost.expression(casadi, a, of_cost) + 0.5 * casadi.dot(weight, s**2),
         "g": casadi.vertcat(matrix @ a - moment + (s if soft else 0.0), size * casadi.vertcat(*values)),
     }

@@ -11,7 +11,7 @@ from warnings import warn
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array, Mask, unchangeable
+from musclesolve._util.arrays import Array, Indices, Mask, unchangeable
 from musclesolve._util.checks import check_increasing, check_real_array
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.kernel.constants import HUGE
@@ -182,6 +182,8 @@ class Problem:
     joint_rate: Array | None = None
     time: Array | None = None
     single_frame: bool = field(init=False, repr=False)
+    frame_number: Indices | None = field(init=False, repr=False, default=None)  # among `whole_frames`
+    whole_frames: int = field(init=False, repr=False, default=0)
 
     def __post_init__(self) -> None:
         labels = {name: _labels(getattr(self, name)) for name in ARRAY_AXES}
@@ -369,7 +371,18 @@ class Problem:
         time = chosen["time"]
         if time is not None and (np.diff(time) <= 0.0).any():
             chosen["time"] = None
-        return self.with_arrays(**chosen)
+        part = self.with_arrays(**chosen)
+        if self.frame_number is not None:
+            part._set(frame_number=self.frame_number[which])
+        return part
+
+    def numbered(self) -> Problem:
+        """The problem with `frame_number`, so that numbers of every frame that a cost holds follow its frames."""
+        if self.frame_number is not None:
+            return self
+        same = self.with_arrays()
+        same._set(frame_number=np.arange(self.n_frames), whole_frames=self.n_frames)
+        return same
 
     def with_arrays(self, **arrays: Array | None) -> Problem:
         """The problem with some arrays replaced by others of the same shapes, such as `upper`, without new checks."""

@@ -83,7 +83,7 @@ def solution_derivatives(
     Raises:
         InputError: the cost has no derivatives or lacks data; problem and solution do not belong together.
     """
-    check_problem(problem, "solution_derivatives")
+    problem = check_problem(problem, "solution_derivatives").numbered()
     chosen = check_smooth_convex_cost(cost, problem, "differentiated", "solution_derivatives(cost=...)")
     if check_solution(problem, solution).cost_name != chosen.label:
         raise input_error(

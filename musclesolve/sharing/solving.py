@@ -72,7 +72,7 @@ def solve(
         [200.0, 200.0]
     """
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
-    check_problem(problem, "solve")
+    problem = check_problem(problem, "solve").numbered()
     chosen, method = find_cost(cost), find_solver(solver)
     refuse_unfit(method, chosen, problem.reserve_weight is not None or on_infeasible == "reserve")
     chosen.require(problem)

@@ -190,7 +190,7 @@ class ProgramSolution(ConstrainedSolution):
     stationary_only: bool = False
     unknown: Mapping[str, Array] = field(default_factory=dict)
     total_cost: float = np.nan
-    start_costs: Array = field(default_factory=lambda: np.zeros(0))
+    start_costs: tuple[float, ...] = ()
     message: str = ""
 
 
@@ -280,9 +280,12 @@ class Program:
         try:
             return casadi.nlpsol("sharing", name, self.nlp, chosen)
         except (RuntimeError, NotImplementedError, TypeError) as error:
-            lines = [line for line in str(error).splitlines() if line.strip()]
+            lines = [line.rpartition("hpp:")[2].rpartition("cpp:")[2] for line in str(error).splitlines()]
+            reason = next(
+                (line.lstrip("0123456789: ") for line in lines if line and "Error in" not in line), ""
+            )
             raise InputError(
-                f"casadi.nlpsol refuses the solver {name!r} with these options: {lines[-1][:300] if lines else error}",
+                f"casadi.nlpsol refuses the solver {name!r} with these options: {reason or error}",
                 code="unknown_name",
                 where="nlpsol",
                 expected="a solver that CasADi has, such as ipopt, sqpmethod, fatrop or blocksqp, and its options",
@@ -326,7 +329,7 @@ class Program:
             answers = [self._ended(solver, name, point) for point in points]
         costs = np.array([each.total_cost if np.all(each.solved) else np.nan for each in answers])
         best = int(np.nanargmin(costs)) if np.isfinite(costs).any() else 0
-        return replace(answers[best], start_costs=costs)
+        return replace(answers[best], start_costs=tuple(costs.tolist()))
 
     def _ended(self, solver: Any, name: str, start: Array) -> ProgramSolution:
         try:
@@ -515,7 +518,13 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
             "error_on_fail": False,
         },
     },
-    "blocksqp": {"print_header": False, "print_iteration": False, "opttol": 1e-10, "nlinfeastol": 1e-10},
+    "blocksqp": {
+        "print_header": False,
+        "print_iteration": False,
+        "linsol": "mumps",
+        "opttol": 1e-10,
+        "nlinfeastol": 1e-10,
+    },
     "fatrop": {"fatrop": {"print_level": 0, "tol": 1e-8, "max_iter": 300}},
 }
 """Options that make the solvers of CasADi silent and exact; those of the user come after them."""
@@ -548,7 +557,7 @@ def program(
     """
     import casadi
 
-    check_problem(problem, "program")
+    problem = check_problem(problem, "program").numbered()
     chosen = find_cost(cost)
     if lacking := chosen.needs - SMOOTH:
         raise input_error("sharing.cost_unfit_for_constraints", cost=chosen.name, lacking=sorted(lacking))
@@ -594,14 +603,14 @@ def program(
         (problem.n_dof, muscles, soft),
         shapes_of(numbers),
     )
-    frame = casadi.Function("frame", [symbols["x"], symbols["p"]], [symbols["f"], symbols["g"]])
+    of_frame = casadi.Function("frame", [symbols["x"], symbols["p"]], [symbols["f"], symbols["g"]])
     p_value = flat((numbers, *scaled, problem.moment / row), frames)
 
     width, extra = muscles + soft, [unknown for term in terms for unknown in term.unknowns.values()]
     count = sum(int(np.prod(unknown.shape)) for unknown in extra)
     x, p = casadi.MX.sym("x", frames * width + count), casadi.MX.sym("p", p_value.size)
     columns = casadi.reshape(x[: frames * width], width, frames)
-    costs, rows = frame.map(frames)(columns, casadi.reshape(p, p_value.shape[1], frames))
+    costs, rows = of_frame.map(frames)(columns, casadi.reshape(p, p_value.shape[1], frames))
     objective = casadi.sum2(costs)
 
     # terms over several frames, with their slopes for the certificate

@@ -91,7 +91,7 @@ def fit_cost_weights(
     chosen = tuple(find_cost(cost) for cost in members(costs))
     if not chosen:
         raise input_error("sharing.no_costs_to_mix", where="costs")
-    check_problem(problem)
+    problem = check_problem(problem).numbered()
     for cost in chosen:
         if cost.needs & {"linear_program", "nonsmooth"}:
             raise input_error("sharing.cost_without_gradient", where="costs", cost=cost.name)

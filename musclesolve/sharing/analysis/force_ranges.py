@@ -105,7 +105,8 @@ def feasible_range(problem: Problem, muscles: Sequence[str] | None = None) -> Fo
     Raises:
         InputError: there is no muscle of that name, or no name at all.
     """
-    numbers = chosen_muscles(check_problem(problem), muscles)
+    problem = check_problem(problem).numbered()
+    numbers = chosen_muscles(problem, muscles)
     exact = replace(problem, reserve_weight=None)
     frames = np.flatnonzero(reachable(exact))
     span = ForceRange(*(np.full(problem.force_capacity.shape, np.nan) for _ in range(4)))
@@ -212,7 +213,8 @@ def near_optimal_range(
             chosen=chosen.name,
             need=NEEDS[min(unfit)],
         )
-    numbers = chosen_muscles(check_problem(problem), muscles)
+    problem = check_problem(problem).numbered()
+    numbers = chosen_muscles(problem, muscles)
     within, accuracy = (
         check_number(value, name, "a positive number", above=0.0)
         for name, value in (("within", within), ("accuracy", accuracy))

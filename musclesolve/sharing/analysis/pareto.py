@@ -104,7 +104,8 @@ def pareto_front(
     listed = members(costs)
     if len(listed) < 2:
         raise input_error("sharing.too_few_costs", where="costs")
-    if check_problem(problem).reserve_weight is not None:
+    problem = check_problem(problem).numbered()
+    if problem.reserve_weight is not None:
         raise input_error("sharing.problem_with_reserves", where="Problem.reserve_weight")
     chosen = [check_smooth_convex_cost(cost, problem, "weighed against others", "costs") for cost in listed]
     problem = replace(problem)  # adds the frame axis to arrays that lack it
@@ -174,7 +175,9 @@ class _WeightedProblem(Problem):
     @classmethod
     def from_problem(cls, problem: Problem, weight: Array) -> _WeightedProblem:
         arrays = {f.name: getattr(problem, f.name) for f in fields(Problem) if f.init}
-        return cls(**arrays, cost_weight=weight)
+        weighted = cls(**arrays, cost_weight=weight)
+        weighted._set(frame_number=problem.frame_number, whole_frames=problem.whole_frames)
+        return weighted
 
     def frames(self, which: NDArray[Any]) -> _WeightedProblem:
         part = super().frames(which)

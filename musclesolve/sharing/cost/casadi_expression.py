@@ -118,6 +118,21 @@ class Constant:
         """The shape in one frame."""
         return self.numbers.shape[self.frames :]
 
+    def of_frames(self, problem: Problem, name: str, owner: str) -> Array:
+        """The numbers (T, ...) or (1, ...) in the frames of a problem, or of a part of it (`Problem.numbered`)."""
+        if not self.frames:
+            return self.numbers[None]
+        which = problem.frame_number
+        count = problem.n_frames if which is None else problem.whole_frames
+        if len(self.numbers) not in (1, count):
+            raise InputError(
+                f"the frame constant {name!r} of {owner} has {len(self.numbers)} frames",
+                code="bad_shape",
+                where=f"the cost {owner}",
+                expected=f"{count}, as the problem has, or one",
+            )
+        return self.numbers if which is None or len(self.numbers) == 1 else self.numbers[which]
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Constant) and (self.frames, self._bytes) == (other.frames, other._bytes)
 
@@ -266,13 +281,7 @@ class ExpressionCost(Cost):
         """
         super().require(problem)
         for name, constant in self.constants:
-            if constant.frames and len(constant.numbers) not in (1, problem.n_frames):
-                raise InputError(
-                    f"the frame constant {name!r} of {self.name} has {len(constant.numbers)} frames",
-                    code="bad_shape",
-                    where=f"the cost {self.name}",
-                    expected=f"{problem.n_frames}, as the problem has, or one",
-                )
+            constant.of_frames(problem, name, self.name)  # refuses other numbers of frames
         try:
             with CASADI:
                 _functions(self, shapes_of(self._arrays(problem)))
@@ -315,8 +324,8 @@ class ExpressionCost(Cost):
                 array = self.field(problem, name)
             shared = ARRAY_AXES[name][0] != "T"
             arrays.append(np.broadcast_to(array, (problem.n_frames, *array.shape)) if shared else array)
-        for _, constant in self.constants:
-            numbers = constant.numbers if constant.frames else constant.numbers[None]
+        for name, constant in self.constants:
+            numbers = constant.of_frames(problem, name, self.name)
             arrays.append(np.broadcast_to(numbers, (problem.n_frames, *constant.shape)))
         return tuple(arrays)
 

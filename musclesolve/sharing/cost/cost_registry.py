@@ -60,6 +60,15 @@ class CostRecord:
     needs: frozenset[str] = frozenset({"separable"})  # abilities that a solver must have
     options: tuple[str, ...] = ()  # names of the options in brackets after the name
     use: str = ""  # for whom it is
+    kind: type[Cost] | None = None  # its class; calling the record makes the cost
+
+    def __call__(self, **options: Any) -> Cost:
+        """The cost itself, with options by name."""
+        unknown = sorted(set(options) - set(self.options))
+        if unknown:
+            raise unknown_name(unknown[0], f"option of {self.name}", self.options)
+        assert self.kind is not None
+        return self.kind(**options)
 
 
 def costs() -> dict[str, CostRecord]:
@@ -71,10 +80,14 @@ def costs() -> dict[str, CostRecord]:
     Examples:
         >>> ms.costs()["stress_cubed"].formula
         'sum_i (sigma_bar F_i / F0_i)^3'
+        >>> ms.costs()["activation_power"](exponent=3)
+        ActivationPower(exponent=3)
     """
     _add_plugins()
     return {
-        name: CostRecord(name, kind.formula, kind.source, kind.data, kind().needs, options_of(kind), kind.use)
+        name: CostRecord(
+            name, kind.formula, kind.source, kind.data, kind().needs, options_of(kind), kind.use, kind
+        )
         for name, kind in REGISTRY.items()
     }
 

@@ -145,9 +145,12 @@ def _program(
     problem = frame_symbols(cost, expressions, counts, shapes)
     if method.name == "cyipopt":
         return _through_cyipopt(problem, method)
-    program = casadi_ipopt("sharing", problem, method.ipopt(), method.casadi_callback(problem))
+    watching = method.casadi_callback(problem)
+    program = casadi_ipopt("sharing", problem, method.ipopt(), watching)
 
     def call(**numbers: Array) -> tuple[Array, Array, int, str]:
+        if watching is not None:
+            watching.count = 0
         claimed, ended = program(**numbers), program.stats()
         x, multiplier = (np.asarray(claimed[key])[:, 0] for key in ("x", "lam_g"))
         return x, multiplier, int(ended.get("iter_count", 0)), str(ended["return_status"])

@@ -67,7 +67,7 @@ def call_ipopt(
     ubx: Array,
     lbg: Array,
     ubg: Array,
-    **further: str,
+    **further: Any,
 ) -> tuple[Array, Array, int, str]:
     """Return unknowns, multipliers, iterations and the final message of Ipopt.
 

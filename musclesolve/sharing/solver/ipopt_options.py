@@ -95,7 +95,7 @@ class IpoptOptions:
             def eval(self, arguments: Any) -> list[int]:
                 place = [casadi.nlpsol_out(i) for i in range(len(arguments))].index("f")
                 stop = watch(self.count, float(arguments[place]))
-                self.count = 0 if stop else self.count + 1
+                self.count += 1
                 return [int(bool(stop))]
 
         return Watching()
