@@ -58,7 +58,7 @@ IN_PYTHON = ("slsqp", "trust-constr")
 """Solvers whose slow calls can be stopped; an exception inside a callback from compiled code may end the process."""
 OWN = "benchmarks.solvers.nlopt_slsqp:NloptSlsqp"
 QUADRATIC, OTHER = "quadratic costs", "other smooth costs"
-BUSY = 4.0
+BUSY = 40.0
 """Times the limit after which a call is stopped by the clock: other processes may share the processor."""
 FIRST = 60.0
 """Seconds for the first call, which imports and compiles."""
