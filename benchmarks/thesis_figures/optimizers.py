@@ -72,9 +72,7 @@ def answers(study: Study, *methods: str) -> tuple[tuple[str, ...], Array, dict[s
             form = Form(program, program.matrix, program.moment)
             activation = np.clip(METHODS[name](form).x, program.lower, program.upper)
             force[t] = activation * one.force_capacity[0] + one.passive_force[0]
-            judged.append(
-                judge(form, activation, float(COST.value(one, solution.activation[t][None])[0]))
-            )
+            judged.append(judge(form, activation, float(COST.value(one, solution.activation[t][None])[0])))
         certificate, miss, excess = np.array(judged).T
         found[name] = Answers(
             study.of_cycle(force),

@@ -19,6 +19,7 @@ from .result.muscle_figures import function_groups as function_groups
 from .result.muscle_figures import measured_fascicles as measured_fascicles
 from .result.muscle_figures import muscle_forces as muscle_forces
 from .result.passive_moment_figure import passive_moment_figure as passive_moment_figure
+from .result.pose_figure import pose_activations as pose_activations
 from .result.power_figure import joint_powers as joint_powers
 from .result.residual_figures import consistency_shift as consistency_shift
 from .result.residual_figures import reserves as reserves

@@ -163,9 +163,7 @@ def knee_weight(weights: Array, effort: Array, misfit: Array) -> float:
 def _effort_and_misfit(shared: SolvedGroup, effort: Cost, frames: Mask) -> tuple[float, float]:
     """Sums over some frames (T,) of a part."""
     problem, activation = shared.problem.frames(frames), shared.solution.activation[frames]
-    return float(effort.value(problem, activation).sum()), float(
-        MISFIT.value(problem, activation).sum()
-    )
+    return float(effort.value(problem, activation).sum()), float(MISFIT.value(problem, activation).sum())
 
 
 def _peak(force: Array) -> float:

@@ -166,16 +166,6 @@ def test_phrases_are_used_by_several_sentences():
             assert text.count(f"{{{name}}}") > 1, (folder, name)
 
 
-def test_no_error_states_its_sentence_in_the_code():
-    wrong = []
-    for path, node, name in calls():
-        if name in input_errors():
-            texts = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
-            if any(isinstance(text, str) and " " in text.strip() for text in texts):
-                wrong.append(f"{place(path)}:{node.lineno}")
-    assert wrong == []
-
-
 def test_a_message_has_place_problem_expectation_and_remedy():
     with refused("trajectory.too_few_frames", "time", "1 frame in a row", "at least 3") as raised:
         raise input_error("trajectory.too_few_frames", where="time", count=1, fewest_frames=3)

@@ -14,7 +14,17 @@ import pytest
 import musclesolve as ms
 
 ROOT = Path(ms.__file__).parents[1]
-NAMESPACES = ("signals", "cameras", "files", "dynamics", "symbolic", "trajectory", "live", "studies", "synthetic")
+NAMESPACES = (
+    "signals",
+    "cameras",
+    "files",
+    "dynamics",
+    "symbolic",
+    "trajectory",
+    "live",
+    "studies",
+    "synthetic",
+)
 
 
 def public_names() -> Iterator[str]:

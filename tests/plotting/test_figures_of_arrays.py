@@ -81,5 +81,19 @@ def test_certificates_are_below_the_tolerance(squat, comparison):
 
 
 def test_a_single_frame_has_no_curve(squat):
-    with refused("plotting.single_frame"):
+    with refused("too_few_frames", "pose_activations"):
         ms.plotting.activations(ms.solve(squat.frames(np.array([0]))))
+
+
+def test_one_pose_has_a_mark_for_each_muscle_and_cost(squat):
+    pose = squat.frames(np.array([20]))
+    compared = ms.compare(pose, ["stress_cubed", "force_squared"], solvers=["batch", "ipopt"])
+    drawn = [line for axes in ms.plotting.pose_activations(compared).panels.flat for line in axes.get_lines()]
+    solution = ms.solve(pose, "force_squared").activation[0]
+    assert len(drawn) == 2 * 4 and {line.get_label() for line in drawn} >= {"force_squared, batch"}
+    shown = np.concatenate([line.get_xdata() for line in drawn if line.get_label() == "force_squared, batch"])
+    np.testing.assert_allclose(np.sort(shown), np.sort(solution))
+    alone = ms.plotting.pose_activations(ms.solve(squat), frame=20)
+    assert sum(len(line.get_xdata()) for axes in alone.panels.flat for line in axes.get_lines()) == len(
+        solution
+    )

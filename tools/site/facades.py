@@ -36,7 +36,16 @@ FACADES = tuple(
     Facade(f"musclesolve{part}")
     for part in (
         *("", ".files", ".signals", ".cameras", ".dynamics", ".dynamics.planar", ".muscles", ".opensim"),
-        *(".sharing", ".sharing.cost", ".trajectory", ".live", ".studies", ".synthetic", ".plotting"),
+        *(
+            ".sharing",
+            ".sharing.cost",
+            ".symbolic",
+            ".trajectory",
+            ".live",
+            ".studies",
+            ".synthetic",
+            ".plotting",
+        ),
     )
 )
 PARTS = {"errors": "errors and version", "version": "errors and version"}

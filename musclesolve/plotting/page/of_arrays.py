@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import ALL_SIDES, has_side, side_of, split_side
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError
 from musclesolve.opensim.muscle_set import long_name
 from musclesolve.results.comparison_facts import agreement
 from musclesolve.sharing.solution import Solution
@@ -15,13 +15,13 @@ OF_EACH_SIDE = ("status", "valid", "kkt_residual", "cost", "least_cost")
 """Variables of a frame, which a result has for each side."""
 
 
-def as_result(data: xr.Dataset | Solution, *needed: str) -> xr.Dataset:
+def as_result(data: xr.Dataset | Solution, *needed: str, least_frames: int = 2) -> xr.Dataset:
     """A result as it is; a solution, its Dataset, or a comparison of a problem with the parts that figures read.
 
     Muscles have the side of their name and, where the name is known, its function group. A comparison of several costs
     and several solvers has a curve for each pair.
 
-    needed: variables of the figure.
+    needed: variables of the figure; least_frames: that it draws.
     """
     result = data.to_dataset() if isinstance(data, Solution) else data
     if "side" in result.coords or "muscle" not in result.coords:
@@ -33,8 +33,13 @@ def as_result(data: xr.Dataset | Solution, *needed: str) -> xr.Dataset:
             expected="the arrays of the problem",
             remedy="draw solution.to_dataset(problem)",
         )
-    if result.sizes.get("time", 1) < 2:
-        raise input_error("plotting.single_frame")
+    if result.sizes.get("time", 1) < least_frames:
+        raise InputError(
+            "a single frame has no curves to draw",
+            code="too_few_frames",
+            expected="two frames or more",
+            remedy="draw ms.plotting.pose_activations",
+        )
     if "solver" in result.dims:
         result = _pairs(result)
     muscles = list(map(str, result["muscle"].values))
@@ -46,7 +51,7 @@ def as_result(data: xr.Dataset | Solution, *needed: str) -> xr.Dataset:
         if name in result.data_vars:
             each = result[name].expand_dims(side=sides).transpose(*result[name].dims, "side")
             result[name] = each.copy(data=np.array(each.values)).assign_attrs(result[name].attrs)
-    if "cost" in result.dims and all(map(has_side, muscles)):
+    if {"cost", "time"} <= set(result.dims) and all(map(has_side, muscles)):
         result = result.assign(agreement(result)[["group_force"]].data_vars)
     return result
 
