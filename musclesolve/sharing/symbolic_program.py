@@ -7,7 +7,7 @@ With activations a_t and reserves s_t of T frames, and unknowns u of your own,
 
 W_j are terms over several frames (`motion_cost`): smoothness, synergies, fatigue. Derivatives of any order are exact,
 and any solver of `casadi.nlpsol` takes the program. What it returns is certified anew (certificate.py): with the
-slope of the W_j the condition of a muscle in a frame is that of a problem whose marginal cost is g + dW/da, and for an
+slope of the W_j the condition of a muscle in a frame is the condition of a problem whose marginal cost is g + dW/da, and for an
 unknown
 
     u = clip(u - (dW/du) / H, bounds),   H = |d2W/du2| max(1e-3, largest |u|),
@@ -167,7 +167,7 @@ def motion_cost(
 
 @dataclass(frozen=True)
 class Scale:
-    """What f is divided by, `cost`; reserves and moments, `row` (T, m); constraints, `size` (T, j)."""
+    """Divisors: of f, `cost`; of reserves and moments, `row` (T, m); of constraints, `size` (T, j)."""
 
     cost: float
     row: Array

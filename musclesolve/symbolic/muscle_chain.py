@@ -82,8 +82,9 @@ def muscle_chain(
     """Lengths, moment arms, forces and moments of muscles as CasADi functions with exact derivatives.
 
     Lengths and forces equal `muscle_geometry` and `muscle_state` (passive forces as in "table"). Paths of an OpenSim
-    model are the shortest ones, as in `OpenSimGeometry.length`; the tendons of its muscles over several objects are longer by the difference from
-    OpenSim's length in the neutral pose. Elastic tendons are in equilibrium at a constant tendon length.
+    model are the shortest ones, as in `OpenSimGeometry.length`. The tendons of its muscles over several objects are
+    longer by the difference from OpenSim's length in the neutral pose. Elastic tendons are in equilibrium at a constant
+    tendon length.
 
     Args:
         body: a subject (`human_model`), or an OpenSim model (`read_osim`); the standard subject unless given.

@@ -16,7 +16,7 @@ import pytest
 
 import musclesolve
 from musclesolve.errors import InputError, error_templates, input_error
-from tests.package.test_imports import FUNCTION, calls, input_errors, nodes, place, sources
+from tests.package.test_imports import FUNCTION, nodes, place, sources
 from tests.support.refusals import refused
 
 PACKAGE = Path(musclesolve.__file__).parent

@@ -67,7 +67,8 @@ def expression_cost(
             (n, 1), moment_arm (m, n), moment (m, 1), reaction_matrix (k, n), time (1, 1), and all others.
         constants: further attributes of data by name: a number, (j,) numbers or a matrix (i, j), the same in every
             frame.
-        frame_constants: further attributes of data with an axis of frames in front: (T,), (T, j) or (T, i, j).
+        frame_constants: further attributes of data with an axis of frames in front: (T,), (T, j) or (T, i, j). Of a
+            mask the numbers are 0 and 1.
         convex: whether you declare it convex. Then every solver for convex costs takes it, `batch` too if each
             term is of one muscle alone. `solve` checks a few points between the bounds and every solution: a
             negative second derivative along any direction is an error. Elsewhere your declaration alone makes the
@@ -104,7 +105,9 @@ class Constant:
     def of(cls, owner: str, name: str, value: ArrayLike, frames: int) -> Constant:
         """The constant from what the user gives."""
         what, expected = f"the constant {name!r} of the cost {owner}", "finite numbers"
-        array = np.array(check_real_array(value, name, expected, where=what))
+        mask = np.asarray(value).dtype == np.bool_  # 0 and 1 in an expression
+        numbers = np.asarray(value, dtype=float) if mask else value
+        array = np.array(check_real_array(numbers, name, expected, where=what))
         if not np.isfinite(array).all():
             raise input_error("not_finite", where=what, name=name, value=array[~np.isfinite(array)][0])
         if not frames <= array.ndim <= frames + 2 or not array.size:

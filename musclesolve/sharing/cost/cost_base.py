@@ -117,7 +117,7 @@ class Cost(ABC):
         Args:
             casadi: the module, handed in so that costs do not import it.
             activation: symbols, (n, 1).
-            parameters: symbols in tuples like those of `term_parameters`, each with the shape of its array in one
+            parameters: symbols in tuples as `term_parameters` has arrays, each with the shape of its array in one
                 frame; (n, 1) for an array (T, n).
         """
 
@@ -161,7 +161,7 @@ class Cost(ABC):
         return curvature if rows is None else curvature + rows.hessian_diagonal()
 
     def parameters(self, problem: Problem) -> Parameters:
-        """The numbers that `expression` needs: those of the terms, and matrix, target and weight of the soft rows."""
+        """The numbers that `expression` needs: numbers of the terms, and matrix, target and weight of the soft rows."""
         rows = self.soft_rows(problem)
         return self.term_parameters(problem), () if rows is None else (rows.matrix, rows.target, rows.weight)
 
@@ -171,7 +171,7 @@ class Cost(ABC):
         Args:
             casadi: the module.
             activation: symbols, (n, 1).
-            parameters: symbols in tuples like those of `parameters` (`parameter_symbols` makes them).
+            parameters: symbols in tuples as `parameters` has arrays (`parameter_symbols` makes them).
         """
         terms, rows = parameters
         value = self.term_expression(casadi, activation, terms)

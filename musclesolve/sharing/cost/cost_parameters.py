@@ -40,7 +40,7 @@ def shape_of(shape: tuple[int, ...]) -> Shapes:
 
 
 def parameter_symbols(symbol: Any, shapes: Shapes) -> Any:
-    """Symbols of these shapes, in tuples like those of the parameters; `symbol` is casadi.SX.sym or casadi.MX.sym."""
+    """Symbols of these shapes, in tuples as the parameters are; `symbol` is casadi.SX.sym or casadi.MX.sym."""
     return tuple(
         symbol("p", *part[1:]) if part[:1] == (_SHAPE,) else parameter_symbols(symbol, part)
         for part in shapes

@@ -28,7 +28,7 @@ class Ipopt(IpoptOptions):
 
     Rows are divided by their largest entry and the cost by its steepest slope before Ipopt gets them, and rows that
     repeat others are left out. Each frame starts from the previous one unless there is a warm start. Only one thread
-    runs at a time. The options are those of `IpoptOptions`.
+    runs at a time. `IpoptOptions` lists the options.
 
     Examples:
         >>> problem = ms.Problem([[0.05, 0.03]], [20.0], [1000.0, 400.0], [1000.0, 400.0])

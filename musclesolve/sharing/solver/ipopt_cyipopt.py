@@ -28,8 +28,8 @@ from musclesolve.sharing.status import Status
 class Cyipopt(IpoptOptions):
     """Ipopt without symbolic expressions, for any cost with derivatives.
 
-    Each frame starts from the previous one unless there is a warm start. Only one thread runs at a time. The options
-    are those of `IpoptOptions`.
+    Each frame starts from the previous one unless there is a warm start. Only one thread runs at a time. `IpoptOptions`
+    lists the options.
     """
 
     name: ClassVar[str] = "cyipopt"
