@@ -6,9 +6,8 @@ With activations a_t and reserves s_t of T frames, and unknowns u of your own,
     subject to  A_t a_t + s_t = b_t,   lower_t <= a_t <= upper_t,   l_tj <= c_j(a_t) <= u_tj,   u within its bounds.
 
 W_j are terms over several frames (`motion_cost`): smoothness, synergies, fatigue. Derivatives of any order are exact,
-and any solver of `casadi.nlpsol` takes the program. What it returns is certified anew (certificate.py): with the
-slope of the W_j the condition of a muscle in a frame is the condition of a problem whose marginal cost is g + dW/da, and for an
-unknown
+and any solver of `casadi.nlpsol` takes the program. Every answer is certified anew (certificate.py). The slope of W_j
+is part of the marginal cost, g + dW/da. An unknown is optimal where
 
     u = clip(u - (dW/du) / H, bounds),   H = |d2W/du2| max(1e-3, largest |u|),
 
