@@ -488,7 +488,8 @@ class Program:
             return 0.0
         first = x.size - slope.size
         steep = np.maximum(np.abs(curvature) * size, 1e-9 * np.abs(curvature).max(initial=0.0) * size)
-        push = np.clip(slope / np.where(steep > 0, steep, 1.0), -1.0, 1.0) * size
+        steep = np.where(steep > 0, steep, np.where(slope != 0, np.abs(slope), 1.0))  # linear in all unknowns
+        push = np.clip(slope / steep, -1.0, 1.0) * size
         u = x[first:]
         miss = np.abs(u - np.clip(u - push, self.lbx[first:], self.ubx[first:])).max() / size
         return float(miss) if np.isfinite(miss) else np.inf

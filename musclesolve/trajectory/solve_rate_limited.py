@@ -206,7 +206,7 @@ def _frame_by_frame(
         if part.solved[0]:
             before[:], since[0] = part.activation[0], time[t]
         t += 1
-    return _without_multipliers(arrays.to_solution(cost, chosen), limits, problem, "frame_by_frame")
+    return _without_multipliers(arrays.to_solution(cost, chosen, problem), limits, problem, "frame_by_frame")
 
 
 def _without_multipliers(

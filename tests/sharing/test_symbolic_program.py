@@ -123,6 +123,23 @@ def test_unknown_weights_of_synergies_are_found(make_leg):
     assert found["H"][1, 0] == found["H"][0, 0] + 1 and activation[1, 0] == problem.n_muscles
 
 
+@pytest.mark.parametrize("weight", [1e-12, 1.0])
+def test_an_unknown_that_could_still_save_cost_is_not_certified(make_leg, weight):
+    """A term linear in an unknown has its optimum at a bound alone, however small its weight."""
+    problem = make_leg(2)
+    linear = motion_cost(
+        "linear",
+        lambda a, f, d: weight * d.u,
+        unknowns={"u": Unknown((1, 1), lower=-1.0, upper=2.0)},
+        convex=True,
+    )
+    made, best = program(problem, "force_squared", motion_costs=linear), ms.solve(problem, "force_squared")
+    dual = -(best.multiplier * made.scale.row / made.scale.cost).ravel()
+    for u, solved in ((-1.0, True), (0.5, False), (2.0, False)):
+        judged = made.solution(np.append(best.activation.ravel(), u), dual)
+        assert (judged.solved == solved).all()
+
+
 def test_times_and_matrices_reach_a_cost_over_frames(make_leg):
     problem = make_leg(3).with_arrays(time=np.array([0.0, 0.1, 0.4]))
     seen = {}
