@@ -78,7 +78,7 @@ def pose_problem(
     Examples:
         >>> bent = {"hip_flexion_r": 0.6, "knee_flexion_r": 1.0}                               # [rad]
         >>> problem = ms.pose_problem(bent, None, {"hip_flexion_r": 20.0, "knee_flexion_r": -60.0})
-        >>> problem.n_muscles, ms.solve(problem).status == ms.Status.SOLVED
+        >>> problem.n_muscles, bool(ms.solve(problem).solved)
         (33, True)
     """
     model = pose_model(subject)

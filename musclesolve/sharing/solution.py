@@ -44,6 +44,8 @@ class Solution:
         muscle: n names, of the problem.
         dof: m names, of the problem.
         time: (T,) [s], where the problem states it.
+        stationary_only: True where the cost, or a term or constraint of a program, is not known to be convex: the
+            certificate then proves a stationary point, which may be a local optimum.
 
     Examples:
         >>> problem = ms.Problem([[0.05, 0.05]], [20.0], [1000.0, 1000.0], [1000.0, 1000.0])
@@ -68,6 +70,7 @@ class Solution:
     muscle: tuple[str, ...] | None = None
     dof: tuple[str, ...] | None = None
     time: Array | None = None
+    stationary_only: bool = False
 
     @property
     def solved(self) -> Mask:
@@ -91,10 +94,15 @@ class Solution:
         )
 
     def summary(self) -> str:
-        """Return the number of frames of each status that occurs, one line for each."""
+        """Return the number of frames of each status that occurs, one line for each; and what is not certified."""
         codes, counts = np.unique(np.atleast_1d(self.status), return_counts=True)
         ends = [status for status in Status if status in codes]
-        return "\n".join(f"{n} x {s.name}: {s.sentence}" for s, n in zip(ends, counts, strict=True))
+        lines = [f"{n} x {s.name}: {s.sentence}" for s, n in zip(ends, counts, strict=True)]
+        if self.stationary_only and self.solved.any():
+            lines.append(
+                "The cost is not known to be convex: a solved frame is stationary, perhaps not of least cost."
+            )
+        return "\n".join(lines)
 
     def to_dataset(self, problem: Problem | None = None, time: ArrayLike | None = None) -> xr.Dataset:
         """The arrays with names and units, under the names of the variables of a result.
@@ -249,7 +257,13 @@ class SolutionArrays:
         named = (
             {} if problem is None else {name: getattr(problem, name) for name in ("muscle", "dof", "time")}
         )
-        return Solution(**vars(self), solver=solver.name, cost_name=cost.label, **named)
+        return Solution(
+            **vars(self),
+            solver=solver.name,
+            cost_name=cost.label,
+            stationary_only="nonconvex" in cost.needs,
+            **named,
+        )
 
     @property
     def solved(self) -> Mask:

@@ -9,14 +9,16 @@ W_j are terms over several frames (`motion_cost`): smoothness, synergies, fatigu
 and any solver of `casadi.nlpsol` takes the program. Every answer is certified anew (certificate.py). The slope of W_j
 is part of the marginal cost, g + dW/da. An unknown is optimal where
 
-    u = clip(u - (dW/du) / H, bounds),   H = |d2W/du2| max(1e-3, largest |u|),
+    u = clip(u - du, bounds),   d2W/du2 du = dW/du   for the unknowns off their bounds,
 
-relative to max(1e-3, largest |u|). The largest residual of an unknown counts in every frame. A certified point is the
+and likewise with the diagonal of d2W/du2 alone, relative to max(1e-3, largest |u|). The largest residual of an unknown
+counts in every frame. A certified point is the
 optimum where cost, terms and constraints are convex; elsewhere it is stationary, and `stationary_only` says so.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import SimpleNamespace
@@ -41,6 +43,7 @@ from musclesolve.sharing.constrained import (
 )
 from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_check import check_convexity, check_cost
 from musclesolve.sharing.cost.cost_parameters import flat, shapes_of
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.frame_symbols import frame_symbols
@@ -77,9 +80,33 @@ class Unknown:
     upper: ArrayLike = np.inf
     start: ArrayLike = 0.0
 
+    def __post_init__(self) -> None:
+        shape = self.shape
+        whole = (
+            isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(n, int) and n > 0 for n in shape)
+        )
+        if not whole:
+            raise InputError(
+                f"the shape of an unknown is {shape!r:.60}",
+                code="bad_shape",
+                where="Unknown",
+                expected="(i, j)",
+            )
+        lower, upper, start = map(self.column, ("lower", "upper", "start"))
+        if not ((lower <= upper) & np.isfinite(start)).all():
+            raise InputError(
+                "an unknown has a lower bound above its upper one, or a start that is not finite",
+                code="bad_number",
+                where="Unknown",
+                expected="lower <= upper, and a finite start",
+            )
+
     def column(self, name: str) -> Array:
         """The numbers of lower, upper or start in the order of CasADi."""
-        value = check_real_array(getattr(self, name), name, f"a number or {self.shape}", where="Unknown")
+        expected = f"a number or numbers {self.shape}"
+        value = check_real_array(
+            getattr(self, name), name, expected, where=f"Unknown.{name}", shapes=((), tuple(self.shape))
+        )
         return np.broadcast_to(value, self.shape).ravel(order="F")
 
 
@@ -138,7 +165,8 @@ def motion_cost(
             reaction_matrix as a list of T matrices (m, n); "dt" (1, T - 1) [s], the steps of `Problem.time`.
         constants: further attributes of data: numbers, (j,) as a column, or matrices.
         unknowns: further unknowns of the program by name, attributes of data.
-        convex: whether you declare it convex, together with all unknowns; it is not checked.
+        convex: whether you declare it convex, together with all unknowns; an answer at which it bends downward along
+            one of a few directions is an error.
 
     Raises:
         InputError: an unknown field, a constant that is no finite number or matrix, a name that occurs twice.
@@ -150,6 +178,7 @@ def motion_cost(
         >>> smooth.name, smooth.convex
         ('smooth', True)
     """
+    uses = (uses,) if isinstance(uses, str) else tuple(uses)
     for used in uses:
         if used not in (*ARRAY_AXES, "dt"):
             raise input_error(
@@ -178,15 +207,12 @@ class ProgramSolution(ConstrainedSolution):
     """A `ConstrainedSolution` of a program.
 
     Attributes:
-        stationary_only: True where the cost, a term or a constraint is not known to be convex: the certificate then
-            proves a stationary point, which may be a local optimum.
         unknown: values of the unknowns of the motion costs, by name.
         total_cost: the value of the whole program: all frames, reserves and terms over several frames.
         start_costs: total cost from each start of `Program.solve(starts=...)`, NaN where it was not certified.
         message: what the solver reports at its end.
     """
 
-    stationary_only: bool = False
     unknown: Mapping[str, Array] = field(default_factory=dict)
     total_cost: float = np.nan
     start_costs: tuple[float, ...] = ()
@@ -227,7 +253,8 @@ class Program:
     x_names: tuple[str, ...]
     g_names: tuple[str, ...]
     scale: Scale
-    slope_of_terms: Any = field(repr=False)  # (a (n T), u) -> W, dW/da, dW/du, diagonal of d2W/du2
+    slope_of_terms: Any = field(repr=False)  # (a (n T), u) -> W, dW/da, dW/du, d2W/du2
+    bends: tuple[tuple[MotionCost, Any], ...] = field(repr=False, default=())  # (a, u, da, du) -> curvature
     single_frame: bool = False
 
     @property
@@ -274,17 +301,21 @@ class Program:
                 count = self.problem.n_frames
                 nx, nu, ng = [0] * count, [len(self.lbx) // count] * count, [len(self.lbg) // count] * count
                 chosen |= {"structure_detection": "manual", "N": count - 1, "nx": nx, "nu": nu, "ng": ng}
+        if not isinstance(options or {}, Mapping) or not isinstance(name, str):
+            raise InputError(
+                f"the solver is {name!r:.60} with the options {options!r:.60}",
+                code="bad_type",
+                where="nlpsol",
+                expected="the name of a solver of casadi.nlpsol, and a dictionary of options",
+            )
         for key, value in (options or {}).items():
-            chosen[key] = {**chosen[key], **value} if isinstance(chosen.get(key), dict) else value
+            chosen[key] = {**chosen[key], **dict(value)} if isinstance(chosen.get(key), dict) else value
         try:
             return casadi.nlpsol("sharing", name, self.nlp, chosen)
         except (RuntimeError, NotImplementedError, TypeError) as error:
-            lines = [line.rpartition("hpp:")[2].rpartition("cpp:")[2] for line in str(error).splitlines()]
-            reason = next(
-                (line.lstrip("0123456789: ") for line in lines if line and "Error in" not in line), ""
-            )
+            reason = reason_of(error)
             raise InputError(
-                f"casadi.nlpsol refuses the solver {name!r} with these options: {reason or error}",
+                f"casadi.nlpsol refuses the solver {name!r} with these options: {reason}",
                 code="unknown_name",
                 where="nlpsol",
                 expected="a solver that CasADi has, such as ipopt, sqpmethod, fatrop or blocksqp, and its options",
@@ -355,7 +386,7 @@ class Program:
         array = np.nan_to_num(check_real_array(given, "start", "activations (T, n), or all unknowns (N,)"))
         if array.shape == x.shape:
             return np.clip(array, self.lbx, self.ubx)
-        if array.size != frames * muscles:
+        if array.shape != (frames, muscles) and not (frames == 1 and array.shape == (muscles,)):
             raise input_error(
                 "bad_shape",
                 where="start",
@@ -364,6 +395,11 @@ class Program:
                 shape=array.shape,
             )
         self._frames(x)[:, :muscles] = array.reshape(frames, muscles)
+        if isinstance(start, ProgramSolution) and start.unknown:
+            known = [
+                start.unknown[name].ravel(order="F") for cost in self.motion_costs for name in cost.unknowns
+            ]
+            x[self._frames(x).size :] = np.concatenate(known)
         return np.clip(x, self.lbx, self.ubx)
 
     def _frames(self, x: Array) -> Array:
@@ -399,6 +435,8 @@ class Program:
     ) -> ProgramSolution:
         """The Solution of unknowns that any solver found; the certificate is recomputed from the problem.
 
+        Without constraints and motion costs a frame is refined by steps of Newton's method first (`polished`).
+
         Args:
             x: (N,) unknowns.
             lam_g: (G,) multipliers of g as CasADi returns them (they are added to f); estimated by least squares
@@ -414,7 +452,7 @@ class Program:
         problem, constraints, scale = self.problem, self.constraints, self.scale
         x = np.clip(check_real_array(x, "x", "unknowns", shapes=(self.x0.shape,)), self.lbx, self.ubx)
         activation, reserve, found = self.unknowns(x)
-        value, by_activation, by_unknown, curvature = (
+        value, by_activation, by_unknown, hessian = (
             np.asarray(part, dtype=float)
             for part in self.slope_of_terms(activation.ravel(), x[self._frames(x).size :])
         )
@@ -430,9 +468,12 @@ class Program:
         if not (constraints.constraints or self.motion_costs):
             activation, reserve, multiplier = self._polished(activation, reserve, multiplier, residual)
             residual = constraints.certificate(activation, reserve, multiplier, further, pull)
-        size = max(LEAST_UNKNOWN, float(np.abs(x[self._frames(x).size :]).max(initial=0.0)))
-        residual = np.maximum(residual, self._unknown_miss(x, by_unknown.ravel(), curvature.ravel(), size))
+        u = x[self._frames(x).size :]
+        self._check_terms(activation, u)
+        residual = np.maximum(residual, self._unknown_miss(x, by_unknown.ravel(), hessian))
 
+        if np.isfinite(activation).all():
+            check_convexity(problem, self.cost, activation)
         attempt = Attempt.blank(problem)
         attempt.activation[:], attempt.reserve[:], attempt.multiplier[:] = activation, reserve, multiplier
         attempt.iterations[:], attempt.claim[:] = iterations, claim
@@ -445,7 +486,11 @@ class Program:
             effort += 0.5 * float((problem.reserve_weight * reserve**2).sum())
         plain = arrays.to_solution(self.cost, SimpleNamespace(name=solver), problem)
         solution = ProgramSolution(
-            **{each.name: getattr(plain, each.name) for each in fields(Solution)},
+            **{
+                each.name: getattr(plain, each.name)
+                for each in fields(Solution)
+                if each.name != "stationary_only"
+            },
             constraint=tuple(constraint.name for constraint in constraints.constraints),
             constraint_value=value_of,
             constraint_multiplier=multiplier_of,
@@ -482,17 +527,58 @@ class Program:
                 s[t] = better[a.shape[1] :] * unit
         return a, s, multiplier
 
-    def _unknown_miss(self, x: Array, slope: Array, curvature: Array, size: float) -> float:
-        """The largest miss of the unknowns of motion costs; see the module."""
+    def _unknown_miss(self, x: Array, slope: Array, hessian: Array) -> float:
+        """The largest miss of the unknowns u of motion costs, relative to the largest of them; see the module."""
         if not slope.size:
             return 0.0
         first = x.size - slope.size
-        steep = np.maximum(np.abs(curvature) * size, 1e-9 * np.abs(curvature).max(initial=0.0) * size)
-        steep = np.where(steep > 0, steep, np.where(slope != 0, np.abs(slope), 1.0))  # linear in all unknowns
-        push = np.clip(slope / steep, -1.0, 1.0) * size
-        u = x[first:]
-        miss = np.abs(u - np.clip(u - push, self.lbx[first:], self.ubx[first:])).max() / size
+        u, low, high = x[first:], self.lbx[first:], self.ubx[first:]
+        size = max(LEAST_UNKNOWN, float(np.abs(u).max()))
+        steep = np.abs(np.diagonal(hessian)) * size
+        steep = np.where(steep > 0, steep, np.where(slope != 0, np.abs(slope), 1.0))  # linear in an unknown
+        miss = np.abs(u - np.clip(u - np.clip(slope / steep, -1.0, 1.0) * size, low, high)).max() / size
+        free = ~((u <= low) & (slope > 0)) & ~((u >= high) & (slope < 0))
+        if free.any() and np.isfinite(hessian).all() and np.isfinite(slope).all():
+            step = np.linalg.lstsq(hessian[np.ix_(free, free)], slope[free], rcond=1e-14)[0]
+            miss = max(
+                miss, float(np.abs(u[free] - np.clip(u[free] - step, low[free], high[free])).max()) / size
+            )
         return float(miss) if np.isfinite(miss) else np.inf
+
+    def _check_terms(self, activation: Array, u: Array) -> None:
+        """Refuse a motion cost that is declared convex and bends downward along a random direction at a point."""
+        if not (np.isfinite(activation).all() and np.isfinite(u).all()):
+            return
+        random = np.random.default_rng(0)
+        for term, bend in self.bends:
+            bent = np.array(
+                [
+                    float(
+                        bend(
+                            activation.ravel(),
+                            u,
+                            random.normal(size=activation.size),
+                            random.normal(size=u.size),
+                        )
+                    )
+                    for _ in range(8)
+                ]
+            )
+            if bent.min() < -1e-9 * np.abs(bent).max():
+                reason = f"its second derivative along some direction is {bent.min():g}"
+                raise input_error("sharing.cost_not_convex", cost=term.name, reason=reason)
+
+
+def reason_of(error: Exception) -> str:
+    """What an exception of CasADi says, without places in its source."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    plain = [re.sub(r"^\S*/casadi/\S+: ?", "", line) for line in lines]
+    told = [
+        line
+        for line in plain
+        if not line.startswith(("Error in", "Error calling", "Use print", "Did you", ">"))
+    ]
+    return (told or plain or [str(error)])[0][:300]
 
 
 _DEFAULTS: dict[str, dict[str, Any]] = {
@@ -521,7 +607,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "blocksqp": {
         "print_header": False,
         "print_iteration": False,
-        "linsol": "mumps",
+        "linsol": "ldl",
         "opttol": 1e-10,
         "nlinfeastol": 1e-10,
     },
@@ -566,8 +652,17 @@ def program(
     for term in terms:
         check_type(term, MotionCost, "motion_costs", "costs over several frames, from `motion_cost`")
     names = [name for term in terms for name in term.unknowns]
-    if len(set(names)) < len(names):
-        raise input_error("sharing.same_data_twice", name="motion_costs")
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InputError(
+            f"two unknowns are called {twice[0]!r}",
+            code="duplicate_name",
+            where="motion_costs",
+            expected="other names",
+        )
+    if not problem.n_frames:
+        raise InputError(
+            "the problem has no frames", code="too_few_frames", where="problem", expected="one or more"
+        )
     for function in (chosen, *(constraint.body for constraint in listed)):
         function.require(problem)
     if not problem.valid.all():
@@ -580,6 +675,7 @@ def program(
             remedy="leave such frames out: problem.frames(problem.valid)",
         )
     problem = within_domain(problem, chosen)
+    check_cost(problem, chosen)
     frames, muscles = problem.force_capacity.shape
     soft = 0 if problem.reserve_weight is None else problem.n_dof
     held = Constraints.of(problem, chosen, listed)
@@ -615,16 +711,28 @@ def program(
 
     # terms over several frames, with their slopes for the certificate
     a, u = casadi.MX.sym("a", frames * muscles), casadi.MX.sym("u", count)
-    values, first = casadi.MX(0), 0
+    values, first, bends = casadi.MX(0), 0, []
     for term in terms:
         own = {}
         for name, unknown in term.unknowns.items():
             last = first + int(np.prod(unknown.shape))
             own[name] = casadi.reshape(u[first:last], *unknown.shape)
             first = last
-        values = values + term.expression(problem, casadi.reshape(a, muscles, frames), own)
+        value = term.expression(problem, casadi.reshape(a, muscles, frames), own)
+        values = values + value
+        if term.convex:
+            da, du = casadi.MX.sym("da", a.numel()), casadi.MX.sym("du", count)
+            slope = casadi.vertcat(casadi.gradient(value, a), casadi.gradient(value, u))
+            moved = (
+                casadi.jtimes(slope, a, da) + casadi.jtimes(slope, u, du)
+                if count
+                else casadi.jtimes(slope, a, da)
+            )
+            bends.append(
+                (term, casadi.Function("bend", [a, u, da, du], [casadi.dot(moved, casadi.vertcat(da, du))]))
+            )
     by_unknown = casadi.gradient(values, u)
-    bent = casadi.diag(casadi.jacobian(by_unknown, u)) if count else casadi.MX(0, 1)
+    bent = casadi.densify(casadi.jacobian(by_unknown, u)) if count else casadi.MX(0, 0)
     slopes = casadi.Function("terms", [a, u], [values, casadi.gradient(values, a), by_unknown, bent])
     if terms:
         total = casadi.Function("total", [a, u], [values])
@@ -665,6 +773,7 @@ def program(
         g_names=tuple(f"{name}[{t}]" for t in range(frames) for name in of_rows),
         scale=Scale(steepest, row, size),
         slope_of_terms=slopes,
+        bends=tuple(bends),
         single_frame=problem.single_frame,
     )
 

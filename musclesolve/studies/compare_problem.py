@@ -32,7 +32,7 @@ def compare_problem(
     progress: Progress,
 ) -> xr.Dataset:
     """Solve a problem under every cost with every solver; see `compare`."""
-    names = [cost.label for cost in costs]
+    problem, names = problem.numbered(), [cost.label for cost in costs]
     methods = [find_solver(solver) for solver in solvers or ()]
     labels = [method.name for method in methods]
     if twice := [label for place, label in enumerate(labels) if label in labels[:place]]:

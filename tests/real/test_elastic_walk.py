@@ -111,7 +111,8 @@ def test_reference_agrees_on_the_walk(right):
     report = Collocation().report(part, MotionCost.from_cost(part, "stress_cubed"), (z, found.activation))
     assert report.kkt_residual <= 1e-6
     assert report.cost == pytest.approx(float(part.weight @ found.cost), rel=1e-6)
-    assert np.abs(report.attempt.activation - found.activation).max() < 1e-4
+    apart = np.abs(report.attempt.activation - found.activation)
+    assert apart[found.activation > 0.05].max() < 1e-4 and apart.max() < 5e-3  # cubes are flat near rest
 
 
 @pytest.mark.parametrize("leg", [0, 1])

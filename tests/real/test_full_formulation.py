@@ -73,6 +73,7 @@ def reduced(walk, side, **fields):
     needed = moments - np.einsum("tkm,tm->tk", arm, state.passive_force)
     fibers = {
         "fiber_velocity": state.fiber_velocity,
+        "fiber_force_capacity": state.fiber_force_capacity,
         "optimal_fiber_length": state.muscles.parameters.optimal_fiber_length,
     }
     strength = state.muscles.parameters.max_isometric_force

@@ -96,10 +96,10 @@ def test_an_idle_constraint_changes_nothing_and_reserves_stay(make_leg):
 
 
 def test_the_certificate_sees_a_broken_constraint_and_a_wrong_multiplier():
-    from musclesolve.sharing.constrained import _Frames
+    from musclesolve.sharing.constrained import Constraints
 
     cost, none, upper = find_cost("force_squared"), np.zeros((1, 1)), np.array([[0.2]])
-    frames = _Frames(ARM, cost, (first_at_most(0.2),), np.full((1, 1), -np.inf), upper)
+    frames = Constraints(ARM, cost, (first_at_most(0.2),), np.full((1, 1), -np.inf), upper)
     pull = np.array([[2.0 * 400.0 / 0.05]])
     best = np.array([[0.2, 0.4]])
     assert frames.certificate(best, none, pull, np.array([[-4e5]]))[0] < 1e-12

@@ -168,6 +168,76 @@ def test_a_local_optimum_is_said_to_be_one_and_starts_find_the_better():
     assert again.start_costs == answer.start_costs
 
 
+def test_what_is_declared_convex_is_checked(make_leg):
+    problem = make_leg(2)
+    hollow = expression_cost("hollow", lambda a, f, d: casadi.sum1(casadi.sqrt(a + 0.01)), convex=True)
+    with refused("bad_cost", "hollow"):
+        program(problem, hollow)
+    unknown = {"u": Unknown((1, 1), lower=-1.0, upper=1.0)}
+    for term in (
+        motion_cost("down", lambda a, f, d: -casadi.sumsqr(d.u), unknowns=unknown, convex=True),
+        motion_cost("rough", lambda a, f, d: -0.5 * casadi.sumsqr(a[:, 1:] - a[:, :-1]), convex=True),
+    ):
+        with refused("sharing.cost_not_convex", term.name):
+            program(problem, "activation_power", motion_costs=term).solve()
+
+
+@pytest.mark.parametrize("stiff", [1.0, 1e6, 1e9])
+def test_coupled_unknowns_are_certified_at_their_optimum_alone(make_leg, stiff):
+    """Two unknowns that a stiff term holds together: the pair may not lie where another term is not least."""
+    problem = make_leg(2)
+    pair = motion_cost(
+        "pair",
+        lambda a, f, d: stiff * (d.u[0] - d.u[1]) ** 2 + (d.u[0] - 0.5) ** 2,
+        unknowns={"u": Unknown((2, 1))},
+        convex=True,
+    )
+    made, best = program(problem, "force_squared", motion_costs=pair), ms.solve(problem, "force_squared")
+    dual = -(best.multiplier * made.scale.row / made.scale.cost).ravel()
+    for u, solved in ((0.5, True), (0.8, False)):
+        judged = made.solution(np.concatenate([best.activation.ravel(), [u, u]]), dual)
+        assert (judged.solved == solved).all()
+
+
+def test_a_stationary_point_is_not_called_an_optimum():
+    problem = ms.Problem([[0.05, 0.05]], [20.0], [1000.0, 900.0], [1000.0, 900.0])
+    hollow = expression_cost("hollow", lambda a, f, d: casadi.sum1(casadi.sqrt(a + 1e-3)))
+    for answer in (ms.solve(problem, hollow, "ipopt"), program(problem, hollow).solve()):
+        assert answer.stationary_only and "stationary" in answer.summary()
+    assert "stationary" not in ms.solve(problem).summary() and not ms.solve(problem).stationary_only
+
+
+def test_faults_of_options_and_callbacks_come_back(make_leg):
+    problem = make_leg(1)
+    kinds = [ms.sharing.Ipopt, *([ms.sharing.Cyipopt] if ms.solvers()["cyipopt"].installed else [])]
+    for kind in kinds:
+        with refused("unknown_name", "maxiter"):
+            ms.solve(problem, "stress_cubed", kind(options={"maxiter": 3}))
+        with refused("bad_type", "callback"):
+            kind(callback=3)
+    with pytest.raises(ZeroDivisionError):
+        ms.solve(problem, "stress_cubed", ms.sharing.Ipopt(callback=lambda iteration, objective: 1 / 0))
+    with refused("unknown_name", "maxiter"):
+        program(problem).solve("ipopt", {"ipopt": {"maxiter": 3}})
+    with refused("bad_type", "dictionary"):
+        program(problem).solve("ipopt", [1])
+
+
+def test_faults_of_unknowns_are_named(make_leg):
+    for shape in (3, (3,), (0, 2)):
+        with refused("bad_shape", "shape"):
+            Unknown(shape)
+    with refused("bad_number", "lower"):
+        Unknown((2, 1), lower=1.0, upper=0.0)
+    with refused("bad_shape", "Unknown.start"):
+        Unknown((3, 1), start=np.zeros(4))
+    with refused("too_few_frames"):
+        program(make_leg(2).frames(np.arange(0)))
+    terms = [motion_cost(name, lambda a, f, d: d.u[0], unknowns={"u": Unknown((1, 1))}) for name in "ab"]
+    with refused("duplicate_name", "'u'"):
+        program(make_leg(2), motion_costs=terms)
+
+
 def test_a_start_is_taken(make_leg):
     problem = make_leg(2)
     made, reference = program(problem), ms.solve(problem)
@@ -246,6 +316,9 @@ def test_frame_constants_follow_their_frames(make_leg):
         np.testing.assert_allclose(together.activation[t], single.activation[0], atol=1e-7)
     with refused("bad_shape", "'w'"):
         ms.solve(make_leg(4), cost)
+    compared = ms.compare(problem, [cost, "force_squared"])
+    np.testing.assert_allclose(compared["activation"].values[0], together.activation, atol=1e-7)
+    assert ms.sharing.near_optimal_range(problem, cost, solver="ipopt", muscles=["muscle_0"]) is not None
 
 
 def test_a_wrong_shape_is_blamed_on_its_own_name(make_leg):

@@ -107,7 +107,7 @@ def feasible_range(problem: Problem, muscles: Sequence[str] | None = None) -> Fo
     """
     problem = check_problem(problem).numbered()
     numbers = chosen_muscles(problem, muscles)
-    exact = replace(problem, reserve_weight=None)
+    exact = replace(problem, reserve_weight=None).numbered()
     frames = np.flatnonzero(reachable(exact))
     span = ForceRange(*(np.full(problem.force_capacity.shape, np.nan) for _ in range(4)))
     if frames.size:
@@ -219,7 +219,7 @@ def near_optimal_range(
         check_number(value, name, "a positive number", above=0.0)
         for name, value in (("within", within), ("accuracy", accuracy))
     )
-    framed = replace(problem)  # adds the frame axis to arrays that lack it
+    framed = replace(problem).numbered()  # adds the frame axis to arrays that lack it
     best = solve(framed, chosen, solver)
     frames = np.flatnonzero(best.solved)
     ends = [np.full(problem.force_capacity.shape, np.nan) for _ in range(4)]

@@ -108,7 +108,7 @@ def pareto_front(
     if problem.reserve_weight is not None:
         raise input_error("sharing.problem_with_reserves", where="Problem.reserve_weight")
     chosen = [check_smooth_convex_cost(cost, problem, "weighed against others", "costs") for cost in listed]
-    problem = replace(problem)  # adds the frame axis to arrays that lack it
+    problem = replace(problem).numbered()  # adds the frame axis to arrays that lack it
     # all weights that are multiples of 1 / divisions and sum to one, from the last cost to the first
     divisions, count = check_integer(divisions, "divisions", 1), len(chosen)
     places = np.array(list(combinations(range(divisions + count - 1), count - 1)))

@@ -84,6 +84,8 @@ def expression_cost(
         raise input_error("sharing.expression_without_name", name=as_text(name))
     if not isinstance(convex, bool | np.bool_):
         raise input_error("sharing.convex_is_no_truth", name=name, convex=as_text(convex))
+    if isinstance(uses, str):
+        uses = (uses,)
     values = {str(key): Constant.of(name, str(key), value, 0) for key, value in (constants or {}).items()}
     values |= {
         str(key): Constant.of(name, str(key), value, 1) for key, value in (frame_constants or {}).items()

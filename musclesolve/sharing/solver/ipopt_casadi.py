@@ -17,7 +17,7 @@ from musclesolve.sharing.frame_symbols import frame_symbols
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solver.frame_program import CLAIMS, independent_rows
-from musclesolve.sharing.solver.ipopt_options import IpoptOptions
+from musclesolve.sharing.solver.ipopt_options import IpoptOptions, bad_option
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
@@ -150,8 +150,10 @@ def _program(
 
     def call(**numbers: Array) -> tuple[Array, Array, int, str]:
         if watching is not None:
-            watching.count = 0
+            watching.count, watching.error = 0, None
         claimed, ended = program(**numbers), program.stats()
+        if watching is not None and watching.error is not None:
+            raise watching.error
         x, multiplier = (np.asarray(claimed[key])[:, 0] for key in ("x", "lam_g"))
         return x, multiplier, int(ended.get("iter_count", 0)), str(ended["return_status"])
 
@@ -190,4 +192,7 @@ def casadi_ipopt(name: str, problem: dict[str, Any], options: dict[str, Any], ca
     """Make Ipopt for a program of CasADi; the solver raises nothing, and prints what its options ask for."""
     quiet = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False}
     watched = {} if callback is None else {"iteration_callback": callback}
-    return casadi.nlpsol(name, "ipopt", problem, {**quiet, **watched, "ipopt": options})
+    try:
+        return casadi.nlpsol(name, "ipopt", problem, {**quiet, **watched, "ipopt": options})
+    except RuntimeError as error:
+        raise bad_option(str(error).strip().splitlines()[-1].rpartition("cpp:")[2]) from error

@@ -19,7 +19,7 @@ from musclesolve.sharing.solver.frame_program import (
     Reduced,
     frame_by_frame,
 )
-from musclesolve.sharing.solver.ipopt_options import IpoptOptions
+from musclesolve.sharing.solver.ipopt_options import IpoptOptions, bad_option
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
@@ -90,6 +90,9 @@ def call_ipopt(
     called = SimpleNamespace(**functions, hessianstructure=lambda: places, intermediate=count)
     ipopt = cyipopt.Problem(n=x0.size, m=lbg.size, problem_obj=called, lb=lbx, ub=ubx, cl=lbg, cu=ubg)
     for option, value in (further | method.ipopt()).items():
-        ipopt.add_option(option, value)
+        try:
+            ipopt.add_option(option, value)
+        except TypeError as error:
+            raise bad_option(f"{option} = {value!r}") from error
     x, report = ipopt.solve(x0)
     return np.asarray(x), np.asarray(report["mult_g"]), iterations, ENDED.get(report["status"], "failed")

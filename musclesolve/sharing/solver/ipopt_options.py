@@ -8,6 +8,17 @@ from typing import Any
 
 from musclesolve.errors import InputError
 
+
+def bad_option(reason: str) -> InputError:
+    """The error of an option that Ipopt does not take."""
+    return InputError(
+        f"Ipopt refuses an option: {reason.lstrip('0123456789: ')}",
+        code="unknown_name",
+        where="options",
+        expected="options of Ipopt, https://coin-or.github.io/Ipopt/OPTIONS.html",
+    )
+
+
 Watch = Callable[[int, float], bool | None]
 
 
@@ -50,6 +61,13 @@ class IpoptOptions:
                     where="options",
                     expected="a number or a text",
                 )
+        if self.callback is not None and not callable(self.callback):
+            raise InputError(
+                f"the callback is {self.callback!r:.60}",
+                code="bad_type",
+                where="callback",
+                expected="a function of iteration and objective",
+            )
         object.__setattr__(self, "options", pairs)
 
     def ipopt(self) -> dict[str, Any]:
@@ -75,6 +93,7 @@ class IpoptOptions:
             def __init__(self) -> None:
                 casadi.Callback.__init__(self)
                 self.count = 0
+                self.error: Exception | None = None
                 self.construct("watching", {})
 
             def get_n_in(self) -> int:
@@ -94,7 +113,10 @@ class IpoptOptions:
 
             def eval(self, arguments: Any) -> list[int]:
                 place = [casadi.nlpsol_out(i) for i in range(len(arguments))].index("f")
-                stop = watch(self.count, float(arguments[place]))
+                try:
+                    stop = watch(self.count, float(arguments[place]))
+                except Exception as error:
+                    self.error, stop = error, True
                 self.count += 1
                 return [int(bool(stop))]
 
