@@ -243,7 +243,7 @@ def near_optimal_range(
             here = part.frames(which)
             lower, upper = here.lower.copy(), here.upper.copy()
             lower[:, muscle] = upper[:, muscle] = value
-            held = replace(here, lower=lower, upper=upper)
+            held = here.with_arrays(lower=lower, upper=upper)
             solution = solve(held, chosen, solver)
             allowed = within * least[which]
             more = np.maximum(_total(held, solution, np.arange(len(which))) - least[which], 0.0)
