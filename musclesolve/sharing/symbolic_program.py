@@ -570,7 +570,7 @@ class Program:
 
 
 def reason_of(error: Exception) -> str:
-    """What an exception of CasADi says, without places in its source."""
+    """The message of an exception of CasADi, without places in its source."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     plain = [re.sub(r"^\S*/casadi/\S+: ?", "", line) for line in lines]
     told = [
