@@ -20,7 +20,7 @@ convex with an upper or concave with a lower bound alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -200,15 +200,12 @@ def solve_constrained(
         residual = frames.certificate(attempt.activation, attempt.reserve, attempt.multiplier, further)
         value[which], multiplier[which] = store_claims(arrays, which, attempt, residual, frames, further)
     solution = ConstrainedSolution(
-        **{
-            field.name: getattr(arrays.to_solution(chosen, method, problem), field.name)
-            for field in fields(Solution)
-        },
+        **vars(arrays.to_solution(chosen, method, problem)),
         constraint=tuple(constraint.name for constraint in listed),
         constraint_value=value,
         constraint_multiplier=multiplier,
     )
-    return replace(solution.drop_frame_axis()) if original.single_frame else solution  # type: ignore[return-value]
+    return solution.drop_frame_axis() if original.single_frame else solution  # type: ignore[return-value]
 
 
 def checked_constraints(

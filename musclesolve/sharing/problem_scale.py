@@ -61,6 +61,12 @@ def fallback_weight(problem: Problem, cost: Cost) -> Array:
     return np.broadcast_to(2.0 * FALLBACK * full_cost(problem, cost)[:, None], problem.moment.shape)
 
 
+def row_size(problem: Problem) -> Array:
+    """The largest entry of each row of the moment matrix, (T, m) [N m]; 1 for an empty row."""
+    row = np.abs(problem.moment_matrix).max(axis=2)
+    return np.where(row > 0, row, 1.0)
+
+
 def edge_weight(problem: Problem, cost: Cost, stiffness: float) -> Array:
     """The weight (T, m) with which reserves bear about 1 / stiffness of the moments within reach, or of 1 N m."""
     size = np.maximum(1.0, np.abs(problem.moment))

@@ -12,15 +12,15 @@ is part of the marginal cost, g + dW/da. An unknown is optimal where
     u = clip(u - du, bounds),   d2W/du2 du = dW/du   for the unknowns off their bounds,
 
 and likewise with the diagonal of d2W/du2 alone, relative to max(1e-3, largest |u|). The largest residual of an unknown
-counts in every frame. A certified point is the
-optimum where cost, terms and constraints are convex; elsewhere it is stationary, and `stationary_only` says so.
+counts in every frame. A certified point is the optimum where cost, terms and constraints are convex; elsewhere it is
+stationary, and `stationary_only` says so.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -42,13 +42,13 @@ from musclesolve.sharing.constrained import (
     store_claims,
 )
 from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, field_of
 from musclesolve.sharing.cost.cost_check import check_convexity, check_cost
 from musclesolve.sharing.cost.cost_parameters import flat, shapes_of
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.frame_symbols import frame_symbols
 from musclesolve.sharing.problem import ARRAY_AXES, Problem
-from musclesolve.sharing.problem_scale import load, slope_size
+from musclesolve.sharing.problem_scale import load, row_size, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.frame_program import (
     CLAIMS,
@@ -486,20 +486,15 @@ class Program:
             effort += 0.5 * float((problem.reserve_weight * reserve**2).sum())
         plain = arrays.to_solution(self.cost, SimpleNamespace(name=solver), problem)
         solution = ProgramSolution(
-            **{
-                each.name: getattr(plain, each.name)
-                for each in fields(Solution)
-                if each.name != "stationary_only"
-            },
+            **vars(plain) | {"stationary_only": self.stationary_only},
             constraint=tuple(constraint.name for constraint in constraints.constraints),
             constraint_value=value_of,
             constraint_multiplier=multiplier_of,
-            stationary_only=self.stationary_only,
             unknown=found,
             total_cost=effort,
             message=message,
         )
-        return replace(solution.drop_frame_axis()) if self.single_frame else solution  # type: ignore[return-value]
+        return solution.drop_frame_axis() if self.single_frame else solution  # type: ignore[return-value]
 
     def _estimated(self, activation: Array, multiplier: Array, pull: Array) -> Array:
         """The multipliers, estimated by least squares in frames where they are not finite."""
@@ -681,8 +676,7 @@ def program(
     held = Constraints.of(problem, chosen, listed)
     size = held.size_at_rest()
 
-    row = np.abs(problem.moment_matrix).max(axis=2)
-    row = np.where(row > 0, row, 1.0)
+    row = row_size(problem)
     steepest = float(slope_size(problem, chosen, load(problem)).max())
     steepest = steepest if steepest > 0 else 1.0
     weight = (
@@ -783,12 +777,8 @@ def _columns(owner: str, problem: Problem, name: str) -> Any:
     import casadi
 
     if name == "dt":
-        if problem.time is None:
-            raise input_error("sharing.cost_needs_field", expected="(T,) [s]", name=owner, label="time")
-        return casadi.DM(np.diff(problem.time)[None])
-    array = problem.crossed if name == "joints_crossed" else getattr(problem, name)
-    if array is None:
-        raise input_error("sharing.cost_needs_field", expected=ARRAY_AXES[name], name=owner, label=name)
+        return casadi.DM(np.diff(field_of(problem, "time", owner))[None])
+    array = field_of(problem, name, owner)
     if array.ndim == 3:
         return [casadi.DM(matrix) for matrix in array]
     if ARRAY_AXES[name][0] != "T":

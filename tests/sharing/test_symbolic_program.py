@@ -357,3 +357,12 @@ def test_the_registry_leads_to_the_cost():
     assert ms.costs()["activation_power"](exponent=3).exponent == 3
     with refused("unknown_name", "'power'"):
         ms.costs()["activation_power"](power=3)
+
+
+def test_an_absent_field_is_named(make_leg):
+    problem = make_leg(2)
+    cost = expression_cost(
+        "x", lambda a, f, d: casadi.sum1(d.reserve_weight) * a[0], uses=("reserve_weight",)
+    )
+    with refused("missing_argument", "reserve_weight"):
+        ms.solve(problem, cost, "ipopt")

@@ -324,9 +324,7 @@ class ExpressionCost(Cost):
         """The capacity, the fields used of the problem, and the constants, (T, ...) each."""
         arrays = [problem.force_capacity]
         for name in self.uses:
-            array = problem.crossed if name == "joints_crossed" else getattr(problem, name)
-            if array is None:
-                array = self.field(problem, name)
+            array = self.field(problem, name)
             shared = ARRAY_AXES[name][0] != "T"
             arrays.append(np.broadcast_to(array, (problem.n_frames, *array.shape)) if shared else array)
         for name, constant in self.constants:

@@ -206,10 +206,7 @@ class Cost(ABC):
         Raises:
             InputError: the problem does not have it.
         """
-        array: Array | None = problem.crossed if name == "joints_crossed" else getattr(problem, name)
-        if array is None:
-            raise input_error("sharing.cost_needs_field", expected=OPTIONAL[name], name=self.name, label=name)
-        return array
+        return field_of(problem, name, self.name)
 
     def __add__(self, other: Cost) -> WeightedSum:
         if not isinstance(other, Cost):
@@ -356,6 +353,17 @@ class WeightedSum(Cost):
         """See Cost."""
         for cost in self.costs:
             cost.require(problem)
+
+
+def field_of(problem: Problem, name: str, owner: str) -> Array:
+    """An array of the problem for the cost `owner`; refused where the problem does not have it."""
+    array: Array | None = problem.crossed if name == "joints_crossed" else getattr(problem, name)
+    if array is None:
+        expected = OPTIONAL.get(
+            name, "(T, m), broadcast"
+        )  # reserve weights are the other ones that may be absent
+        raise input_error("sharing.cost_needs_field", expected=expected, name=owner, label=name)
+    return array
 
 
 def single_costs(cost: Cost) -> list[Cost]:

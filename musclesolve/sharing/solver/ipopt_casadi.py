@@ -15,7 +15,7 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_parameters import Parameters, Shapes, flat, shapes_of
 from musclesolve.sharing.frame_symbols import frame_symbols
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_scale import load, slope_size
+from musclesolve.sharing.problem_scale import load, row_size, slope_size
 from musclesolve.sharing.solver.frame_program import CLAIMS, independent_rows
 from musclesolve.sharing.solver.ipopt_options import IpoptOptions, bad_option
 from musclesolve.sharing.solver.solver_registry import Attempt
@@ -77,8 +77,7 @@ def minimize_frames(
     muscles, dofs, reserved = problem.n_muscles, problem.n_dof, problem.reserve_weight is not None
     attempt, soft = Attempt.blank(problem), dofs if reserved else 0
     # units in which slopes and moments are of order one: the largest entry of a row, the largest slope of the cost
-    row = np.abs(problem.moment_matrix).max(axis=2)
-    row = np.where(row > 0, row, 1.0)
+    row = row_size(problem)
     steepest = slope_size(problem, cost, load(problem)).max(axis=1)
     steepest = np.where(steepest > 0, steepest, 1.0)
     matrices, moments = problem.moment_matrix / row[:, :, None], problem.moment / row
