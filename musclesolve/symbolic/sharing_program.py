@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
+from musclesolve.constants import USUAL_COST
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
@@ -71,7 +72,7 @@ def _row(value: Any) -> Array:
     return np.array(value).reshape(1, -1)
 
 
-def sharing_program(chain: MuscleChain, cost: Cost | str = "stress_cubed") -> SharingProgram:
+def sharing_program(chain: MuscleChain, cost: Cost | str = USUAL_COST) -> SharingProgram:
     """The static optimization of the muscles of a chain with rigid tendons, out of the pose.
 
         minimize f(a)  subject to  r(q) (a capacity(q, qd) + passive(q, qd)) = M,  0 <= a <= 1.
@@ -91,7 +92,7 @@ def sharing_program(chain: MuscleChain, cost: Cost | str = "stress_cubed") -> Sh
         >>> program.x.shape, program.g.shape
         ((43, 1), (7, 1))
     """
-    cost = find_cost(cost) if isinstance(cost, str) else cost
+    cost = find_cost(cost)
     if chain.capacity is None or chain.factors:
         raise InputError(
             "the program needs rigid tendons and no factors",

@@ -93,7 +93,6 @@ class ArrayLayer:
         found = {}
         for name, array in arrays.items():
             full = gradient.get(name, np.full(array.shape, np.nan))
-            found[name] = full.sum(
-                axis=tuple(range(full.ndim - array.ndim))
-            )  # an array that holds for all frames
+            shared = tuple(range(full.ndim - array.ndim))  # axes along which the array holds for all frames
+            found[name] = full.sum(axis=shared)
         return found
