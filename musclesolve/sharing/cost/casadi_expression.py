@@ -284,14 +284,17 @@ class ExpressionCost(Cost):
         Raises:
             InputError: a field is missing, or the expression cannot be evaluated with so many muscles.
         """
-        super().require(problem)
-        for name, constant in self.constants:
-            constant.of_frames(problem, name, self.name)  # refuses other numbers of frames
+        self._fitting(problem)
+
+    def _fitting(self, problem: Problem) -> tuple[Array, ...]:
+        """The arrays of `_arrays`, with which the expression can be evaluated; see `require`."""
+        arrays = self._arrays(problem)
         try:
             with CASADI:
-                _functions(self, shapes_of(self._arrays(problem)))
+                _functions(self, shapes_of(arrays))
         except (InputError, *FAULTS) as error:
             raise self._misfit(problem, error) from error
+        return arrays
 
     def _misfit(self, problem: Problem, error: Exception) -> InputError:
         """The error of an expression that cannot be evaluated with the arrays of a problem: names what may be wrong."""
@@ -334,10 +337,10 @@ class ExpressionCost(Cost):
 
     def term_parameters(self, problem: Problem) -> Parameters:
         """The capacity, the fields used of the problem, and the constants, (T, ...) each."""
-        self.require(problem)
+        arrays = self._fitting(problem)
         if "emg" in self.uses and np.isnan(self.field(problem, "emg")).any():
             raise input_error("sharing.emg_not_measured", where="Problem.emg", name=self.name)
-        return self._arrays(problem)
+        return arrays
 
     def term_expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
         """See Cost."""
