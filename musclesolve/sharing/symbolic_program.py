@@ -56,6 +56,7 @@ from musclesolve.sharing.solver.frame_program import (
     least_squares_multiplier,
     polished,
 )
+from musclesolve.sharing.solver.ipopt_options import IpoptOptions
 from musclesolve.sharing.solver.solver_registry import SMOOTH, Attempt
 from musclesolve.sharing.status import Status
 
@@ -312,7 +313,7 @@ class Program:
             chosen[key] = {**chosen[key], **dict(value)} if isinstance(chosen.get(key), dict) else value
         try:
             return casadi.nlpsol("sharing", name, self.nlp, chosen)
-        except (RuntimeError, NotImplementedError, TypeError) as error:
+        except (RuntimeError, TypeError) as error:
             reason = reason_of(error)
             raise InputError(
                 f"casadi.nlpsol refuses the solver {name!r} with these options: {reason}",
@@ -579,15 +580,9 @@ def reason_of(error: Exception) -> str:
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "ipopt": {
         "show_eval_warnings": False,
-        "ipopt": {
-            **{"print_level": 0, "sb": "yes", "tol": 1e-12, "bound_relax_factor": 0.0, "max_iter": 1000},
-            **{
-                "constr_viol_tol": 1e-10,
-                "nlp_scaling_method": "none",
-                "mu_strategy": "adaptive",
-                "mu_min": 1e-18,
-            },
-        },
+        "ipopt": IpoptOptions(
+            1e-12, 1000, {"constr_viol_tol": 1e-10, "mu_strategy": "adaptive", "mu_min": 1e-18}
+        ).ipopt(),
     },
     "sqpmethod": {
         **{"print_header": False, "print_iteration": False, "print_status": False, "qpsol": "qrqp"},

@@ -115,7 +115,7 @@ class IpoptOptions:
                 place = [casadi.nlpsol_out(i) for i in range(len(arguments))].index("f")
                 try:
                     stop = watch(self.count, float(arguments[place]))
-                except Exception as error:
+                except Exception as error:  # CasADi would print it; it is raised again after the frame
                     self.error, stop = error, True
                 self.count += 1
                 return [int(bool(stop))]
