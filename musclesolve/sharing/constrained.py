@@ -15,6 +15,13 @@ where h_j = max_i |J_ji| (upper_i - lower_i), the change of c_j by the muscle th
 marginal cost of the frame: a constraint is met, and active or without a multiplier, to 1e-6 of a whole activation.
 The certificate shows a stationary point. This is the optimum where the cost is convex and every c_j is linear, or
 convex with an upper or concave with a lower bound alone.
+
+A frame is infeasible where multipliers y of the moments and mu of the linear constraints c = C a + d prove it (Farkas):
+they require more than the activations reach within their bounds,
+
+    y . b + sum_j min(mu_j l_j, mu_j u_j) - mu . d  >  sum_i max(p_i lower_i, p_i upper_i),   p = A^T y + C^T mu,
+
+where a product with an infinite bound counts as minus infinity unless mu_j = 0.
 """
 
 from __future__ import annotations
@@ -37,14 +44,17 @@ from musclesolve.sharing.cost.casadi_expression import ExpressionCost, Formula, 
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_cost
 from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.solver_registry import SMOOTH, Attempt, Solver, find_solver
-from musclesolve.sharing.solving import label_frames
+from musclesolve.sharing.solving import OPEN, label_frames
 from musclesolve.sharing.status import Status, is_solved
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from musclesolve.sharing.solver.ipopt_casadi import Extra
 
 SOLVERS = ("ipopt", "cyipopt")
@@ -138,12 +148,36 @@ class ConstrainedSolution(Solution):
         constraint: names of the j constraints.
         constraint_value: (T, j) c_j(a), each in its own unit; NaN in frames that are not solved.
         constraint_multiplier: (T, j) mu_j [cost per unit of c_j], the change of the least cost with the active bound:
-            positive at a lower bound, negative at an upper one, 0 between them.
+            positive at a lower bound, negative at an upper one, 0 between them. In an infeasible frame the constraints'
+            part of the proof, beside `infeasibility_proof`; NaN where the moments alone are out of reach.
     """
 
     constraint: tuple[str, ...] = ()
     constraint_value: Array = field(default_factory=lambda: np.zeros((0, 0)))
     constraint_multiplier: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def summary(self) -> str:
+        """See `Solution.summary`; names the constraints that proofs of infeasibility rest on."""
+        infeasible = np.atleast_1d(self.status) == Status.INFEASIBLE
+        proofs = (
+            np.abs(np.atleast_2d(self.constraint_multiplier)[infeasible]) > 0.0
+        )  # NaN: no constraint is needed
+        if not proofs.any():
+            return super().summary()
+        names = ", ".join(np.array(self.constraint)[proofs.any(axis=0)])
+        frames = int(proofs.any(axis=1).sum())
+        return (
+            f"{super().summary()}\n{frames} x the constraints contradict the moments or each other: {names}"
+        )
+
+    def to_dataset(self, problem: Problem | None = None, time: ArrayLike | None = None) -> xr.Dataset:
+        """See `Solution.to_dataset`; adds constraint_value and constraint_multiplier over `constraint`."""
+        data = super().to_dataset(problem, time).assign_coords(constraint=list(self.constraint))
+        axes = (*data["status"].dims, "constraint")
+        unit = "unit of the constraint"
+        data["constraint_value"] = axes, self.constraint_value, {"units": unit}
+        data["constraint_multiplier"] = axes, self.constraint_multiplier, {"units": f"cost / {unit}"}
+        return data
 
 
 def solve_constrained(
@@ -155,8 +189,8 @@ def solve_constrained(
     """Find the activations of least cost that produce the moments and satisfy constraints, with a certificate.
 
     A frame is SOLVED (with reserves where `problem.reserve_weight` allows them and one is needed) only if its
-    certificate is at most 1e-6. It is INFEASIBLE only where the moments alone are proved to be out of reach; a frame
-    whose constraints contradict the moments or each other has no proof here and ends as SOLVER_FAILED.
+    certificate is at most 1e-6. It is INFEASIBLE only with a proof: the moments are out of reach, or linear constraints
+    contradict them or each other. A contradiction that needs a constraint that is not linear ends as SOLVER_FAILED.
 
     Args:
         problem: a leg or a body; the solution of a frame starts the next one.
@@ -235,22 +269,25 @@ def store_claims(
     """Store what a solver claims for some frames by its certificate (T,); NaN where it is not solved.
 
     Returns:
-        Values and multipliers (T, j) of the constraints.
+        Values and multipliers (T, j) of the constraints; multipliers of a proof in infeasible frames.
     """
     part = frames.problem
     status, proof = label_frames(part, attempt.reserve, attempt.multiplier, residual, attempt.claim)
+    against = np.full(further.shape, np.nan)
+    if (failed := np.flatnonzero(np.isin(status, OPEN))).size:
+        proof[failed], against[failed] = frames.frames(failed).contradiction()
+        status[np.isfinite(against).any(axis=1)] = Status.INFEASIBLE
     residual = np.where(status == Status.INFEASIBLE, np.nan, residual)
     solved = is_solved(status)
     for name in ("activation", "reserve", "multiplier"):
         getattr(arrays, name)[which] = np.where(solved[:, None], getattr(attempt, name), np.nan)
     arrays.iterations[which], arrays.status[which] = attempt.iterations, status
     arrays.kkt_residual[which] = residual
-    if part.reserve_weight is None:
-        arrays.infeasibility_proof[which] = proof
+    arrays.infeasibility_proof[which] = proof
     arrays.cost[which[solved]] = frames.cost.value(part.frames(solved), attempt.activation[solved])
     arrays.force[which] = arrays.activation[which] * part.force_capacity
     value = np.where(solved[:, None], frames.value(attempt.activation), np.nan)
-    return value, np.where(solved[:, None], further, np.nan)
+    return value, np.where(solved[:, None], further, against)
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,6 +335,54 @@ class Constraints:
         """The change h halfway between the bounds, (T, j), by which values and bounds are divided."""
         middle = self.problem.lower + 0.5 * np.minimum(self.problem.upper - self.problem.lower, 1.0)
         return self.size(self.jacobian(middle))
+
+    def contradiction(self) -> tuple[Array, Array]:
+        """Multipliers of moments (T, m) and of linear constraints (T, j) that prove a frame infeasible, else NaN.
+
+        They are the dual of a linear program, the least miss of all rows relative to moments and to h_j. Moments are
+        left out where reserves take up the rest.
+        """
+        from scipy.optimize import linprog
+
+        problem, linear = self.problem, [constraint.linear for constraint in self.constraints]
+        frames, dofs = problem.moment.shape
+        proof, against = np.full((frames, dofs), np.nan), np.full((frames, len(linear)), np.nan)
+        rows = np.array([problem.reserve_weight is None] * dofs + linear)
+        if not any(linear):
+            return proof, against
+        middle = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
+        slope = self.jacobian(middle)
+        offset = self.value(middle) - np.einsum("tjn,tn->tj", slope, middle)
+        size = np.concatenate([np.maximum(1.0, np.abs(problem.moment)), self.size(slope)], axis=1)[:, rows]
+        matrix = np.concatenate([problem.moment_matrix, slope], axis=1)[:, rows] / size[:, :, None]
+        low, high = (
+            np.concatenate([problem.moment, bound - offset], axis=1)[:, rows] / size
+            for bound in (self.lower, self.upper)
+        )
+        for t in range(frames):
+            above, below = np.isfinite(high[t]), np.isfinite(low[t])
+            miss = -np.ones((above.sum() + below.sum(), 1))
+            answer = linprog(
+                np.append(np.zeros(problem.n_muscles), 1.0),
+                A_ub=np.hstack([np.concatenate([matrix[t, above], -matrix[t, below]]), miss]),
+                b_ub=np.concatenate([high[t, above], -low[t, below]]),
+                bounds=[*zip(problem.lower[t], problem.upper[t], strict=True), (0.0, None)],
+            )
+            if answer.status != 0:
+                continue
+            y = np.zeros(rows.sum())
+            y[above] += answer.ineqlin.marginals[: above.sum()]
+            y[below] -= answer.ineqlin.marginals[above.sum() :]
+            # the proof is checked by itself, whatever the program says
+            pull = y @ matrix[t]
+            required = np.where(y > 0.0, low[t], high[t])
+            needs = (y * np.where(y == 0.0, 0.0, required)).sum()
+            reach = np.maximum(problem.lower[t] * pull, problem.upper[t] * pull).sum()
+            if needs - reach > TOLERANCE * np.abs(y).sum():
+                whole = np.zeros(len(rows))
+                whole[rows] = y / size[t]
+                proof[t], against[t] = whole[:dofs], whole[dofs:]
+        return proof, against
 
     def extra(self) -> Extra:
         """The constraints in the form that Ipopt takes."""

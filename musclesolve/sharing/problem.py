@@ -244,7 +244,11 @@ class Problem:
             ("joints_crossed", lambda x: ~((x >= 1) & (x == np.round(x))), "a whole number, one or more"),
             ("emg", lambda x: (x < 0) | np.isinf(x), "zero or more, or NaN where not measured"),
             ("passive_force", lambda x: (x < 0) | np.isinf(x), "zero or more [N]"),
-            ("fiber_force_capacity", lambda x: x < 0, "zero or more [N]"),
+            (
+                "fiber_force_capacity",
+                lambda x: x < self.force_capacity * (1.0 - 1e-9),
+                "no less than force_capacity, its part along the tendon [N]; change both together",
+            ),
             ("fiber_length", lambda x: x < 0, "zero or more [m]"),
             ("reserve_weight", not_positive, "a positive number, or None for no reserves"),
         ]

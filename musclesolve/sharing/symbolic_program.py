@@ -22,7 +22,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,6 +59,9 @@ from musclesolve.sharing.solver.frame_program import (
 from musclesolve.sharing.solver.ipopt_options import IpoptOptions
 from musclesolve.sharing.solver.solver_registry import SMOOTH, Attempt
 from musclesolve.sharing.status import Status
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 MotionFormula = Callable[[Any, Any, Any], Any]
 LEAST_UNKNOWN = 1e-3
@@ -218,6 +221,13 @@ class ProgramSolution(ConstrainedSolution):
     total_cost: float = np.nan
     start_costs: tuple[float, ...] = ()
     message: str = ""
+
+    def to_dataset(self, problem: Problem | None = None, time: ArrayLike | None = None) -> xr.Dataset:
+        """See `ConstrainedSolution.to_dataset`; adds the unknowns, over axes of their own, and total_cost."""
+        data = super().to_dataset(problem, time).assign_attrs(total_cost=self.total_cost)
+        return data.assign(
+            {name: ((f"{name}_i", f"{name}_j"), array) for name, array in self.unknown.items()}
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -111,14 +111,35 @@ def test_the_certificate_sees_a_broken_constraint_and_a_wrong_multiplier():
 
 
 def test_what_cannot_be_has_no_solution():
-    both = [first_at_most(0.1), expression_constraint("second", lambda a, f, data: a[1], upper=0.1)]
-    assert solve_constrained(ARM, "force_squared", both).status == ms.Status.SOLVER_FAILED
+    curved = expression_constraint("curved", lambda a, f, data: a[0] ** 2 + a[1] ** 2, upper=0.1)
+    assert solve_constrained(ARM, "force_squared", [curved]).status == ms.Status.SOLVER_FAILED
     beyond = ms.Problem([[0.05, 0.05]], [300.0], [1000.0] * 2, [1000.0] * 2)
     found = solve_constrained(beyond, "force_squared", [first_at_most(0.2)])
     assert found.status == ms.Status.INFEASIBLE and np.isfinite(found.infeasibility_proof).all()
     assert np.isnan(found.activation).all() and np.isnan(found.constraint_value).all()
     short = solve_constrained(ARM, "force_squared", [first_at_most(0.2)], Ipopt(max_iterations=1))
     assert short.status == ms.Status.MAX_ITERATIONS
+
+
+def test_a_contradiction_of_linear_constraints_is_proved():
+    """Farkas by hand: 50 a_1 + 50 a_2 = 30 with a_1, a_2 <= 0.1, and a_1 <= 0.1 beside a_1 >= 0.2."""
+    both = [first_at_most(0.1), expression_constraint("second", lambda a, f, data: a[1] + 0.5, upper=0.6)]
+    found = solve_constrained(
+        ARM, "force_squared", [*both, expression_constraint("free", lambda a, f, d: a[0], 0.0)]
+    )
+    assert found.status == ms.Status.INFEASIBLE and np.isnan(found.activation).all()
+    first, second, free = found.constraint_multiplier / found.infeasibility_proof[0]
+    np.testing.assert_allclose([first, second, free], [-50.0, -50.0, 0.0], atol=1e-9)
+    assert found.summary().endswith("contradict the moments or each other: first, second")
+
+    soft = ms.Problem([[0.05, 0.05]], [30.0], [1000.0] * 2, [1000.0] * 2, reserve_weight=1.0)
+    assert solve_constrained(soft, "force_squared", both).status == ms.Status.SOLVED_WITH_RESERVE
+    apart = [first_at_most(0.1), expression_constraint("least", lambda a, f, data: a[0], lower=0.2)]
+    found = solve_constrained(soft, "force_squared", apart)
+    assert found.status == ms.Status.INFEASIBLE and (found.infeasibility_proof == 0.0).all()
+    assert found.constraint_multiplier[0] == pytest.approx(-found.constraint_multiplier[1])
+    data = found.to_dataset(soft)
+    assert data["constraint_multiplier"].sel(constraint="least").item() > 0.0
 
 
 def test_what_is_no_constraint_is_refused():

@@ -105,6 +105,7 @@ def test_what_is_no_real_number_is_refused(name, value):
     [
         ("lower", [0.0, 1.5, 0.0], "soleus in frame 0", "bad_number"),
         ("lower", -0.1, "iliacus in frame 0", "bad_number"),
+        ("fiber_force_capacity", 1.0, "iliacus in frame 0", "bad_number"),
         ("upper", np.inf, "iliacus in frame 0", "bad_number"),
         (
             "force_capacity",

@@ -119,6 +119,9 @@ def test_unknown_weights_of_synergies_are_found(make_leg):
     assert answer.solved.all() and not answer.stationary_only
     best = np.linalg.lstsq(modules, answer.activation.T, rcond=None)[0]
     np.testing.assert_allclose(answer.unknown["H"], best, atol=1e-7)
+    data = answer.to_dataset(problem)
+    np.testing.assert_array_equal(data["H"], answer.unknown["H"])
+    assert data.attrs["total_cost"] == answer.total_cost and data.sizes["constraint"] == 0
     activation, _, found = made.unknowns(np.arange(made.x0.size, dtype=float))
     assert found["H"][1, 0] == found["H"][0, 0] + 1 and activation[1, 0] == problem.n_muscles
 
