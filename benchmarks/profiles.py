@@ -229,7 +229,9 @@ def rows_of(name: str, part: list[Task], limit: float) -> list[Row]:
 
     A task of growth is not tried where the size before predicts a time beyond the limit.
     """
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    silent = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(silent, stream)
     rows: list[Row] = []
     for task in part:
         last = rows[-1] if rows and rows[-1].study == task.study and task.study in GROWTH else None
