@@ -24,9 +24,9 @@ from benchmarks.instrumented_knee import WALKS, Agreement, prepared
 from benchmarks.timing import console
 from benchmarks.validation.recorded import recorded_walk
 from musclesolve._util.arrays import Array
+from musclesolve.forces import prepare_recording
 from musclesolve.pipeline.emg_informed import MISFIT
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import prepare_recording
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset.assemble import assemble

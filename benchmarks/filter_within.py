@@ -33,7 +33,7 @@ from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.pose_fit import Pose, fit_pose
 from musclesolve.dynamics.model.model import Model
-from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.forces import mechanics
 from musclesolve.recording.data import Trial
 
 STEPS, DONE = 20, 1e-9

@@ -33,9 +33,9 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
+from musclesolve.forces import mechanics, recording_of
 from musclesolve.motion.events.gait_events import gait_events
-from musclesolve.pipeline.mechanics import Mechanics, measured_moments, mechanics
-from musclesolve.pipeline.run import recording_of
+from musclesolve.pipeline.mechanics import Mechanics, measured_moments
 from musclesolve.recording.data import SIDES, Trial
 from musclesolve.synthetic.reference_stride import ReferenceStride, reference_stride
 from musclesolve.synthetic.synthetic_recording import recording_files

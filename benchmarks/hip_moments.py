@@ -31,13 +31,13 @@ from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.model.segment_inertia import segment_rows
+from musclesolve.forces import mechanics, recording_of
 from musclesolve.motion.anatomy.joint_centers import between, hip_center
 from musclesolve.motion.anatomy.pelvis import back_of_pelvis, pelvic_frame
 from musclesolve.motion.anatomy.unit_vectors import unit
 from musclesolve.motion.ground_reaction import wrench_at_origin
 from musclesolve.motion.signals.low_pass import low_pass
-from musclesolve.pipeline.mechanics import measured_moments, mechanics
-from musclesolve.pipeline.run import recording_of
+from musclesolve.pipeline.mechanics import measured_moments
 from musclesolve.recording.data import SIDES, Side, Trial
 
 Array = NDArray[np.float64]

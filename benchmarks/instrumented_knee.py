@@ -30,10 +30,10 @@ from benchmarks.timing import console
 from benchmarks.validation.page import Absent, data_folder, written_trials
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import FAST
+from musclesolve.forces import prepare_recording, recording_of
 from musclesolve.pipeline.knee_contact import compartments
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.share import share
 from musclesolve.recording.c3d.c3d_file import read_c3d, read_events
 from musclesolve.recording.data import Table

@@ -21,9 +21,9 @@ from rich.table import Table
 from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
 from musclesolve.data.bundled import reference_stride
+from musclesolve.forces import prepare_recording
 from musclesolve.live.live import Live
 from musclesolve.live.replay import replay, samples
-from musclesolve.pipeline.run import prepare_recording
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial

@@ -21,8 +21,7 @@ from benchmarks.timing import console
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.pipeline.run import recording_of
+from musclesolve.forces import mechanics, recording_of
 
 CASES = (
     *((0.0, 6.0, 60.0), (0.0, 4.0, 60.0), (10.0, 6.0, 60.0), (10.0, 4.0, 60.0)),

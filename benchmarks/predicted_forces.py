@@ -30,12 +30,12 @@ from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.predicted_reactions import about_center, predicted_reactions
 from musclesolve.dynamics.model.mass_center import mass_center
+from musclesolve.forces import mechanics, recording_of
 from musclesolve.live.replay import replay
 from musclesolve.motion.events.force_events import FootLoads, force_events
 from musclesolve.motion.events.gait_events import GaitEvents, gait_events
 from musclesolve.motion.ground_reaction import GroundReaction
-from musclesolve.pipeline.mechanics import Mechanics, completed_reactions, mechanics
-from musclesolve.pipeline.run import recording_of
+from musclesolve.pipeline.mechanics import Mechanics, completed_reactions
 from musclesolve.recording.data import SIDES, Event, Trial
 from musclesolve.settings.trial import PREDICTED
 

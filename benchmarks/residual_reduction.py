@@ -31,10 +31,10 @@ from benchmarks.instrumented_knee import WALKS, Agreement
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.forces import mechanics, recording_of
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.pipeline.mechanics import Mechanics, mechanics
+from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.pipeline.opensim.model_body import model_body, model_settings
-from musclesolve.pipeline.run import recording_of
 from musclesolve.recording.data import SIDES, SegmentValues, Trial
 from musclesolve.settings.trial import REDUCED
 from musclesolve.synthetic.reference_stride import reference_stride

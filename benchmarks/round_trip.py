@@ -26,10 +26,14 @@ from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride as bundled_trial
 from musclesolve.dynamics.forward.simulate import simulate
 from musclesolve.errors import MuscleSolveError
+from musclesolve.forces import prepare
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, scale_muscles
 from musclesolve.pipeline.body import Analysis
-from musclesolve.pipeline.forward_problem import (
+from musclesolve.pipeline.share import share
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
+from musclesolve.studies.forward_problem import (
     INTEGRATION,
     Drift,
     ForwardProblem,
@@ -38,10 +42,6 @@ from musclesolve.pipeline.forward_problem import (
     growth,
     problem_of,
 )
-from musclesolve.pipeline.run import prepare
-from musclesolve.pipeline.share import share
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
 from musclesolve.synthetic.reference_stride import ReferenceStride, reference_stride
 
 console = Console(width=150, markup=False)

@@ -22,7 +22,7 @@ from musclesolve.dynamics.inverse.route_agreement import disagreement, joint_mom
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
 from musclesolve.dynamics.model.human_model import forward_human_model
 from musclesolve.dynamics.model.model import Model
-from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.forces import mechanics
 
 
 def cases(trials: list[str]) -> Iterator[tuple[str, Model, Motion, list[Wrench]]]:

@@ -40,10 +40,10 @@ from benchmarks.timing import console
 from muscle_db.model import LEG_DOFS
 from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride
+from musclesolve.forces import mechanics
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.pipeline.full_formulation import full_problem
-from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.full_formulation import FullProblem, solve_full

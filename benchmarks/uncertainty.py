@@ -27,12 +27,12 @@ from benchmarks.instrumented_knee import MODELS, SETS, body_with
 from benchmarks.timing import console
 from benchmarks.validation.page import data_folder
 from musclesolve._util.arrays import Array
-from musclesolve.checking.check import judged_result
 from musclesolve.constants import FAST
+from musclesolve.forces import prepare
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import prepare
 from musclesolve.results.facts import NEAR_FIRST_ORDER, between_bounds
+from musclesolve.results.shared_result import judged_result
 
 WALK = "tests/real/rajagopal_walk.toml"
 QUANTITIES = ("joint_moment", "muscle_force", "contact_force")

@@ -13,8 +13,6 @@ from . import symbolic as symbolic
 from . import synthetic as synthetic
 from . import trajectory as trajectory
 from .checking.check import check as check
-from .checking.check import run as run
-from .checking.check import share_model as share_model
 from .errors import InputError as InputError
 from .errors import MuscleSolveError as MuscleSolveError
 from .live.live import Live as Live
@@ -22,7 +20,6 @@ from .live.replay import replay as replay
 from .motion.events.gait_events import gait_events as gait_events
 from .muscles.pose_geometry import muscle_geometry as muscle_geometry
 from .opensim.read_model import read_osim as read_osim
-from .pipeline.forward_problem import forward_problem as forward_problem
 from .pipeline.opensim.model_body import opensim_problem as opensim_problem
 from .pipeline.pose_problem import pose_problem as pose_problem
 from .recording.trial.trial_file import read_trial as read_trial
@@ -37,6 +34,8 @@ from .results.cycles.outliers import with_outliers as with_outliers
 from .results.dataset.leg_problem import leg_problem as leg_problem
 from .results.export.export import export as export
 from .results.files.result_netcdf import read_result as read_result
+from .run_trial import run as run
+from .run_trial import share_model as share_model
 from .sharing.analysis.diagnosis import diagnose as diagnose
 from .sharing.cost.cost_base import Cost as Cost
 from .sharing.cost.cost_registry import costs as costs
@@ -48,6 +47,7 @@ from .sharing.status import Status as Status
 from .studies.calibration.body_calibration import calibrate_body as calibrate_body
 from .studies.calibration.calibrate import calibrate_muscles as calibrate_muscles
 from .studies.compare import compare as compare
+from .studies.forward_problem import forward_problem as forward_problem
 from .studies.many_trials.run_many import run_many as run_many
 from .studies.study.analysis import run_study as run_study
 from .studies.study.check_study import check_study as check_study

@@ -30,10 +30,10 @@ from benchmarks.arguments import command_line
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride
+from musclesolve.forces import prepare_recording, recording_of
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.studies.calibration.calibrate import CalibrationProblem
 from musclesolve.studies.calibration.free_parameters import Measured, free_factors
 from musclesolve.studies.calibration.gauss_newton import undetermined

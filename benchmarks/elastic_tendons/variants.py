@@ -12,10 +12,10 @@ import xarray as xr
 from benchmarks.validation.page import recorded_walk
 from musclesolve._util.arrays import Array
 from musclesolve.constants import USUAL_COST
+from musclesolve.forces import prepare
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.pipeline.body import Analysis, Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import motion_problem, share, share_motion, sharing_problem
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.trajectory.motion_problem import MotionProblem

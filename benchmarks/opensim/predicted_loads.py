@@ -25,7 +25,6 @@ from benchmarks.timing import console
 from benchmarks.validation.page import data_folder
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDES
-from musclesolve.checking.check import share_model
 from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
 from musclesolve.opensim.external_loads import foot_of_side, load_wrench, read_external_loads
 from musclesolve.opensim.model import OpenSimModel
@@ -33,6 +32,7 @@ from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import foot_bodies, load_dynamics, whole_motion
 from musclesolve.pipeline.opensim.predicted_loads import predicted_loads
+from musclesolve.run_trial import share_model
 
 JOINTS = ("hip_flexion", "hip_adduction", "knee_angle", "ankle_angle")
 COMPONENTS = {"forward": 3, "sideways": 5, "upward": 4}

@@ -50,7 +50,10 @@ def nlpsol_options(name: str, tolerance: float) -> dict[str, Any]:
     quiet_qp = {"print_iter": False, "print_header": False, "error_on_fail": False}
     options: dict[str, dict[str, Any]] = {
         "ipopt": {"ipopt": {**WARM, "tol": tolerance, "compl_inf_tol": tolerance}},
-        "fatrop": {"structure_detection": "none", "fatrop": {"print_level": 0, "tolerance": tolerance, "max_iter": 100}},
+        "fatrop": {
+            "structure_detection": "none",
+            "fatrop": {"print_level": 0, "tolerance": tolerance, "max_iter": 100},
+        },
         "sqpmethod": {
             **silent,
             **{"print_status": False, "qpsol": "qrqp", "qpsol_options": quiet_qp},

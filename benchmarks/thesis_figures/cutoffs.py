@@ -12,7 +12,7 @@ from benchmarks.thesis_figures.drawing import COLORS, key, over_cycle, panels
 from benchmarks.thesis_figures.study import SAGITTAL, Study
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
-from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.forces import mechanics
 from musclesolve.plotting.page.sheet import heading
 
 CUTOFFS = (2.0, 4.0, 6.0, 8.0)

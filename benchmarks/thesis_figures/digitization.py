@@ -13,6 +13,7 @@ from benchmarks.thesis_figures.cutoffs import ALL_PASS
 from benchmarks.thesis_figures.drawing import COLORS, key, panels
 from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array
+from musclesolve.forces import mechanics
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.signals.residual_analysis import (
     RULES,
@@ -20,7 +21,6 @@ from musclesolve.motion.signals.residual_analysis import (
     ResidualAnalysis,
     residual_analysis,
 )
-from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.plotting.page.page_style import SMALL, TEXT
 from musclesolve.plotting.page.sheet import Sheet, heading
 

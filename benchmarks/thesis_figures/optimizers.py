@@ -20,7 +20,7 @@ from benchmarks.thesis_figures.drawing import COLORS, key, mark_gaps, over_cycle
 from benchmarks.thesis_figures.study import SIDE, Study
 from benchmarks.thesis_methods import Answer, Form, slp, sqp
 from musclesolve._util.arrays import Array
-from musclesolve.pipeline.run import prepare_recording
+from musclesolve.forces import prepare_recording
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.page.sheet import heading
 from musclesolve.sharing.cost.cost_registry import find_cost

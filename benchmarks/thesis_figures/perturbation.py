@@ -16,7 +16,8 @@ from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.pipeline.mechanics import Mechanics, mechanics
+from musclesolve.forces import mechanics
+from musclesolve.pipeline.mechanics import Mechanics
 
 CONSISTENT = ("nearest", "joint_angles")
 FOOT = f"foot_{SIDE}"

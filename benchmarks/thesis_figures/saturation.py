@@ -23,11 +23,11 @@ from benchmarks.thesis_figures.comparison import Finding
 from benchmarks.thesis_figures.drawing import COLORS, key, plain
 from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array, Mask
+from musclesolve.forces import prepare_recording
 from musclesolve.muscles.curves.silva_2003 import Silva2003
 from musclesolve.muscles.hill_model import along_fibers
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.pipeline.body import SolvedGroup
-from musclesolve.pipeline.run import prepare_recording
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.page.page_style import SMALL
 from musclesolve.plotting.page.sheet import heading, page

@@ -16,7 +16,8 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import InputError
-from musclesolve.pipeline.mechanics import Mechanics, measured_moments, mechanics
+from musclesolve.forces import mechanics
+from musclesolve.pipeline.mechanics import Mechanics, measured_moments
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.settings.trial import ConsistencySettings

@@ -23,9 +23,10 @@ from musclesolve.dynamics import (
     projected_moments,
     simulate,
 )
+from musclesolve.forces import mechanics
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline.full_formulation import full_problem
-from musclesolve.pipeline.mechanics import Mechanics, mechanics
+from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.sharing import solve_full
 from musclesolve.sharing.cost.cost_registry import find_cost
 

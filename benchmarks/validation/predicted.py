@@ -20,9 +20,8 @@ from benchmarks.predicted_forces import (
 )
 from benchmarks.validation.page import data_folder, recorded_walk, table
 from musclesolve._util.arrays import Array
+from musclesolve.forces import mechanics, recording_of
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.pipeline.run import recording_of
 from musclesolve.recording.data import Trial
 from musclesolve.synthetic.running_stride import running_stride
 from musclesolve.synthetic.synthetic_recording import synthetic_recording

@@ -13,8 +13,8 @@ from benchmarks.accuracy import COLUMNS
 from benchmarks.muscle_sets import Agreement, combinations
 from benchmarks.validation.page import picture, recorded_walk, reference, table
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_COST
+from musclesolve.forces import prepare_recording
 from musclesolve.motion.signals.emg_envelope import best_delays
-from musclesolve.pipeline.run import prepare_recording
 from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.sharing.status import Status
 

@@ -16,11 +16,12 @@ from musclesolve.checking.forces.plate_balance import plates_out_of_balance
 from musclesolve.checking.repair import change_plate
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.errors import InputError
+from musclesolve.forces import mechanics_of
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.anatomy.proportions import OFF_STATURE, fitting_stature
 from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.motion_warnings import USUAL_CUTOFF_HZ, cutoff_with_flight
-from musclesolve.pipeline.mechanics import TIME_MARGIN, mechanics_of
+from musclesolve.pipeline.mechanics import TIME_MARGIN
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.plate_checks import (

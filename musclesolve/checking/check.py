@@ -1,12 +1,9 @@
 """The examination of a trial, ``check``: its faults, and the judgement of the result of a run."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.warning_note import REMARK
@@ -19,27 +16,18 @@ from musclesolve.checking.markers.trajectories import fill_and_complete, remove_
 from musclesolve.checking.model.examine import findings_of_body as model_findings
 from musclesolve.checking.observed_body import forget
 from musclesolve.checking.stages import Check, Stage, checks_of, examine
-from musclesolve.constants import USUAL_COST, USUAL_SOLVER
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.pipeline.body import Sharing
-from musclesolve.pipeline.opensim.coordinate_motion import Source
-from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
+from musclesolve.forces import prepare
+from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import prepare
-from musclesolve.pipeline.share import share
 from musclesolve.recording.data import AnyTrial, Trial
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.trial.model_trial import names_model
-from musclesolve.recording.trial.trial_file import as_read, read_trial
-from musclesolve.results.dataset.assemble import assemble
+from musclesolve.recording.trial.trial_file import as_read
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import Facts
 from musclesolve.results.finding import Finding, Where, finding
 from musclesolve.results.judgement import Report, judge, judge_findings, sorted_findings
-from musclesolve.results.plausibility import with_verdict
-from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.solver_registry import Solver, find_solver
+from musclesolve.results.shared_result import shared_result, without_remarks
 
 # Preparation of the recording before the checks of a stage.
 PREPARE: Mapping[Stage, Callable[[Case], Case]] = {
@@ -103,105 +91,6 @@ def examined_file(path: Path, checks: Iterable[Check], costs: bool = False) -> l
         examined = examine(case, checks, PREPARE)
         return list(with_costs(examined) if costs else examined.findings)
     return failed
-
-
-def run(
-    trial: AnyTrial | str | Path,
-    cost: str | Cost | None = None,
-    solver: str | Solver | None = None,
-    side: str = "both",
-    progress: Progress | None = None,
-    **settings: Any,
-) -> xr.Dataset:
-    """Compute muscle forces from recorded motion and ground forces.
-
-    Args:
-        trial: a checked trial, from `read_trial`, or the path of a trial file.
-        cost: name of a cost, or a Cost; the trial file's unless given.
-        solver: name of a solver, or a Solver; the trial file's unless given.
-        side: "r", "l" or "both".
-        progress: called with the name of each stage and the share of the work that is done.
-        settings: settings of the trial file that are replaced here, by keyword. emg_weight: w of EMG-informed sharing,
-            cost + w sum (a - e)^2 over the muscles with EMG, in units of the cost; 0 compares EMG without following it.
-
-    Returns:
-        Dataset over time, dof, muscle, side, joint, axis and component; every variable has its unit in
-        attrs["units"]. `valid` (time, side) marks the frames that may be used, with `status` SOLVED or
-        SOLVED_WITH_RESERVE. Frames without a valid solution have NaN for all variables of the solution: activations,
-        muscle and contact forces, reserves, cost and certificate. Motion, joint moments, net reactions and the state of
-        the muscles remain, because they show the cause. `plausible` (side) states whether the values of a leg are near
-        measured ones; its attributes give the reasons. attrs["findings"] has the findings of `check` on the recording
-        or model, as JSON.
-
-    Raises:
-        InputError: the trial requests an impossible analysis; the message names the field.
-
-    Examples:
-        >>> result = ms.run(ms.data.reference_stride(), cost="stress_cubed")
-        >>> result["muscle_force"].attrs["units"], bool(result["valid"].all())
-        ('N', True)
-    """
-    report = progress or no_progress
-    trial = read_trial(trial)
-    body = prepare(trial, cost, solver, side, report, **settings)
-    return judged_result(body, findings_of(trial, body), report)
-
-
-def judged_result(
-    body: RecordedBody | ModelBody, findings: Sequence[Finding], progress: Progress | None = None
-) -> xr.Dataset:
-    """Share the moments of a body, label the result with the findings on the trial, and judge it."""
-    return with_verdict(shared_result(body, findings, progress))
-
-
-def shared_result(
-    body: RecordedBody | ModelBody, findings: Sequence[Finding], progress: Progress | None = None
-) -> xr.Dataset:
-    """Share the moments of a body, and label the result with the findings on the trial."""
-    report = progress or no_progress
-    analysis = share(body, progress=report)
-    report("result", 1.0)
-    return assemble(analysis, without_remarks(findings))
-
-
-def without_remarks(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings without the notes of the analysis, which a result states in its `notes`.
-
-    The examination analyzes the repaired recording, whose notes have other numbers than the notes of the result.
-    """
-    return [entry for entry in findings if (entry.code, entry.severity) != (REMARK, "note")]
-
-
-def share_model(
-    model: OpenSimModel | str | Path,
-    coordinates: Source,
-    moments: Source | None = None,
-    cost: str | Cost = USUAL_COST,
-    solver: str | Solver = USUAL_SOLVER,
-    side: str = "both",
-    **choices: Any,
-) -> xr.Dataset:
-    """Compute the muscle forces of an OpenSim model from its motion and joint moments or loads.
-
-    Args:
-        model, coordinates, moments, side, choices: see `opensim_problem`.
-        cost: a name (`costs()` lists them) or a Cost.
-        solver: a name (`solvers()` lists them) or a Solver.
-
-    Returns:
-        Dataset over time, dof, muscle and side with the variables of `run`, under the names of the model. Groups of
-        coordinates that no muscle connects, such as the legs, are solved apart; the status of a side is the worst of
-        its groups.
-
-    Raises:
-        InputError: see `opensim_problem`; an unknown cost or solver.
-    """
-    settings = model_settings(**choices)
-    tendon, stated = settings.muscles.tendon, settings.sharing
-    chosen = find_cost(cost), find_solver(solver)
-    sharing = Sharing(*chosen, tendon, stated.reserve_weight, stated.least_activation)
-    body = model_body(model, coordinates, moments, settings, sharing, side)
-    return judged_result(body, findings_of_body(body))
 
 
 def check(path: str | Path, progress: Progress | None = None) -> Report:

@@ -13,8 +13,9 @@ from musclesolve._util.arrays import Array
 from musclesolve.checking.case import Case
 from musclesolve.checking.repair import Recorded
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.forces import mechanics_of
 from musclesolve.motion.anatomy.anatomy import anatomy
-from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics, carries_foot, mechanics_of
+from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics, carries_foot
 from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.recording.trial.trial_file import completed_trial
 from musclesolve.results.finding import Cost, Finding

@@ -42,6 +42,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
 from musclesolve.dynamics.kinematics.pose_fit import NearestPose, Pose, fit_pose
 from musclesolve.dynamics.rotations import angle_between, to_cardan
 from musclesolve.errors import MuscleSolveError
+from musclesolve.forces import prepare_recording, recording_of
 from musclesolve.live.causal_filter import CausalFilter
 from musclesolve.live.group_frames import group_frames
 from musclesolve.live.marker_bridging import MarkerBodies
@@ -59,7 +60,6 @@ from musclesolve.muscles.scaling.scale_muscles import joined
 from musclesolve.pipeline.emg_informed import follows_emg
 from musclesolve.pipeline.mechanics import TIME_MARGIN, carries_foot
 from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody, group_loads
-from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Side, Trial
 from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, IN_PLACE, LOW, SLOW, touch

@@ -8,17 +8,14 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.center_of_pressure import center_of_pressure
-from musclesolve._util.names import unknown_name
-from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions, soles
 from musclesolve.dynamics.inverse.residual_reduction import CHANGE, MeasuredBody, ResidualReduction
-from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.kinematics.pose_fit import Fit
@@ -30,7 +27,7 @@ from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.errors import InputError
-from musclesolve.motion.anatomy.anatomy import Anatomy, Measured, anatomy, same_points
+from musclesolve.motion.anatomy.anatomy import Anatomy, Measured
 from musclesolve.motion.ground_reaction import GroundReaction, ground_reactions
 from musclesolve.motion.motion_plausibility import (
     MotionValidity,
@@ -211,81 +208,6 @@ class Mechanics:
         of_feet = np.stack([upward[side] for side in SIDES], axis=1)
         points = soles(self.model, self.motion)
         return [*self.support.warnings, *sole_warnings(self.motion.time, points, of_feet, tilt_deg)]
-
-
-def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:
-    """Compute the anatomy, the subject's model, the consistent motion and the ground reactions of a trial.
-
-    start: coordinates (T, K+6) from which the fit starts, see `mechanics_of`.
-    """
-    report = progress or no_progress
-    report("markers", 0.05)
-    measured = anatomy(trial, TIME_MARGIN)
-    report("kinematics", 0.15)
-    return mechanics_of(trial, measured, start)
-
-
-def mechanics_of(
-    trial: Trial,
-    measured: Anatomy,
-    start: Array | None = None,
-    known: tuple[Trial, Mechanics] | None = None,
-) -> Mechanics:
-    """Compute the mechanics of a recording from its anatomy.
-
-    The fit starts from coordinates (T, K+6), such as `fit.coordinates` of the same frames with other markers or another
-    subject: they save iterations and do not change the result. known: another state of the recording and its mechanics,
-    whose poses are reused where subject, points and times are equal.
-    """
-    if known is not None and _same_motion(trial, measured, *known):
-        reactions = ground_reactions(trial.forces, known[1].motion.time, measured.filter)
-        return replace(known[1], measured=measured, reactions=reactions)
-    consistency, model = trial.settings.consistency, subject_model(trial, measured)
-    check_reduction(trial)
-    names = [*measured.points, *measured.directions]
-    if unknown := [name for name in consistency.weights if name not in names]:
-        error = unknown_name(unknown[0], "point or axis", names, " of the model that this recording shows")
-        raise trial.document.placed(error, "consistency", "weights")
-    targets = Targets.build(model, measured.points, measured.directions, consistency.weights)
-    fit, motion = consistent_motion(
-        model, targets, measured.time, consistency.method, consistency.derivatives, start
-    )
-    inside = trial.inside(measured.time, *trial.time_range)
-    analyzed = motion.frames(slice(*true_runs(inside)[0]))  # shares the memory of the motion
-    if trial.predicted_spans is None:
-        reactions = ground_reactions(trial.forces, analyzed.time, measured.filter)
-        unchanged = Mechanics(measured, model, fit, analyzed, reactions)
-        return (
-            changed_motion(trial, unchanged, targets, motion)
-            if consistency.residual == REDUCED
-            else unchanged
-        )
-    all_reactions = completed_reactions(trial, model, motion, measured.filter)
-    reactions = [reaction.frames(inside) for reaction in all_reactions]
-    predicted, completed = trial.settings.files.predicted, (motion.time, all_reactions)
-    return Mechanics(measured, model, fit, analyzed, reactions, predicted, completed)
-
-
-def _same_motion(trial: Trial, measured: Anatomy, other: Trial, known: Mechanics) -> bool:
-    """Return whether a recording with measured forces has exactly the consistent motion of the known mechanics.
-
-    The motion depends on markers alone, unless the residual at the pelvis is reduced.
-    """
-    inside = trial.inside(measured.time, *trial.time_range)
-    return (
-        trial.predicted_spans is None
-        and trial.settings.consistency.residual != REDUCED
-        and other.predicted_spans is None
-        and trial.subject is other.subject
-        and trial.settings.consistency == other.settings.consistency
-        and measured.pelvis_depth == known.measured.pelvis_depth
-        and np.array_equal(measured.time, known.measured.time)
-        and np.array_equal(measured.time[inside], known.motion.time)
-        and all(
-            same_points(getattr(measured, name), getattr(known.measured, name))
-            for name in ("offsets", "points", "directions")
-        )
-    )
 
 
 def check_reduction(trial: Trial) -> None:

@@ -22,11 +22,11 @@ from musclesolve._util.arrays import UP, Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.model.model import Model
+from musclesolve.forces import mechanics, recording_of
 from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.pipeline.body import Analysis
-from musclesolve.pipeline.mechanics import Mechanics, measured_moments, mechanics
+from musclesolve.pipeline.mechanics import Mechanics, measured_moments
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import recording_of
 from musclesolve.recording.data import Trial
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking.check import findings_of
 from musclesolve.constants import COMPARISON_FILE
 from musclesolve.errors import InputError, input_error
+from musclesolve.forces import prepare
 from musclesolve.pipeline.emg_informed import informed_cost
-from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import AnyTrial

@@ -23,10 +23,10 @@ from musclesolve._util.checks import check_number
 from musclesolve._util.progress import Progress
 from musclesolve.constants import BAND_95
 from musclesolve.errors import input_error
+from musclesolve.forces import prepare
 from musclesolve.motion.signals.emg_envelope import DELAY_STEP, FEWEST_SAMPLES, delayed_correlations
 from musclesolve.pipeline.emg_informed import follows_emg
 from musclesolve.pipeline.measured_activation import MeasuredActivation
-from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import AnyTrial
 from musclesolve.sharing.cost.cost_base import Cost

@@ -17,9 +17,9 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import input_error
+from musclesolve.forces import prepare
 from musclesolve.pipeline.body import Analysis, SolvedGroup
 from musclesolve.pipeline.emg_informed import MISFIT, followed_muscles, follows_emg, predicted_channels
-from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import AnyTrial

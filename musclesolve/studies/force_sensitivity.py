@@ -23,12 +23,12 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import side_of
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
+from musclesolve.forces import prepare_recording, recording_of
 from musclesolve.muscles.muscle_state import MuscleState, ScaledState
 from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
 from musclesolve.muscles.path_point_derivatives import point_derivatives
 from musclesolve.pipeline.body import SolvedGroup
 from musclesolve.pipeline.recorded_body import Knee, MuscleJoints
-from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial

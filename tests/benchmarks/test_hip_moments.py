@@ -10,7 +10,7 @@ import xarray as xr
 
 import musclesolve as ms
 from benchmarks.hip_moments import COLUMNS, Choice, Leg, poses
-from musclesolve.pipeline.run import recording_of
+from musclesolve.forces import recording_of
 
 # The hips of the regression lie 15 mm from those of the synthetic subject, and a foot is shorter without its toes.
 LIMITS = {"hip_flexion": 0.15, "hip_adduction": 0.06, "knee_flexion": 0.02, "ankle_dorsiflexion": 0.02}

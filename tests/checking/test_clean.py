@@ -11,13 +11,14 @@ import pytest
 from treadmill import on_a_treadmill
 
 import musclesolve
-from musclesolve.checking.check import check, run
+from musclesolve import forces
+from musclesolve.checking.check import check
 from musclesolve.checking.forces.newtons_law import COMPARED
 from musclesolve.checking.stages import examine
-from musclesolve.pipeline import mechanics
 from musclesolve.recording import data
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial import trial_file
+from musclesolve.run_trial import run
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
@@ -38,7 +39,7 @@ def test_a_recording_is_read_and_posed_once(walk_with_emg: Path, monkeypatch: py
         monkeypatch.setattr(place, name, once_more)
 
     counted(trial_file.TrialReader, "trial")
-    counted(mechanics, "consistent_motion")
+    counted(forces, "consistent_motion")
     counted(data, "channel_states")
     monkeypatch.setattr("musclesolve.checking.check.examine", examine)  # not what another test has found
     for compute in (check, run):

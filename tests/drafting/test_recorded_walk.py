@@ -11,7 +11,7 @@ from drafted_folders import drafted, table
 
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.forces import mechanics
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
 

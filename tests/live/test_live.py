@@ -428,7 +428,7 @@ def test_one_leg_and_its_names(stride):
 
 
 def test_a_replay_is_a_result_as_run_writes_it(stride):
-    from musclesolve.checking.check import run
+    from musclesolve.run_trial import run
 
     done, offline = replay(stride), run(stride)
     result = done.result

@@ -16,6 +16,7 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.cli.live_progress import StatusLine
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.forces import mechanics, recording_of
 from musclesolve.live.adapters.udp import UdpStream
 from musclesolve.live.channels import Channel, Layout
 from musclesolve.live.joining import Wanted
@@ -25,8 +26,6 @@ from musclesolve.live.recorder import Recorder
 from musclesolve.live.replay import Replay, replay, samples
 from musclesolve.live.standing import Standing
 from musclesolve.live.stream import Arrival
-from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.pipeline.run import recording_of
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.status import Status
 

@@ -14,6 +14,7 @@ import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
+from musclesolve.forces import mechanics
 from musclesolve.motion import motion_plausibility as plausibility
 from musclesolve.motion.motion_plausibility import (
     BALANCE_LIMIT,
@@ -24,7 +25,7 @@ from musclesolve.motion.motion_plausibility import (
     jumps,
     without_joint_jump,
 )
-from musclesolve.pipeline.mechanics import Mechanics, mechanics
+from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.recording.data import SIDES, Trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset import frame_validity as frames

@@ -11,7 +11,6 @@ import pytest
 from refusals import refused
 from small_model import TEXT, save_model
 
-from musclesolve.checking.check import share_model
 from musclesolve.errors import InputError
 from musclesolve.muscles.curves.curve_family import CURVES, curve_fault
 from musclesolve.muscles.curves.de_groote_2016 import DeGroote2016
@@ -19,6 +18,7 @@ from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.muscle_parameters import curve_family, passive_strains
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.results.dataset.frame_validity import solved, valid
+from musclesolve.run_trial import share_model
 
 ABSURD = ("0", "-1", "nan", "inf", "1e300", "1e-300", "25", "many")
 KEPT = ("soleus_r", "tib_ant_r", "tibant_r")

@@ -29,11 +29,13 @@ ORDER = (
         "symbolic",
         "trajectory",
         "pipeline",
+        "forces",
         "results",
     ),
     *(
         "plotting",
         "checking",
+        "run_trial",
         "drafting",
         "synthetic",
         "studies",

@@ -14,7 +14,7 @@ from musclesolve.dynamics.inverse.route_agreement import disagreement, joint_mom
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.dynamics.model.human_model import forward_human_model
 from musclesolve.errors import MuscleSolveError
-from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.forces import mechanics
 
 
 def worst(model, motion, wrenches):

@@ -10,15 +10,16 @@ from elastic_stride import elastic_trial
 from xarray.core.indexing import MemoryCachedArray
 
 import musclesolve as ms
-from musclesolve.checking.check import findings_of, judged_result
+from musclesolve.checking.check import findings_of
 from musclesolve.dynamics.kinematics import motion_derivatives
 from musclesolve.dynamics.kinematics.motion_derivatives import LongMotion, Motion
+from musclesolve.forces import prepare
 from musclesolve.muscles.paths import paths
 from musclesolve.pipeline import body, recorded_body
 from musclesolve.pipeline.body import JoinedGroup, KeptArms, LaterParts
-from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share
 from musclesolve.results.dataset import picture
+from musclesolve.results.shared_result import judged_result
 
 WEAK = 0.5
 """Strength at which some frames need reserves."""

@@ -13,7 +13,7 @@ from said import summary
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
-from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.forces import mechanics
 from musclesolve.results.facts import Facts
 from musclesolve.results.judgement import judge
 from musclesolve.settings.trial import ConsistencySettings

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve.pipeline.run import prepare
+from musclesolve.forces import prepare
 from musclesolve.pipeline.share import sharing_problem
 
 ANGLES = {"hip_flexion_r": np.radians([-10.0, 20.0, 60.0]), "knee_flexion_r": np.radians([5.0, 40.0, 90.0])}

@@ -10,9 +10,8 @@ from said import summary
 
 import musclesolve as ms
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.forces import mechanics, prepare
 from musclesolve.live import Live
-from musclesolve.pipeline.mechanics import mechanics
-from musclesolve.pipeline.run import prepare
 from musclesolve.report.page import write_report
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import write_result

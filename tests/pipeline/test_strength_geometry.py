@@ -10,8 +10,8 @@ from refusals import refused
 from strength_files import asked
 from synthetic_trial import write_trial
 
+from musclesolve.forces import prepare
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.strength_geometry import strength_geometry
 
 

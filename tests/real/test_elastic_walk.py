@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from thorough import THOROUGH
 
+from musclesolve.forces import prepare
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import motion_problem
 from musclesolve.sharing.rate_limits import RateLimits
 from musclesolve.sharing.status import Status

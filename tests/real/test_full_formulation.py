@@ -17,10 +17,10 @@ from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_reactions import expand
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
 from musclesolve.errors import InputError
+from musclesolve.forces import mechanics
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.pipeline.full_formulation import contact_forces, full_problem
-from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.pipeline.recorded_body import group_loads
 from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
 from musclesolve.sharing.full_formulation import solve_full

@@ -10,8 +10,8 @@ import xarray as xr
 
 import musclesolve as ms
 from musclesolve._util.arrays import Array
-from musclesolve.checking.check import share_model
 from musclesolve.recording.text.opensim_text import read_mot
+from musclesolve.run_trial import share_model
 
 WEIGHT = 75.0 * 9.80665
 SPACING = 0.046

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from musclesolve.files import Trial
-from musclesolve.pipeline.run import prepare
+from musclesolve.forces import prepare
 from musclesolve.pipeline.share import share
 from musclesolve.sharing import solve, strength_margin, with_strength
 from musclesolve.sharing.status import Status

@@ -12,10 +12,10 @@ from set_beside_opensim import MODELS
 import muscle_db
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.forces import mechanics
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.opensim.geometry import opensim_geometry
-from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.text.opensim_text import read_mot
 
 DOFS = ("hip_flexion", "hip_adduction", "hip_internal_rotation", "knee_flexion", "ankle_dorsiflexion")

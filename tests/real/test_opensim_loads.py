@@ -9,8 +9,8 @@ import pytest
 import xarray as xr
 from refusals import refused
 
-from musclesolve.checking.check import share_model
 from musclesolve.recording.text.opensim_text import read_mot, write_mot
+from musclesolve.run_trial import share_model
 from musclesolve.sharing.status import Status
 
 BODY_WEIGHT = 85.07 * 9.80665

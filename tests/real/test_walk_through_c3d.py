@@ -11,7 +11,7 @@ from other_walks import at_border
 
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.errors import InputError
-from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.forces import mechanics
 from musclesolve.recording.data import Markers, Trial
 from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_trc
 from musclesolve.recording.trial.trial_file import read_trial

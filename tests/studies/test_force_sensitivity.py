@@ -11,9 +11,9 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
+from musclesolve.forces import mechanics
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
-from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.pipeline.recorded_body import sharing_group
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.pipeline.share import share_part

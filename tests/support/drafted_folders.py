@@ -14,7 +14,7 @@ from muscle_db.model import LEG_DOFS
 from musclesolve.drafting.draft_folder import FolderDraft, draft_folder, write_drafts
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.forces import mechanics
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.text.opensim_text import read_mot, write_mot, write_trc

@@ -10,8 +10,8 @@ import xarray as xr
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
+from musclesolve.forces import prepare
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import prepare
 from musclesolve.recording.data import Trial
 
 PUSH_OFF = (0.7, 0.95)

@@ -11,7 +11,7 @@ import numpy as np
 import musclesolve as ms
 from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride
-from musclesolve.pipeline.run import prepare_recording
+from musclesolve.forces import prepare_recording
 from musclesolve.pipeline.share import sharing_problem
 from musclesolve.recording.data import Emg, Trial
 from musclesolve.settings.trial import EmgSettings

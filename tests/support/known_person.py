@@ -10,8 +10,8 @@ import numpy as np
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
+from musclesolve.forces import prepare
 from musclesolve.muscles.muscle_parameters import QUANTITIES
-from musclesolve.pipeline.run import prepare
 from musclesolve.recording.data import Emg, Fascicles, Trial
 from musclesolve.settings.trial import EmgSettings
 from musclesolve.studies.calibration.inner_optimum import PartMuscles

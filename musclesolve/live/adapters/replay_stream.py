@@ -9,11 +9,11 @@ from time import perf_counter, sleep
 import numpy as np
 
 from musclesolve.errors import input_error
+from musclesolve.forces import recording_of
 from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Live
 from musclesolve.live.replay import samples
 from musclesolve.live.stream import StreamEnded
-from musclesolve.pipeline.run import recording_of
 
 SEAM = 0.1
 """Pause between two repetitions beyond the bridged time, at least three samples [s]."""

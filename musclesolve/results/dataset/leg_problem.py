@@ -9,8 +9,8 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import side_of
 from musclesolve.errors import InputError, input_error
+from musclesolve.forces import prepare
 from musclesolve.muscles.hill_model import along_fibers
-from musclesolve.pipeline.run import prepare
 from musclesolve.recording.data import AnyTrial
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import as_dataset

@@ -10,13 +10,13 @@ from rich import box
 from rich.table import Table
 
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.checking.check import run
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import input_error
 from musclesolve.recording.schema import check_value
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.leg_problem import leg_problem
 from musclesolve.results.tables.lines import csv_text
+from musclesolve.run_trial import run
 from musclesolve.settings.commands import BENCHMARK_COSTS, BenchmarkSettings
 from musclesolve.settings.schema import settings_of
 from musclesolve.sharing.cost.cost_registry import find_cost

@@ -19,9 +19,9 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.errors import input_error
+from musclesolve.forces import mechanics, recording_of
 from musclesolve.motion.ground_reaction import ground_reactions
-from musclesolve.pipeline.mechanics import Mechanics, mechanics, subject_model
-from musclesolve.pipeline.run import recording_of
+from musclesolve.pipeline.mechanics import Mechanics, subject_model
 from musclesolve.recording.data import SIDES, SubjectBody, Trial
 from musclesolve.recording.plates.plate_corrections import corrected_plates, plate_numbers
 from musclesolve.recording.schema import check_value

@@ -34,11 +34,11 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.constants import BAND_95
 from musclesolve.errors import InputError, input_error
+from musclesolve.forces import prepare
 from musclesolve.muscles.person import COMPARED, FittedParameter, PersonMuscles
 from musclesolve.muscles.strength_tests import StrengthTest, StrengthTests, read_strength_tests
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.strength_geometry import StrengthGeometry, strength_geometry
 from musclesolve.recording.data import AnyTrial, Trial
 from musclesolve.recording.text.text_file import sha256

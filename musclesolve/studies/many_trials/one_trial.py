@@ -15,10 +15,10 @@ import xarray as xr
 from muscle_db import MuscleDatabaseError
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Helper, helper
-from musclesolve.checking.check import findings_of, judged_result, run
+from musclesolve.checking.check import findings_of
 from musclesolve.constants import RESULT_FILE, SEED
 from musclesolve.errors import BusyError, InputError, MuscleSolveError, input_error
-from musclesolve.pipeline.run import prepare
+from musclesolve.forces import prepare
 from musclesolve.plotting.figure_names import (
     MODEL,
     RECORDING,
@@ -40,6 +40,8 @@ from musclesolve.results.files.result_netcdf import (
     storable,
     trial_from,
 )
+from musclesolve.results.shared_result import judged_result
+from musclesolve.run_trial import run
 from musclesolve.settings.trial import is_predicted
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe, settings_hash
 from musclesolve.studies.many_trials.trial_record import MEASURES, Measures, Outcome, TrialRecord
@@ -173,8 +175,8 @@ def share_into(
     Returns:
         The result and the files.
     """
-    from musclesolve.checking.check import share_model
     from musclesolve.results.export.opensim_files import ENDINGS, storage_files
+    from musclesolve.run_trial import share_model
 
     stem = inputs[1].stem
     with reserved(folder):

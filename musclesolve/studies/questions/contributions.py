@@ -20,9 +20,9 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import side_of, with_side
 from musclesolve.checking.check import findings_of
 from musclesolve.dynamics.inverse.induced_accelerations import InducedAccelerations, induced_accelerations
+from musclesolve.forces import prepare
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.linked_bodies import Linked, linked
-from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import AnyTrial

@@ -23,8 +23,8 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import side_of
 from musclesolve.checking.check import findings_of
 from musclesolve.errors import input_error
+from musclesolve.forces import prepare
 from musclesolve.pipeline.body import Analysis, Body, Sharing, SharingGroup, SolvedGroup
-from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share, share_part, sharing_problem
 from musclesolve.recording.data import AnyTrial

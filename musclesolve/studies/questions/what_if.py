@@ -25,11 +25,11 @@ from musclesolve._util.sides import split_side
 from musclesolve.checking.check import findings_of
 from musclesolve.constants import ELASTIC, LOADED_FROM_N
 from musclesolve.errors import input_error
+from musclesolve.forces import prepare
 from musclesolve.pipeline.body import Analysis, Body, SharingGroup, SolvedGroup
 from musclesolve.pipeline.linked_bodies import linked
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share_part
 from musclesolve.recording.data import AnyTrial

@@ -20,9 +20,9 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Pool
 from musclesolve.constants import FAST, SEED
 from musclesolve.errors import InputError, MuscleSolveError, input_error
+from musclesolve.forces import prepare
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.figure_names import UNCERTAINTY
@@ -87,7 +87,7 @@ def uncertainty(
 
     Args:
         trial: from `read_trial`, the path of a trial file, or a body that is ready to share its moments: from
-            `pipeline.run.prepare` or `pipeline.opensim.model_body.model_body`.
+            `forces.prepare` or `pipeline.opensim.model_body.model_body`.
         samples: how many are drawn at random (Monte Carlo), 2 or more; or "fast": 64 that are designed (`design`),
             with contributions by few directions, known to a quarter of themselves.
         seed: of the random numbers, 0 or more.

@@ -15,7 +15,7 @@ from thorough import examples
 import musclesolve as ms
 from musclesolve._util.arrays import long_enough, time_spans
 from musclesolve.checking.loading import case_of, load
-from musclesolve.pipeline.run import prepare
+from musclesolve.forces import prepare
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"

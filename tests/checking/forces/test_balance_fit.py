@@ -19,7 +19,8 @@ from musclesolve.checking.forces.plate_balance import (
 )
 from musclesolve.checking.loading import load
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.pipeline.mechanics import mechanics, subject_model
+from musclesolve.forces import mechanics
+from musclesolve.pipeline.mechanics import subject_model
 from musclesolve.recording.data import Trial
 
 Array = np.ndarray

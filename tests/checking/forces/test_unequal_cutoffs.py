@@ -9,7 +9,7 @@ import pytest
 from examined import examined
 
 from benchmarks.heel_strike import ImpactStride, moments
-from musclesolve.pipeline.run import recording_of
+from musclesolve.forces import recording_of
 from musclesolve.synthetic.reference_stride import reference_stride
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 

@@ -24,8 +24,8 @@ from musclesolve.dynamics.inverse.predicted_reactions import (
 )
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, moving_bodies
 from musclesolve.dynamics.model.mass_center import mass_center
-from musclesolve.pipeline.mechanics import Mechanics, mechanics
-from musclesolve.pipeline.run import recording_of
+from musclesolve.forces import mechanics, recording_of
+from musclesolve.pipeline.mechanics import Mechanics
 
 BELT = np.array([-1.2, 0.1, 0.0])
 

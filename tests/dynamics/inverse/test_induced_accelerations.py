@@ -23,7 +23,7 @@ from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motio
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.mass_center import mass_weighted
 from musclesolve.dynamics.model.mass_matrix import mass_matrix, weight_force
-from musclesolve.pipeline.run import prepare
+from musclesolve.forces import prepare
 
 FRAMES = (5, 20, 45)
 LOADED = ("hip_flexion_r", "knee_flexion_r", "ankle_dorsiflexion_l")

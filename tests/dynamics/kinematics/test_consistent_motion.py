@@ -23,7 +23,7 @@ from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.dynamics.vectors import blocks, lines_of
-from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.forces import mechanics
 from musclesolve.recording.trial.trial_file import read_trial
 
 METHOD = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)

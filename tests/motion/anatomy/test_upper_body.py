@@ -11,8 +11,8 @@ import xarray as xr
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.forces import mechanics
 from musclesolve.motion.anatomy.anatomy import anatomy
-from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.text.opensim_text import read_trc, write_trc
 from musclesolve.recording.trial.trial_file import read_trial
 

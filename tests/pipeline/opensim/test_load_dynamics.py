@@ -11,7 +11,6 @@ from refusals import refused
 from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 
 from musclesolve._util.arrays import Array
-from musclesolve.checking.check import share_model
 from musclesolve.opensim.external_loads import read_external_loads
 from musclesolve.opensim.geometry import opensim_geometry, path_wrenches
 from musclesolve.opensim.inverse_dynamics import inverse_dynamics, joint_reactions
@@ -24,6 +23,7 @@ from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model
 from musclesolve.pipeline.patella import Ligament, quadriceps
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.opensim_text import write_mot
+from musclesolve.run_trial import share_model
 
 XML = """<OpenSimDocument Version="40000"><ExternalLoads name="loads"><objects>
 <ExternalForce name="push"><applied_to_body>talus_r</applied_to_body><force_identifier>push_v</force_identifier>

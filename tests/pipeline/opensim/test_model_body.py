@@ -13,7 +13,6 @@ from refusals import refused
 from small_model_motion import DOFS, TIME, feasible_moments, save_inputs, small_motion
 from xarray.core.indexing import MemoryCachedArray
 
-from musclesolve.checking.check import share_model
 from musclesolve.dynamics import vectors
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
 from musclesolve.opensim import kinematics
@@ -33,6 +32,7 @@ from musclesolve.pipeline.opensim.shared_choice import shared_choice
 from musclesolve.pipeline.share import share, sharing_problem
 from musclesolve.results.dataset import picture
 from musclesolve.results.facts import Facts
+from musclesolve.run_trial import share_model
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import find_solver

@@ -11,8 +11,8 @@ from small_model import TEXT
 from small_model_motion import DOFS, TIME, save_inputs
 
 import musclesolve as ms
+from musclesolve.forces import prepare
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.pipeline.run import prepare
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.opensim_text import write_mot
 from musclesolve.recording.trial.model_trial import ModelTrial

@@ -16,8 +16,8 @@ import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.subject_size import GivenSubject
-from musclesolve.pipeline.mechanics import Mechanics, mechanics
-from musclesolve.pipeline.run import recording_of
+from musclesolve.forces import mechanics, recording_of
+from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.recording.c3d.c3d_file import read_c3d
 
 SEGMENTS = {

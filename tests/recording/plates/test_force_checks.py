@@ -12,7 +12,8 @@ from examined import examined
 from synthetic_trial import write_trial
 
 from musclesolve.errors import InputError
-from musclesolve.pipeline.mechanics import measured_moments, mechanics
+from musclesolve.forces import mechanics
+from musclesolve.pipeline.mechanics import measured_moments
 from musclesolve.recording.data import Side, Table, Trial
 from musclesolve.recording.plates import plate_checks
 from musclesolve.recording.plates.plate_checks import impossible_samples, sample_fault

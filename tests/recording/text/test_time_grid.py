@@ -17,7 +17,7 @@ from thorough import examples, some
 import musclesolve as ms
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.errors import InputError
-from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.forces import mechanics
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.formats import convert, read_markers
 from musclesolve.recording.text.csv_file import read_csv_forces, read_csv_markers

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from musclesolve.checking.check import run
 from musclesolve.data.bundled import reference_stride
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.report.picture.moving_picture import picture_page
+from musclesolve.run_trial import run
 from musclesolve.sharing.status import Status
 
 LOST = slice(30, 40)

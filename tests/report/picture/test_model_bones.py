@@ -17,7 +17,6 @@ from small_model_motion import DOFS, feasible_moments, small_motion
 from typer.testing import CliRunner
 
 import musclesolve as ms
-from musclesolve.checking.check import share_model
 from musclesolve.cli import app as cli
 from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
@@ -30,6 +29,7 @@ from musclesolve.report.picture.moving_picture import picture_page
 from musclesolve.report.picture.picture_data import picture_data
 from musclesolve.results.dataset.picture import model_skeleton
 from musclesolve.results.files.result_netcdf import write_result
+from musclesolve.run_trial import share_model
 
 
 def mesh(file: str, inside: str = "") -> str:

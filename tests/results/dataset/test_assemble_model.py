@@ -12,7 +12,6 @@ from said import summary
 from small_model import save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
-from musclesolve.checking.check import share_model
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.leg_problem import leg_problem
@@ -20,6 +19,7 @@ from musclesolve.results.dataset.result_quantities import identity
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
 from musclesolve.results.judgement import judge
+from musclesolve.run_trial import share_model
 from musclesolve.sharing.solving import solve
 
 DRAWN = {"activations", "muscle_forces", "joint_powers", "coordinates_and_moments", "reserves"}

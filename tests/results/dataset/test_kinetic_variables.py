@@ -12,8 +12,8 @@ from scipy.interpolate import make_interp_spline
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.forces import prepare
 from musclesolve.pipeline.body import Analysis
-from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.labels import DIRECTIONS, SEGMENT_OF
@@ -134,8 +134,8 @@ def test_a_model_result_has_the_power_of_its_coordinates(tmp_path: Path):
     from small_model import save_model
     from small_model_motion import DOFS, feasible_moments, small_motion
 
-    from musclesolve.checking.check import share_model
     from musclesolve.opensim.read_model import read_osim
+    from musclesolve.run_trial import share_model
 
     small = read_osim(save_model(tmp_path))
     motion = small_motion(small)

@@ -8,12 +8,12 @@ import xarray as xr
 from small_model import save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
-from musclesolve.checking.check import run, share_model
 from musclesolve.data.bundled import reference_stride
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.export.time_series import chosen
 from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve.run_trial import run, share_model
 
 
 @pytest.fixture(scope="module")

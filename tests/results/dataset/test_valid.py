@@ -13,7 +13,8 @@ from said import summary
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
-from musclesolve.pipeline.mechanics import Mechanics, mechanics
+from musclesolve.forces import mechanics
+from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.pipeline.recorded_body import recorded_body
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.pipeline.share import share

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.cli.app import app
-from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.forces import mechanics
 from musclesolve.recording.data import SegmentValues, Trial
 from musclesolve.studies.calibration.body_calibration import _check_loaded, segment_masses
 from musclesolve.studies.calibration.body_residual import trial_pieces

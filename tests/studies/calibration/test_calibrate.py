@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve._util.warning_note import WarningNote
-from musclesolve.pipeline.run import prepare
+from musclesolve.forces import prepare
 from musclesolve.results.tables.calibration_tables import calibration_lines
 from musclesolve.studies.calibration.calibrate import _worse, calibrate_muscles
 from musclesolve.studies.calibration.observations import EMG, Observation

@@ -7,8 +7,8 @@ import pytest
 from known_person import HEADS, known_trials
 from thorough import some
 
+from musclesolve.forces import prepare
 from musclesolve.motion.signals.emg_envelope import shaped
-from musclesolve.pipeline.run import prepare
 from musclesolve.studies.calibration.calibrate import CalibrationProblem
 from musclesolve.studies.calibration.free_parameters import Measured, free_factors
 from musclesolve.studies.calibration.observations import TrialMuscles, correlated_samples

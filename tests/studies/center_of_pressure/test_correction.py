@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 import musclesolve as ms
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.forces import mechanics
 from musclesolve.studies.center_of_pressure import (
     AT_BOUND,
     CORRECTED,

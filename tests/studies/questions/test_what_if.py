@@ -21,7 +21,7 @@ from musclesolve.data import reference_stride
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.induced_accelerations import LinkedBodies
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.pipeline.run import prepare
+from musclesolve.forces import prepare
 from musclesolve.pipeline.share import share, share_part
 from musclesolve.results.tables.question_tables import scenario_facts, scenario_tables
 from musclesolve.sharing.cost.cost_check import check_cost

@@ -9,7 +9,7 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
-from musclesolve.pipeline.run import prepare
+from musclesolve.forces import prepare
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.recording.trial.trial_file import read_trial

@@ -14,10 +14,10 @@ from small_model_motion import DOFS, feasible_moments, small_motion
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
+from musclesolve.forces import prepare
 from musclesolve.muscles import PersonMuscles
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import prepare
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations

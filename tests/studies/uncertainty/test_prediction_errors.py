@@ -12,8 +12,8 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.forces import prepare
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import prepare
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations

@@ -10,7 +10,7 @@ import pytest
 import muscle_db
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
-from musclesolve.pipeline.run import prepare
+from musclesolve.forces import prepare
 from musclesolve.pipeline.share import share_part
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.settings import error_keys

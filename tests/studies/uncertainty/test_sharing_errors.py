@@ -11,7 +11,7 @@ from scipy.stats import foldnorm
 import musclesolve as ms
 from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.data.bundled import reference_stride
-from musclesolve.pipeline.run import prepare
+from musclesolve.forces import prepare
 from musclesolve.pipeline.share import sharing_problem
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.forces import mechanics
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.reference_stride import reference_stride
 from musclesolve.synthetic.synthetic_recording import synthetic_recording

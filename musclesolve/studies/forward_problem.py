@@ -26,12 +26,12 @@ from musclesolve.dynamics.model.mass_matrix import mass_matrix
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.errors import input_error
+from musclesolve.forces import prepare_recording, recording_of
 from musclesolve.muscles.driving.muscle_forces import MuscleForces, muscle_forces
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.pipeline.run import prepare_recording, recording_of
 from musclesolve.pipeline.run_options import check_rigid
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial

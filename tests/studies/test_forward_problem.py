@@ -12,10 +12,10 @@ from musclesolve.data.bundled import reference_stride as bundled_trial
 from musclesolve.dynamics.forward.simulate import Integration, System
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.forces import prepare
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
-from musclesolve.pipeline.forward_problem import Tracking, forward_problem, growth, problem_of
-from musclesolve.pipeline.run import prepare
 from musclesolve.pipeline.share import share
+from musclesolve.studies.forward_problem import Tracking, forward_problem, growth, problem_of
 from musclesolve.synthetic.reference_stride import reference_stride
 
 QUICK = Integration(tolerance=1e-7)

@@ -1,0 +1,200 @@
+"""The road from a recording to muscle forces: the whole method, from top to bottom.
+
+| stage | function | gives |
+| --- | --- | --- |
+| landmarks | `anatomy` | points and axes of the body over time, (T', 3) [m] each, and where they are in standing |
+| model | `subject_model` | bodies, joints and masses of the person: K joint angles, six coordinates of the pelvis |
+| motion | `consistent_motion` | natural coordinates (T, N, 3), joint angles (T, K+6) [rad, m] and two derivatives |
+| ground reactions | `ground_reactions` | force, moment and center of pressure of each foot, (T, 3) [N, N m, m] |
+| moments | `measured_moments` | generalized forces (T, K+6) [N m, N]; the last six are the residual at the pelvis |
+| muscles | `Options.muscles` | n muscles of the set on each side, scaled to the model |
+| state | `muscle_state` | lengths, velocities, capacities (T, n), moment arms (T, m, n) [m] |
+| problem | `sharing_problem` | A a = b, lower <= a <= upper in every frame |
+| solution | `solve` | activations (T, n), status and certificate of every frame |
+
+T frames lie in the time range. T' frames are more by a margin, so that derivatives hold at the ends of the range. Axes: x forward, y
+left, z up. Each stage is a function on plain arrays and dataclasses, and may be replaced by another one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.names import unknown_name
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
+from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics.model.model import Model
+from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy, same_points
+from musclesolve.motion.ground_reaction import ground_reactions
+from musclesolve.pipeline.body import Analysis
+from musclesolve.pipeline.emg_informed import with_arguments
+from musclesolve.pipeline.mechanics import (
+    TIME_MARGIN,
+    Mechanics,
+    changed_motion,
+    check_reduction,
+    completed_reactions,
+    subject_model,
+)
+from musclesolve.pipeline.opensim.model_body import ModelBody, body_of_trial
+from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
+from musclesolve.pipeline.run_options import find_options
+from musclesolve.pipeline.share import share
+from musclesolve.recording.data import AnyTrial, Trial
+from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.settings.trial import REDUCED
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.solver.solver_registry import Solver
+
+
+def muscle_forces(
+    trial: AnyTrial | str | Path,
+    cost: str | Cost | None = None,
+    solver: str | Solver | None = None,
+    side: str = "both",
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Analysis:
+    """Compute the muscle forces of a trial, as arrays of its parts; arguments as in `run`, which labels and judges.
+
+    Raises:
+        InputError: see `run`.
+
+    Examples:
+        >>> from musclesolve.forces import muscle_forces
+        >>> right = muscle_forces(ms.data.reference_stride(), side="r").parts[0]
+        >>> right.solution.force.shape, right.state.moment_arm.shape
+        ((66, 43), (66, 7, 43))
+    """
+    return share(prepare(trial, cost, solver, side, progress, **settings), progress=progress)
+
+
+def prepare(
+    trial: AnyTrial | str | Path,
+    cost: str | Cost | None = None,
+    solver: str | Solver | None = None,
+    side: str = "both",
+    progress: Progress | None = None,
+    **settings: Any,
+) -> RecordedBody | ModelBody:
+    """Compute all stages before the sharing of forces, which do not depend on the cost; arguments as in `run`."""
+    trial = with_arguments(read_trial(trial), **settings)
+    if isinstance(trial, Trial):
+        return prepare_recording(trial, cost, solver, side, progress)
+    assert isinstance(trial, ModelTrial)
+    (progress or no_progress)("inverse dynamics", 0.35)
+    return body_of_trial(trial, cost, solver, side)
+
+
+def prepare_recording(
+    trial: Trial,
+    cost: str | Cost | None = None,
+    solver: str | Solver | None = None,
+    side: str = "both",
+    progress: Progress | None = None,
+) -> RecordedBody:
+    """Compute all stages before the sharing of forces for a recording; arguments as in `run`."""
+    options = find_options(trial, cost, solver, side)
+    return recorded_body(trial, options, mechanics(trial, progress), progress)
+
+
+def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:
+    """Compute landmarks, model, motion and ground reactions of a recording.
+
+    start: coordinates (T, K+6) from which the fit starts, see `mechanics_of`.
+    """
+    report = progress or no_progress
+    report("markers", 0.05)
+    landmarks = anatomy(trial, TIME_MARGIN)
+    report("kinematics", 0.15)
+    return mechanics_of(trial, landmarks, start)
+
+
+def mechanics_of(
+    trial: Trial,
+    landmarks: Anatomy,
+    start: Array | None = None,
+    known: tuple[Trial, Mechanics] | None = None,
+) -> Mechanics:
+    """Compute model, motion and ground reactions of a recording from its landmarks.
+
+    The fit starts from coordinates (T, K+6), such as `fit.coordinates` of the same frames with other markers or another
+    subject: they save iterations and do not change the result. known: another state of the recording and its mechanics,
+    whose poses are reused where subject, points and times are equal.
+    """
+    if known is not None and _same_motion(trial, landmarks, *known):
+        reactions = ground_reactions(trial.forces, known[1].motion.time, landmarks.filter)
+        return replace(known[1], measured=landmarks, reactions=reactions)
+    consistency = trial.settings.consistency
+    check_reduction(trial)
+
+    model = subject_model(trial, landmarks)
+    targets = _targets(trial, model, landmarks)
+    fit, motion = consistent_motion(
+        model, targets, landmarks.time, consistency.method, consistency.derivatives, start
+    )
+    inside = trial.inside(landmarks.time, *trial.time_range)
+    analyzed = motion.frames(slice(*true_runs(inside)[0]))  # shares the memory of the motion
+
+    if trial.predicted_spans is not None:
+        completed = completed_reactions(trial, model, motion, landmarks.filter)
+        reactions = [reaction.frames(inside) for reaction in completed]
+        predicted = trial.settings.files.predicted
+        return Mechanics(landmarks, model, fit, analyzed, reactions, predicted, (motion.time, completed))
+    reactions = ground_reactions(trial.forces, analyzed.time, landmarks.filter)
+    unchanged = Mechanics(landmarks, model, fit, analyzed, reactions)
+    if consistency.residual == REDUCED:
+        return changed_motion(trial, unchanged, targets, motion)
+    return unchanged
+
+
+def recording_of(trial: AnyTrial | str | Path, purpose: str, plates: bool = False) -> Trial:
+    """Return the trial of a recording, or read its file; refuse the trial of an OpenSim model for a purpose.
+
+    plates: refuse a trial whose ground reactions are predicted, too.
+    """
+    trial = read_trial(trial)
+    if not isinstance(trial, Trial):
+        raise trial.document.error("pipeline.needs_recording", "files", "model", purpose=purpose)
+    if plates and trial.settings.files.predicted:
+        raise trial.document.error("pipeline.needs_plates", "files", "forces", purpose=purpose)
+    return trial
+
+
+def _targets(trial: Trial, model: Model, landmarks: Anatomy) -> Targets:
+    """The landmarks as targets of the fit, with the weights of the trial."""
+    weights = trial.settings.consistency.weights
+    names = [*landmarks.points, *landmarks.directions]
+    if unknown := [name for name in weights if name not in names]:
+        error = unknown_name(unknown[0], "point or axis", names, " of the model that this recording shows")
+        raise trial.document.placed(error, "consistency", "weights")
+    return Targets.build(model, landmarks.points, landmarks.directions, weights)
+
+
+def _same_motion(trial: Trial, landmarks: Anatomy, other: Trial, known: Mechanics) -> bool:
+    """Return whether a recording with measured forces has exactly the consistent motion of the known mechanics.
+
+    The motion depends on markers alone, unless the residual at the pelvis is reduced.
+    """
+    inside = trial.inside(landmarks.time, *trial.time_range)
+    return (
+        trial.predicted_spans is None
+        and trial.settings.consistency.residual != REDUCED
+        and other.predicted_spans is None
+        and trial.subject is other.subject
+        and trial.settings.consistency == other.settings.consistency
+        and landmarks.pelvis_depth == known.measured.pelvis_depth
+        and np.array_equal(landmarks.time, known.measured.time)
+        and np.array_equal(landmarks.time[inside], known.motion.time)
+        and all(
+            same_points(getattr(landmarks, name), getattr(known.measured, name))
+            for name in ("offsets", "points", "directions")
+        )
+    )

@@ -1,0 +1,97 @@
+"""The front door: `run` and `share_model` compute muscle forces, label them and judge them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve.checking.check import findings_of, findings_of_body
+from musclesolve.constants import USUAL_COST, USUAL_SOLVER
+from musclesolve.forces import prepare
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.pipeline.body import Sharing
+from musclesolve.pipeline.opensim.coordinate_motion import Source
+from musclesolve.pipeline.opensim.model_body import model_body, model_settings
+from musclesolve.recording.data import AnyTrial
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.shared_result import judged_result
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.solver.solver_registry import Solver, find_solver
+
+
+def run(
+    trial: AnyTrial | str | Path,
+    cost: str | Cost | None = None,
+    solver: str | Solver | None = None,
+    side: str = "both",
+    progress: Progress | None = None,
+    **settings: Any,
+) -> xr.Dataset:
+    """Compute muscle forces from recorded motion and ground forces.
+
+    Args:
+        trial: a checked trial, from `read_trial`, or the path of a trial file.
+        cost: name of a cost, or a Cost; the trial file's unless given.
+        solver: name of a solver, or a Solver; the trial file's unless given.
+        side: "r", "l" or "both".
+        progress: called with the name of each stage and the share of the work that is done.
+        settings: settings of the trial file that are replaced here, by keyword. emg_weight: w of EMG-informed sharing,
+            cost + w sum (a - e)^2 over the muscles with EMG, in units of the cost; 0 compares EMG without following it.
+
+    Returns:
+        Dataset over time, dof, muscle, side, joint, axis and component; every variable has its unit in
+        attrs["units"]. `valid` (time, side) marks the frames that may be used, with `status` SOLVED or
+        SOLVED_WITH_RESERVE. Frames without a valid solution have NaN for all variables of the solution: activations,
+        muscle and contact forces, reserves, cost and certificate. Motion, joint moments, net reactions and the state of
+        the muscles remain, because they show the cause. `plausible` (side) states whether the values of a leg are near
+        measured ones; its attributes give the reasons. attrs["findings"] has the findings of `check` on the recording
+        or model, as JSON.
+
+    Raises:
+        InputError: the trial requests an impossible analysis; the message names the field.
+
+    Examples:
+        >>> result = ms.run(ms.data.reference_stride(), cost="stress_cubed")
+        >>> result["muscle_force"].attrs["units"], bool(result["valid"].all())
+        ('N', True)
+    """
+    report = progress or no_progress
+    trial = read_trial(trial)
+    body = prepare(trial, cost, solver, side, report, **settings)
+    return judged_result(body, findings_of(trial, body), report)
+
+
+def share_model(
+    model: OpenSimModel | str | Path,
+    coordinates: Source,
+    moments: Source | None = None,
+    cost: str | Cost = USUAL_COST,
+    solver: str | Solver = USUAL_SOLVER,
+    side: str = "both",
+    **choices: Any,
+) -> xr.Dataset:
+    """Compute the muscle forces of an OpenSim model from its motion and joint moments or loads.
+
+    Args:
+        model, coordinates, moments, side, choices: see `opensim_problem`.
+        cost: a name (`costs()` lists them) or a Cost.
+        solver: a name (`solvers()` lists them) or a Solver.
+
+    Returns:
+        Dataset over time, dof, muscle and side with the variables of `run`, under the names of the model. Groups of
+        coordinates that no muscle connects, such as the legs, are solved apart; the status of a side is the worst of
+        its groups.
+
+    Raises:
+        InputError: see `opensim_problem`; an unknown cost or solver.
+    """
+    settings = model_settings(**choices)
+    tendon, stated = settings.muscles.tendon, settings.sharing
+    chosen = find_cost(cost), find_solver(solver)
+    sharing = Sharing(*chosen, tendon, stated.reserve_weight, stated.least_activation)
+    body = model_body(model, coordinates, moments, settings, sharing, side)
+    return judged_result(body, findings_of_body(body))
