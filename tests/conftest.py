@@ -17,14 +17,11 @@ from hypothesis import HealthCheck, settings
 from recorded_data import REPOSITORY, recorded
 from thorough import THOROUGH
 
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
+from musclesolve import read_osim, read_trial
+from musclesolve.dynamics import Model, Motion, Wrench, differentiate
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.model.model import Model
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.read_model import read_osim
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.files import Trial
+from musclesolve.opensim import OpenSimModel
 
 # No test fails for a slow machine. Of inputs that can be anything, as many as hypothesis draws by default only in a
 # thorough run.
@@ -64,7 +61,7 @@ def pytest_collection_finish() -> None:
     """The first process compiles the other half; from now on garbage is looked for, in what tests make alone."""
     if os.environ.get("PYTEST_XDIST_WORKER") == "gw0":
         from musclesolve.dynamics.kernel import entry as dynamics
-        from musclesolve.sharing.kernel.compiled_solver import compile_kernel
+        from musclesolve.sharing import compile_kernel
 
         compile_kernel()
         load_all(dynamics)

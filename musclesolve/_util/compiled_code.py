@@ -15,11 +15,7 @@ import numba
 import numpy as np
 from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
 from numba import njit
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.runtime import rtsys
 
-from musclesolve._util import joined_compilation
-from musclesolve._util.joined_compilation import PartCompiler, WholeCompiler, without_detours
 from musclesolve._util.locks import OneThread
 from musclesolve._util.processes import cores
 
@@ -45,7 +41,6 @@ OPTIONS: dict[str, Any] = {
 WITHIN: dict[str, Any] = OPTIONS | {
     "no_cpython_wrapper": True,
     "no_rewrites": True,
-    "pipeline_class": PartCompiler,
 }
 
 _COMPILING = OneThread()
@@ -84,8 +79,7 @@ def source_version(*sources: Path) -> str:
     files = [
         file for place in sources for file in (sorted(place.glob("*.py")) if place.is_dir() else [place])
     ]
-    compilers = Path(__file__), Path(joined_compilation.__file__)
-    content = b"".join(file.read_bytes() for file in (*files, *compilers))
+    content = b"".join(file.read_bytes() for file in (*files, Path(__file__)))
     content += f"{numba.__version__} {get_host_cpu_name()}".encode()
     return hashlib.sha256(content).hexdigest()[:16]
 
@@ -105,7 +99,7 @@ class CompiledFunction:
         message: str,
     ) -> None:
         self.signature, self.message = signature, message
-        self.options = {"pipeline_class": WholeCompiler, **options}
+        self.options = dict(options)
         self._loaded: Any = None
         self._beside: subprocess.Popen[bytes] | None = None
         # numba names its files after the function: other sources, other files
@@ -156,7 +150,7 @@ class CompiledFunction:
     def load(self) -> Any:
         """The function from the cache, or compiled now by one thread if the cache is missing, damaged or read-only."""
         if self._loaded is None:
-            with _COMPILING, without_detours():
+            with _COMPILING:
                 if self._loaded is None:
                     self._loaded = self._load()
         return self._loaded
@@ -180,16 +174,24 @@ class CompiledFunction:
         return self.dispatcher
 
     def _from_disk(self) -> bool:
-        """Load machine code as numba does, without its rules of compilation for every known function and type, which
-        take several times as long; returns whether there is any.
+        """Load machine code without numba's rules of compilation for every known function and type.
+
+        They take several times as long as the code. Returns whether it was loaded: where the insides of numba differ
+        from these, numba loads it its own way.
         """
-        target = self.dispatcher.targetctx
-        with global_compiler_lock:
-            rtsys.initialize(target)  # the C functions that take arrays from Python
-            found = self.dispatcher._cache._load_overload(self.signature, target)
-            if found is not None:
-                self.dispatcher.add_overload(found)
-        return found is not None
+        try:
+            from numba.core.compiler_lock import global_compiler_lock
+            from numba.core.runtime import rtsys
+
+            target = self.dispatcher.targetctx
+            with global_compiler_lock:
+                rtsys.initialize(target)  # the C functions that take arrays from Python
+                overload = self.dispatcher._cache._load_overload(self.signature, target)
+                if overload is not None:
+                    self.dispatcher.add_overload(overload)
+        except DAMAGED:
+            return False
+        return overload is not None
 
     def _recompiled(self, error: Exception) -> Any:
         """Replace damaged cache files, or compile in memory if they cannot be removed."""

@@ -4,7 +4,7 @@ import numpy as np
 from source_rows import TEXT
 
 from benchmarks.filter_within import experiment, penalty, smoothed
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 
 
 def test_half_of_a_sine_of_the_cutoff_is_left() -> None:

@@ -32,7 +32,7 @@ from benchmarks.timing import side_by_side
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import MuscleSolveError
-from musclesolve.motion.signals.injury_criteria import head_injury_criterion, severity_index
+from musclesolve.signals import head_injury_criterion, severity_index
 
 
 def test_the_subjects_have_their_mass_and_the_lengths_of_the_print():

@@ -34,8 +34,7 @@ from benchmarks.pedestrian import (
 )
 from benchmarks.recorded_figures import recorded
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.contact.contact_pairs import separation
-from musclesolve.dynamics.contact.surfaces import sphere
+from musclesolve.dynamics import separation, sphere
 from musclesolve.dynamics.forward.simulate import momentum
 
 SPEED = 30.0

@@ -9,7 +9,7 @@ from thorough import THOROUGH
 
 from benchmarks.recorded_figures import recorded
 from benchmarks.rollover.seating import LABORATORY, cameras, rolled_over, seat
-from musclesolve.recording.cameras.camera import ring
+from musclesolve.cameras import ring
 
 
 def test_without_noise_the_chain_returns_the_pose_that_was_filmed() -> None:

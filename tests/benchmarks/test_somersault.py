@@ -9,7 +9,8 @@ import pytest
 from planar_closed_forms import joint_reactions_classical, lower_limb_reactions
 
 from benchmarks.somersault import SUPPORT, balances, measured, somersault
-from musclesolve.dynamics.planar.planar_dynamics import inverse_dynamics, load_force, torque_matrix
+from musclesolve.dynamics.planar import inverse_dynamics
+from musclesolve.dynamics.planar.planar_dynamics import load_force, torque_matrix
 from musclesolve.dynamics.planar.planar_tree import place
 
 

@@ -26,13 +26,13 @@ from benchmarks.thesis_figures.stick_figure import paths_in_space
 from benchmarks.thesis_figures.study import SAGITTAL, Study
 from benchmarks.thesis_figures.twitches import PEAK, RATES, summed, sustained, twitch
 from musclesolve.constants import USUAL_COST
-from musclesolve.data.bundled import reference_stride
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.sensitivity.moment_sensitivity import (
+from musclesolve.data import reference_stride
+from musclesolve.dynamics import (
+    Targets,
     application_sensitivity,
     landmark_sensitivity,
     mass_sensitivity,
+    segment_motion,
 )
 from musclesolve.motion.signals.residual_analysis import CutoffVerdict
 from musclesolve.settings.trial import MuscleSettings

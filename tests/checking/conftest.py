@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve import read_trial
+from musclesolve.files import Trial
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,8 @@ from musclesolve import forces
 from musclesolve.checking.check import check
 from musclesolve.checking.forces.newtons_law import COMPARED
 from musclesolve.checking.stages import examine
+from musclesolve.files import Trial
 from musclesolve.recording import data
-from musclesolve.recording.data import Trial
 from musclesolve.recording.trial import trial_file
 from musclesolve.run_trial import run
 from musclesolve.synthetic.synthetic_recording import synthetic_recording

@@ -11,10 +11,11 @@ from examined import examined
 
 import musclesolve
 from musclesolve.checking.check import check
-from musclesolve.recording.data import Trial
+from musclesolve.files import Trial
 from musclesolve.results.finding import codes
 from musclesolve.results.judgement import Report
-from musclesolve.synthetic.faults import faults, plant
+from musclesolve.synthetic import plant
+from musclesolve.synthetic.faults import faults
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 # What is looked for in the place of a finding, besides its code.

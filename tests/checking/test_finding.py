@@ -16,7 +16,7 @@ import musclesolve as ms
 from musclesolve.cli.app import app
 from musclesolve.results.finding import Finding, Where, codes, texts
 from musclesolve.results.judgement import Report, sorted_findings
-from musclesolve.synthetic.faults import plant
+from musclesolve.synthetic import plant
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"

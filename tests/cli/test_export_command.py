@@ -11,9 +11,10 @@ from scipy.io import loadmat
 from synthetic_result import few_muscles, result, with_troubles
 from typer.testing import CliRunner
 
+from musclesolve import read_result
 from musclesolve.cli import app as cli
-from musclesolve.recording.text.opensim_text import read_mot
-from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve.files import read_mot
+from musclesolve.results.files.result_netcdf import write_result
 
 
 @pytest.fixture

@@ -18,14 +18,14 @@ from small_model_motion import DOFS, save_inputs
 from synthetic_result import few_muscles, result, with_troubles
 from typer.testing import CliRunner
 
+from musclesolve import read_osim, read_result
 from musclesolve.cli import app as cli
 from musclesolve.cli.json_text import json_text
 from musclesolve.cli.printing import mode
 from musclesolve.cli.result_documents import benchmark_document
-from musclesolve.data.bundled import reference_stride
-from musclesolve.opensim.read_model import read_osim
+from musclesolve.data import reference_stride
 from musclesolve.plotting.study import average_figures, comparison_figures
-from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.benchmark.benchmark import BenchmarkReport
 from musclesolve.studies.benchmark.measure import Latency, Row, SingleFrame
 

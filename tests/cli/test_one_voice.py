@@ -13,16 +13,16 @@ from recorded_data import recorded
 from said import summary
 
 import musclesolve as ms
+from musclesolve import read_result
 from musclesolve.checking.check import check
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 from musclesolve.live.replay import replay
 from musclesolve.report.page import write_report
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import Facts
-from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.results.judgement import NOT_PLAUSIBLE, NOT_USABLE, USABLE, Judgement, Report, judge
 from musclesolve.studies.many_trials.one_trial import Job, attempt
-from musclesolve.synthetic.faults import plant
+from musclesolve.synthetic import plant
 
 PLANTED = {
     "sound": USABLE,

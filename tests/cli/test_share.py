@@ -15,13 +15,12 @@ from small_model import save_model
 from small_model_motion import DOFS, save_inputs
 from typer.testing import CliRunner, Result
 
+from musclesolve import read_osim, read_result
 from musclesolve.cli import app as cli
 from musclesolve.cli.options import stated_strains
-from musclesolve.opensim.read_model import read_osim
+from musclesolve.files import read_mot, write_mot
 from musclesolve.plotting import figure_sets as save
-from musclesolve.recording.text.opensim_text import read_mot, write_mot
 from musclesolve.results.export.opensim_files import ENDINGS
-from musclesolve.results.files.result_netcdf import read_result
 
 
 @pytest.fixture

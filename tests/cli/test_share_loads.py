@@ -10,11 +10,9 @@ from small_model import save_model
 from small_model_motion import DOFS, save_inputs
 from typer.testing import CliRunner, Result
 
+from musclesolve import read_osim, read_result
 from musclesolve.cli import app as cli
-from musclesolve.opensim.read_model import read_osim
-from musclesolve.recording.data import Table
-from musclesolve.recording.text.opensim_text import write_mot
-from musclesolve.results.files.result_netcdf import read_result
+from musclesolve.files import Table, write_mot
 
 
 @pytest.fixture

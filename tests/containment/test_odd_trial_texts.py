@@ -7,9 +7,9 @@ from many_trials import write_stride
 from typer.testing import CliRunner
 
 import muscle_db
+from musclesolve import read_trial
 from musclesolve.cli import app as cli
 from musclesolve.errors import InputError
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.studies.many_trials.run_many import find_trials
 
 DEEP = "[" * 3000 + "]" * 3000

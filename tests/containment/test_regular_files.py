@@ -15,7 +15,7 @@ import muscle_db
 import musclesolve as ms
 from muscle_db.regular_file import RECORDING, RESULT, SETTINGS
 from musclesolve.cli import app as cli
-from musclesolve.dynamics.model.topology_file import load_topology
+from musclesolve.dynamics import load_topology
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.files.result_netcdf import result_attributes

@@ -18,20 +18,18 @@ from sharing_cases import RESTING, SMOOTH, equipped, leg
 
 import muscle_db
 from muscle_db.toml_text import to_toml
+from musclesolve import Cost, Problem, Status, costs, solve, solvers
 from musclesolve.checking.check import all_checks
 from musclesolve.checking.stages import Stage
 from musclesolve.errors import InputError
 from musclesolve.plotting.figure_sets import FIGURES, OF_MODEL
 from musclesolve.recording import formats
 from musclesolve.results.dataset.quantities import ANALYSIS, KINDS, QUANTITIES
-from musclesolve.sharing.certificate import kkt_residual
-from musclesolve.sharing.cost.cost_base import NEEDS, Cost
-from musclesolve.sharing.cost.cost_registry import REGISTRY, costs, find_cost
-from musclesolve.sharing.cost.named.muscle_sums import ForceSquared
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.solver_registry import find_solver, solvers
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status, is_solved
+from musclesolve.sharing import kkt_residual
+from musclesolve.sharing.cost import NEEDS, ForceSquared
+from musclesolve.sharing.cost.cost_registry import REGISTRY, find_cost
+from musclesolve.sharing.solver.solver_registry import find_solver
+from musclesolve.sharing.status import is_solved
 
 ROOT = Path(__file__).parents[2]
 formats._add_readers()

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
+from musclesolve import read_trial
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.data.bundled import reference_stride
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.data import reference_stride
+from musclesolve.files import Trial
 
 INTERVALS = 65  # of a stride, at 60 Hz
 RIGID = (

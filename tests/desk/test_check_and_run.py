@@ -13,6 +13,7 @@ import pytest
 import xarray as xr
 from typer.testing import CliRunner
 
+from musclesolve import costs, read_result
 from musclesolve._util.progress import no_progress
 from musclesolve._util.worker_pool import DONE
 from musclesolve.cli.app import app
@@ -24,12 +25,10 @@ from musclesolve.desk.desk import Desk, RunOptions
 from musclesolve.desk.result_facts import result_facts
 from musclesolve.desk.steps import check_step, run_step
 from musclesolve.errors import BusyError, InputError
-from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.results.finding import Finding, Where
 from musclesolve.results.judgement import Report
 from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import RecordedSettings
-from musclesolve.sharing.cost.cost_registry import costs
 
 STEPS = ("files", "subject", "markers", "plates", "events", "emg", "check", "run", "result")
 

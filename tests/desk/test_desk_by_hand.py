@@ -18,7 +18,7 @@ from drafted_folders import recordings
 from playwright.sync_api import TimeoutError
 
 import musclesolve as ms
-from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.files import landmarks
 
 pytestmark = needs_chromium
 SOON = 150_000.0

@@ -11,16 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.marker_meaning import Mapped, Meaning, Recording, parts, way_text
 from musclesolve.desk.marker_picture import Picture
 from musclesolve.desk.marker_words import cell_text, in_words, missing_text, row_title, seen_text
 from musclesolve.desk.steps.markers_step import state
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
-from musclesolve.recording.formats import read_markers
-from musclesolve.recording.markers.landmark_names import landmarks
-from musclesolve.recording.text.opensim_text import write_trc
+from musclesolve.files import landmarks, read_markers, write_trc
 
 
 @pytest.fixture

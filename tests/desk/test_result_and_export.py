@@ -16,6 +16,7 @@ import xarray as xr
 from refusals import refused
 
 import musclesolve as ms
+from musclesolve import Status
 from musclesolve._util.locks import Lock
 from musclesolve._util.progress import no_progress
 from musclesolve.data import reference_stride
@@ -30,7 +31,6 @@ from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.results.finding import FINDINGS, Finding
 from musclesolve.results.judgement import LABELS
 from musclesolve.settings.commands import EXPORT_FORMATS
-from musclesolve.sharing.status import Status
 from musclesolve.studies import compare_results
 
 

@@ -18,13 +18,17 @@ from benchmarks.thesis_figures.figure_registry import FIGURES
 from benchmarks.thesis_figures.saturation import NEAREST, SOURCE, outcomes
 from benchmarks.thesis_figures.study import Study
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.data.bundled import reference_stride
-from musclesolve.dynamics.contact.belt import RigidSeat
+from musclesolve.data import reference_stride
+from musclesolve.dynamics import (
+    HertzContact,
+    RigidSeat,
+    disagreement,
+    forward_human_model,
+    joint_moments_by_route,
+)
 from musclesolve.dynamics.contact.body_surfaces import body_surfaces
-from musclesolve.dynamics.contact.contact_pairs import HertzContact
-from musclesolve.dynamics.inverse.route_agreement import disagreement, joint_moments_by_route
 from musclesolve.dynamics.model.data_files import read_table
-from musclesolve.dynamics.model.human_model import forward_human_model, human_model
+from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.motion.signals.low_pass import low_pass
 
 STUDY = Study(reference_stride())

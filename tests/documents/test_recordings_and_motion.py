@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from musclesolve.recording.markers.marker_set import marker_sets
+from musclesolve.files import marker_sets
 from musclesolve.results.finding import codes
 from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import RecordedSettings

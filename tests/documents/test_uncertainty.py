@@ -9,7 +9,7 @@ from pathlib import Path
 import matplotlib
 import pytest
 
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 from musclesolve.studies.uncertainty.error_sources import sources
 
 TEXT = (Path(__file__).parents[2] / "docs" / "uncertainty.md").read_text(encoding="utf-8")

@@ -9,12 +9,11 @@ import pytest
 from drafted_folders import as_c3d, drafted, recordings, table
 
 import muscle_db
+from musclesolve import read_trial
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.drafting.emg_channels import emg_channels, muscles_by_name, stance_muscles
+from musclesolve.files import Table, read_mot, write_mot
 from musclesolve.motion.signals.low_pass import low_pass
-from musclesolve.recording.data import Table
-from musclesolve.recording.text.opensim_text import read_mot, write_mot
-from musclesolve.recording.trial.trial_file import read_trial
 
 
 @pytest.mark.parametrize(

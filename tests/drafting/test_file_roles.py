@@ -10,6 +10,7 @@ import pytest
 from drafted_folders import as_c3d, drafted, recordings, standing_forces, table
 from refusals import refused
 
+from musclesolve import read_trial
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.folder_contents import (
     bent_joints,
@@ -19,10 +20,7 @@ from musclesolve.drafting.folder_contents import (
     says_maximum,
     says_static,
 )
-from musclesolve.recording.data import Table
-from musclesolve.recording.formats import read_markers
-from musclesolve.recording.text.opensim_text import read_mot, write_mot, write_trc
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.files import Table, read_markers, read_mot, write_mot, write_trc
 
 
 def test_every_motion_has_a_trial_file_with_its_own_forces_and_the_shared_standing_trial(

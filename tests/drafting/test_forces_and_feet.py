@@ -10,7 +10,7 @@ from drafted_folders import recordings, relabeled, renamed, table
 
 from musclesolve.drafting.column_triples import common_beginning, plates_of
 from musclesolve.drafting.draft_folder import draft_folder
-from musclesolve.recording.data import Table
+from musclesolve.files import Table
 
 LOADS = """<?xml version="1.0"?>
 <OpenSimDocument Version="40000"><ExternalLoads name="walk"><objects>

@@ -16,8 +16,7 @@ from typer.testing import CliRunner
 from musclesolve.cli.app import app
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.drafting.subject_size import GivenSubject
-from musclesolve.recording.formats import read_markers
-from musclesolve.recording.text.opensim_text import write_trc
+from musclesolve.files import read_markers, write_trc
 
 
 def call(*arguments: object) -> tuple[int, str]:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from drafted_folders import drafted, table
 
+from musclesolve import read_trial
 from musclesolve.drafting.draft_folder import draft_folder
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics import projected_moments
+from musclesolve.files import Trial
 from musclesolve.forces import mechanics
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.trial_file import read_trial
 
 MASS = 85.07
 

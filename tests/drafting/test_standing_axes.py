@@ -9,12 +9,11 @@ import pytest
 from drafted_folders import OWN, drafted, largest_difference, recordings, table
 from refusals import refused
 
+from musclesolve import read_trial
 from musclesolve.checking.check import check
 from musclesolve.drafting.draft_folder import draft_folder
+from musclesolve.files import read_markers, write_trc
 from musclesolve.recording.file_axes import global_from_laboratory
-from musclesolve.recording.formats import read_markers
-from musclesolve.recording.text.opensim_text import write_trc
-from musclesolve.recording.trial.trial_file import read_trial
 
 AXES = [("+x", "+y"), ("-y", "+x"), ("+z", "-x")]
 

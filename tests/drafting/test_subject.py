@@ -22,8 +22,7 @@ from refusals import refused
 from musclesolve.checking.check import check
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.drafting.subject_size import GivenSubject
-from musclesolve.recording.formats import read_markers
-from musclesolve.recording.text.opensim_text import write_trc
+from musclesolve.files import read_markers, write_trc
 
 SETUP = """<?xml version="1.0"?>
 <OpenSimDocument Version="40000"><ScaleTool name="S07"><mass>71.5</mass><height>1720</height>

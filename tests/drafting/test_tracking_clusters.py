@@ -11,9 +11,7 @@ import pytest
 from drafted_folders import OWN, drafted, largest_difference, other_name, recordings, renamed, table
 
 from musclesolve.drafting.draft_folder import draft_folder
-from musclesolve.recording.data import Markers
-from musclesolve.recording.formats import read_markers
-from musclesolve.recording.text.opensim_text import write_trc
+from musclesolve.files import Markers, read_markers, write_trc
 
 JOINTS = ("_FLE", "_FME", "_FAL", "_TAM")
 """Epicondyles and malleoli by the names of another laboratory."""

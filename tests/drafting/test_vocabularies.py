@@ -17,8 +17,7 @@ from musclesolve.drafting.choose_mapping import (
     named_markers,
 )
 from musclesolve.drafting.emg_channels import emg_channels
-from musclesolve.recording.data import Markers
-from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.files import Markers, landmarks
 
 VOCABULARIES = bundled_toml("musclesolve.drafting", "marker_vocabularies.toml")["vocabulary"]
 

@@ -9,31 +9,36 @@ from refusals import refused
 
 from benchmarks.serial_chains import random_chain
 from musclesolve._util.checks import check_array
-from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
-from musclesolve.dynamics.forward.joint_resistance import JointResistance
-from musclesolve.dynamics.forward.simulate import Integration, simulate
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.joint_reactions import expand, joint_reactions
-from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import (
+from musclesolve.dynamics import (
+    ExternalForces,
+    Integration,
+    JointMoments,
+    JointResistance,
+    Targets,
+    Wrench,
+    absolute_system,
+    application_sensitivity,
     center_of_pressure_from_motion,
+    coincident,
+    differentiate,
+    expand,
+    fit_pose,
+    fixed,
+    force_sensitivity,
+    forward_human_model,
     intersegmental_moment,
     joint_loads,
+    load_topology,
+    mass_sensitivity,
+    motion_from,
+    projected_moments,
+    scalar_products,
     segment_motion,
 )
-from musclesolve.dynamics.inverse.projection import absolute_system
-from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import differentiate, motion_from
-from musclesolve.dynamics.kinematics.pose_fit import fit_pose
-from musclesolve.dynamics.model.human_model import forward_human_model, human_model
-from musclesolve.dynamics.model.joint_and_body_constraints import coincident, fixed, scalar_products
-from musclesolve.dynamics.model.topology_file import load_topology
-from musclesolve.dynamics.sensitivity.moment_sensitivity import (
-    application_sensitivity,
-    force_sensitivity,
-    mass_sensitivity,
-)
+from musclesolve.dynamics.forward.simulate import simulate
+from musclesolve.dynamics.inverse.joint_reactions import joint_reactions
+from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
+from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.errors import InputError, MuscleSolveError
 
 FRAMES = 8

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics import motion_from, projected_moments
 
 
 def test_an_imaginary_step_gives_the_slope_of_the_moments(model, motion, wrenches):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from musclesolve import Live
 from musclesolve.cli import live_progress
-from musclesolve.data.bundled import reference_stride
-from musclesolve.live.live import Live
+from musclesolve.data import reference_stride
 
 
 @pytest.fixture(autouse=True)

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.live.live import Live
-from musclesolve.live.recorder import Recorder
-from musclesolve.live.replay import samples
+from musclesolve import Live
+from musclesolve.live import Recorder, samples
 from musclesolve.live.stream import SAMPLES, Arrival, FirstMarkers, Sample, StreamEnded, run_session
 
 UNITS = {"a thousand times too large": 1000.0, "a hundred times too small": 0.01, "in inches": 1.0 / 0.0254}

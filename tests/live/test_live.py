@@ -7,17 +7,16 @@ import pytest
 from recorded_data import recorded
 from refusals import refused
 
-from musclesolve.data.bundled import reference_stride
+from musclesolve import Live, Status, read_trial
+from musclesolve.data import reference_stride
+from musclesolve.live import samples
 from musclesolve.live.causal_filter import window_length
-from musclesolve.live.live import Live
-from musclesolve.live.replay import replay, samples
+from musclesolve.live.replay import replay
 from musclesolve.live.session_watch import SessionWatch
 from musclesolve.live.stream import Arrival
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers
 from musclesolve.pipeline.mechanics import TIME_MARGIN
 from musclesolve.pipeline.share import share
-from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.sharing.status import Status
 
 SOLVED = (Status.SOLVED, Status.SOLVED_WITH_RESERVE)
 

@@ -6,7 +6,7 @@ import xarray as xr
 from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 
 
 def call(*words: str):

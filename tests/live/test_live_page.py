@@ -20,20 +20,19 @@ from refusals import refused
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from musclesolve import Live, Status
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.data.bundled import reference_stride
-from musclesolve.live.live import Frame, Live
+from musclesolve.data import reference_stride
+from musclesolve.live import Frame, samples
 from musclesolve.live.page import page_sink, server
 from musclesolve.live.page.frame_ring import BYTES, FrameRing, row_type
 from musclesolve.live.page.page_settings import PageSettings
 from musclesolve.live.page.page_sink import LivePage
 from musclesolve.live.page.page_state import FootContacts, Order, PageSetup, PageState
-from musclesolve.live.replay import samples
 from musclesolve.live.session_watch import SessionWatch
 from musclesolve.live.stream import Arrival, Sample, run_session
 from musclesolve.motion.events.force_events import contacts
 from musclesolve.report.picture.encoded import NO_PLACE, NO_VALUE
-from musclesolve.sharing.status import Status
 
 
 @pytest.fixture(scope="module")

@@ -12,15 +12,11 @@ import pylsl
 import pytest
 from refusals import refused
 
-from musclesolve.live import joining
+from musclesolve import Live, Status
+from musclesolve.live import Wanted, joining, samples, stream_session
 from musclesolve.live.adapters import lsl
 from musclesolve.live.adapters.lsl import EvenTimes, LslStream
 from musclesolve.live.channels import Channel, Layout, frame_channels, frame_values
-from musclesolve.live.joining import Wanted
-from musclesolve.live.live import Live
-from musclesolve.live.replay import samples
-from musclesolve.live.session import stream_session
-from musclesolve.sharing.status import Status
 
 
 def outlet(name: str, channels: list[tuple[str, str]], rate: float, source: str = "") -> pylsl.StreamOutlet:

@@ -10,20 +10,19 @@ import pytest
 from recorded_data import recorded
 
 import musclesolve.cli.live_progress as live_progress
+from musclesolve import Live, Status, read_trial
 from musclesolve.checking.case import Case
 from musclesolve.checking.markers.body_distances import labels_exchanged_at_crossings
 from musclesolve.checking.repair import Recorded, exchange_labels
 from musclesolve.cli.live_progress import StatusLine, session_document, session_lines
-from musclesolve.data.bundled import reference_stride
-from musclesolve.live.live import Live
+from musclesolve.data import reference_stride
+from musclesolve.live import samples
 from musclesolve.live.page.frame_ring import BYTES, FrameRing, row_type
 from musclesolve.live.page.page_settings import PageSettings
 from musclesolve.live.page.page_state import PageSetup, PageState
-from musclesolve.live.replay import replay, samples
+from musclesolve.live.replay import replay
 from musclesolve.live.session_watch import SessionWatch
 from musclesolve.live.stream import SAMPLES, Arrival, Passed
-from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.sharing.status import Status
 
 EXCHANGES = (
     ("knee_lateral_r", "knee_medial_r"),

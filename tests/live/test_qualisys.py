@@ -22,10 +22,10 @@ from qtm_rt.packet import (
 )
 from refusals import refused
 
+from musclesolve import Live
+from musclesolve.live import Wanted, samples
 from musclesolve.live.adapters.qualisys import QualisysStream
-from musclesolve.live.joining import Joined, Wanted
-from musclesolve.live.live import Live
-from musclesolve.live.replay import samples
+from musclesolve.live.joining import Joined
 from musclesolve.live.stream import run_session
 
 

@@ -17,22 +17,18 @@ from examined import examined
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
-from musclesolve.live.joining import Wanted
-from musclesolve.live.live import Live
+from musclesolve import Live, Status, read_trial
+from musclesolve.data import reference_stride
+from musclesolve.files import read_mot, read_trc
+from musclesolve.live import Recorder, Wanted, read_frames, samples
 from musclesolve.live.number_text import NumberRows
-from musclesolve.live.recorder import Recorder, read_frames
-from musclesolve.live.replay import samples
 from musclesolve.live.sample_clock import Taken
 from musclesolve.live.session import open_source
 from musclesolve.live.session_watch import SessionWatch
 from musclesolve.live.standing import Standing
 from musclesolve.live.stream import Arrival, StreamEnded, run_session
-from musclesolve.recording.text.opensim_text import read_mot, read_trc
 from musclesolve.recording.text.toml_text import tables_text
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.recording.trial.trial_paths import with_paths
-from musclesolve.sharing.status import Status
 
 
 class Given:

@@ -13,13 +13,12 @@ import numpy as np
 import pytest
 from refusals import refused
 
+from musclesolve import Live, read_trial
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
+from musclesolve.live import Recorder, samples
 from musclesolve.live import standing as of_standing
-from musclesolve.live.live import Live
 from musclesolve.live.marker_bridging import MarkerBodies
-from musclesolve.live.recorder import Recorder
-from musclesolve.live.replay import samples
 from musclesolve.live.sample_clock import SampleClock
 from musclesolve.live.session_watch import SessionWatch
 from musclesolve.live.standing import Standing, stand_first
@@ -27,7 +26,6 @@ from musclesolve.live.stream import Arrival, Sample, StreamEnded, run_session
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers
 from musclesolve.pipeline.mechanics import TIME_MARGIN
 from musclesolve.recording.text.toml_text import tables_text
-from musclesolve.recording.trial.trial_file import read_trial
 
 
 class Stream:

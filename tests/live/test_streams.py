@@ -22,21 +22,19 @@ import pytest
 from refusals import refused
 from typer.testing import CliRunner
 
+from musclesolve import Live, Status
 from musclesolve.cli import app as cli
 from musclesolve.cli import live_progress
 from musclesolve.cli.live_progress import StatusLine, session_lines
 from musclesolve.cli.printing import announce
-from musclesolve.data.bundled import reference_stride
-from musclesolve.live import joining
+from musclesolve.data import reference_stride
+from musclesolve.live import Wanted, joining, samples, stream_session
 from musclesolve.live import stream as stream_module
 from musclesolve.live.adapters.registry import ADAPTERS, check_streams, open_sink, open_stream
 from musclesolve.live.adapters.udp import UdpStream
-from musclesolve.live.joining import Joined, Reading, Wanted
-from musclesolve.live.live import FILLING, Live
-from musclesolve.live.replay import samples
-from musclesolve.live.session import stream_session
+from musclesolve.live.joining import Joined, Reading
+from musclesolve.live.live import FILLING
 from musclesolve.live.stream import Arrival, Passed, Sample, StreamEnded, run_session
-from musclesolve.sharing.status import Status
 
 
 class Given:

@@ -14,20 +14,19 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
+from musclesolve import Live, Status
 from musclesolve.cli.live_progress import StatusLine
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.forces import mechanics, recording_of
+from musclesolve.live import Recorder, Replay, Wanted, samples
 from musclesolve.live.adapters.udp import UdpStream
 from musclesolve.live.channels import Channel, Layout
-from musclesolve.live.joining import Wanted
-from musclesolve.live.live import NOT_CARRIED, Live
+from musclesolve.live.live import NOT_CARRIED
 from musclesolve.live.page.page_state import PageSetup
-from musclesolve.live.recorder import Recorder
-from musclesolve.live.replay import Replay, replay, samples
+from musclesolve.live.replay import replay
 from musclesolve.live.standing import Standing
 from musclesolve.live.stream import Arrival
 from musclesolve.results.facts import Facts
-from musclesolve.sharing.status import Status
 
 
 @cache

@@ -11,9 +11,10 @@ from examined import examined
 from said import summary
 
 import musclesolve as ms
+from musclesolve import read_trial
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
+from musclesolve.dynamics import differentiate, projected_moments
+from musclesolve.files import Trial
 from musclesolve.forces import mechanics
 from musclesolve.motion import motion_plausibility as plausibility
 from musclesolve.motion.motion_plausibility import (
@@ -26,8 +27,7 @@ from musclesolve.motion.motion_plausibility import (
     without_joint_jump,
 )
 from musclesolve.pipeline.mechanics import Mechanics
-from musclesolve.recording.data import SIDES, Trial
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.recording.data import SIDES
 from musclesolve.results.dataset import frame_validity as frames
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"

@@ -10,16 +10,15 @@ import pytest
 import refusals
 from synthetic_trial import MASS, RATE, STATURE, person, write_markers, write_trial
 
+from musclesolve import read_trial
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
+from musclesolve.files import Trial, read_mot, read_trc, write_mot, write_trc
 from musclesolve.motion.anatomy.anatomy import Seen, anatomy
 from musclesolve.motion.anatomy.landmark_positions import MarkerMap, filtered_markers
 from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.motion_warnings import carried_share
 from musclesolve.motion.signals.filter_choice import filter_choice
-from musclesolve.recording.data import Trial
-from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
-from musclesolve.recording.trial.trial_file import read_trial
 
 
 def notes(folder: Path, *edits: tuple[str, str]) -> list[str]:

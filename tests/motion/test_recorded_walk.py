@@ -7,14 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from musclesolve import read_trial
 from musclesolve.errors import InputError
+from musclesolve.files import Trial, read_mot
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.anatomy.unit_vectors import unit
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.motion.signals.filter_choice import filter_choice
-from musclesolve.recording.data import Trial
-from musclesolve.recording.text.opensim_text import read_mot
-from musclesolve.recording.trial.trial_file import read_trial
 
 TRIAL = Path(__file__).resolve().parents[1] / "real" / "rajagopal_walk.toml"
 

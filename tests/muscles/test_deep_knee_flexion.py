@@ -8,9 +8,9 @@ from whole_legs import WHOLE_LEGS
 
 import muscle_db
 from muscle_db.model import LEG_DOFS
+from musclesolve import muscle_geometry
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.muscles.passive.joint_moments import published_sweeps, states_along
-from musclesolve.muscles.pose_geometry import muscle_geometry
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.muscles.scaling.scaled_paths import reference_model
 

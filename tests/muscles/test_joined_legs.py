@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 import muscle_db
-from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
+from musclesolve.dynamics import segment_motion
+from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import joined, scale_muscles
 from musclesolve.pipeline.recorded_body import group_loads

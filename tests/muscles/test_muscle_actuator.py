@@ -12,20 +12,26 @@ from small_models import laid_out
 from wrapped_leg import MUSCLES, wrapped_leg
 
 import muscle_db
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.mechanism.assembly import assemble, consistent_rates
-from musclesolve.dynamics.mechanism.constraint_rows import LengthDriver, MotionDriver, Rigid
-from musclesolve.dynamics.mechanism.mechanism_forces import Mechanism, mechanism_forces
-from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, fixed
-from musclesolve.dynamics.model.mass_matrix import MassProperties
+from musclesolve.dynamics import (
+    Constraints,
+    LengthDriver,
+    MassProperties,
+    Mechanism,
+    MotionDriver,
+    Rigid,
+    assemble,
+    consistent_rates,
+    fixed,
+    motion_from,
+    projected_moments,
+)
+from musclesolve.dynamics.mechanism.mechanism_forces import mechanism_forces
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import MuscleSolveError
-from musclesolve.muscles.muscle_actuator import MuscleActuator
+from musclesolve.muscles import MuscleActuator, muscle_rows
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.paths.engine import KINDS
 from musclesolve.muscles.paths.moving_frames import WrapObjects
-from musclesolve.muscles.paths.paths import muscle_rows
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 
 X, Y, Z = np.eye(3)

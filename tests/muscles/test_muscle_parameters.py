@@ -9,8 +9,7 @@ import pytest
 from elastic_muscle import elastic_muscles, three_muscles
 from refusals import refused
 
-from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.muscles import ElasticMuscles, MuscleParameters
 
 IMPOSSIBLE = [
     ("max_isometric_force", -4000.0, "bad_number"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.muscles import MuscleParameters
 from musclesolve.muscles.strength import parameter_warnings
 
 

@@ -10,10 +10,9 @@ import pytest
 from refusals import refused
 
 import muscle_db
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
+from musclesolve.dynamics import motion_from
+from musclesolve.muscles import ElasticMuscles, MuscleParameters
 from musclesolve.muscles.elastic.fiber_dynamics import FiberDynamics
-from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.muscle_state import ScaledState, muscle_state
 from musclesolve.muscles.person import QUANTITIES
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles

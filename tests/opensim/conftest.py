@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from small_model import save_model
 
-from musclesolve.opensim.b3d import B3DSubject, read_b3d
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.read_model import read_osim
+from musclesolve import read_osim
+from musclesolve.opensim import B3DSubject, OpenSimModel, read_b3d
 
 
 @pytest.fixture(scope="session")

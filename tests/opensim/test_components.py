@@ -11,10 +11,8 @@ from opensim_answers import answers, task
 from refusals import refused
 from small_model import TEXT, WRAP, muscle, point, save_model
 
-from musclesolve.opensim.geometry import opensim_geometry
-from musclesolve.opensim.kinematics import coordinate_values
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.read_model import read_osim
+from musclesolve import read_osim
+from musclesolve.opensim import OpenSimModel, coordinate_values, opensim_geometry
 
 FRAMES = offset_frame("spot", "..", 0.25) + offset_frame("nested", "../spot", 0.125)
 ALIKE = with_components(offset_frame("spot", "/bodyset/talus_r", 0.5), FRAMES)

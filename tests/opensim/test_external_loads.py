@@ -12,14 +12,12 @@ from refusals import refused
 from sampled_motion import at_rest, filtered_motion
 from thorough import examples
 
+from musclesolve import read_osim
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.opensim.external_loads import ExternalLoad, load_wrench, read_external_loads
-from musclesolve.opensim.kinematics import BodyMotion, body_motion
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.read_model import read_osim
-from musclesolve.recording.data import Table
-from musclesolve.recording.text.opensim_text import read_mot, write_mot
+from musclesolve.files import Table, read_mot, write_mot
+from musclesolve.opensim import BodyMotion, ExternalLoad, OpenSimModel, body_motion, read_external_loads
+from musclesolve.opensim.external_loads import load_wrench
 
 TIME = np.linspace(0.0, 0.3, 4)
 XML = """<?xml version="1.0" encoding="UTF-8" ?>

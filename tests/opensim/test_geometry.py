@@ -9,10 +9,9 @@ import pytest
 from refusals import refused
 from scipy.signal import butter, filtfilt
 
-from musclesolve.opensim.geometry import OpenSimGeometry, opensim_geometry
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.read_model import read_osim
-from musclesolve.recording.text.opensim_text import read_mot
+from musclesolve import read_osim
+from musclesolve.files import read_mot
+from musclesolve.opensim import OpenSimGeometry, OpenSimModel, opensim_geometry
 
 MODELS = ["gait2392", "hamner_2010", "arm26", "rajagopal_2016", "rajagopal_lai_uhlrich_2023"]
 STEP = 1e-6

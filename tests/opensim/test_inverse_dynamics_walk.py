@@ -10,11 +10,10 @@ import pytest
 from sampled_motion import filtered_motion
 from scaled_model import scaled_skeleton
 
-from musclesolve.opensim.external_loads import ExternalLoad, read_external_loads
-from musclesolve.opensim.inverse_dynamics import InverseDynamics, inverse_dynamics
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.read_model import read_osim
-from musclesolve.recording.text.opensim_text import read_mot
+from musclesolve import read_osim
+from musclesolve.files import read_mot
+from musclesolve.opensim import ExternalLoad, InverseDynamics, OpenSimModel, read_external_loads
+from musclesolve.opensim.inverse_dynamics import inverse_dynamics
 
 LEG = (
     "hip_flexion",

@@ -10,13 +10,13 @@ import pytest
 from refusals import refused
 from small_model import TEXT, save_model
 
+from musclesolve import read_osim
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.muscles.curves.de_groote_2016 import DeGroote2016
 from musclesolve.muscles.curves.millard_2013 import Millard2013
 from musclesolve.muscles.curves.thelen_2003 import Thelen2003
-from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim import OpenSimModel
 from musclesolve.opensim.muscle_parameters import curve_notes, muscle_parameters
-from musclesolve.opensim.read_model import read_osim
 
 MILLARD = """<ActiveForceLengthCurve><min_norm_active_fiber_length>0.25</min_norm_active_fiber_length>
 <transition_norm_fiber_length>0.77</transition_norm_fiber_length>

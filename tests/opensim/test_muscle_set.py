@@ -14,13 +14,11 @@ from small_model import TEXT, save_model
 
 import muscle_db
 from muscle_db.toml_text import to_toml
+from musclesolve import read_osim
 from musclesolve._util.arrays import Array
-from musclesolve.opensim.geometry import opensim_geometry
-from musclesolve.opensim.kinematics import coordinate_values
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.muscle_set import SetDescription, muscle_set
+from musclesolve.opensim import OpenSimModel, SetDescription, coordinate_values, opensim_geometry
+from musclesolve.opensim.muscle_set import muscle_set
 from musclesolve.opensim.neutral_leg import GlidingKnee, NeutralLeg
-from musclesolve.opensim.read_model import read_osim
 
 SETS = {"gait2392": "gait2392", "rajagopal_2023": "rajagopal_lai_uhlrich_2023"}
 FOOT = ("ankle_angle_r", "subtalar_angle_r")

@@ -15,11 +15,9 @@ from sampled_motion import free_names
 from small_model import TEXT, save_model
 from thorough import examples
 
+from musclesolve import read_osim
 from musclesolve.errors import InputError
-from musclesolve.opensim.geometry import opensim_geometry
-from musclesolve.opensim.kinematics import coordinate_values
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.read_model import read_osim
+from musclesolve.opensim import OpenSimModel, coordinate_values, opensim_geometry
 
 VERSIONS = (20302, 30000, 30500)
 

@@ -18,8 +18,8 @@ from small_model_motion import DOFS, feasible_moments, small_motion
 import musclesolve as ms
 from musclesolve.muscles import PersonMuscles
 from musclesolve.muscles.person import QUANTITIES
+from musclesolve.opensim import OpenSimModel
 from musclesolve.opensim.geometry import tendon_shifts
-from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.muscle_parameters import muscle_parameters
 from musclesolve.opensim.person_model import write_person_model
 

@@ -12,11 +12,10 @@ from refusals import refused
 from small_model import FLEXION, FORWARD, TEXT, TURN, UP, ZERO, save_model
 from thorough import examples
 
+from musclesolve import read_osim
 from musclesolve.errors import InputError
-from musclesolve.opensim.geometry import opensim_geometry
+from musclesolve.opensim import OpenSimModel, opensim_geometry
 from musclesolve.opensim.leg_muscle_set import leg_muscle_set
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.read_model import read_osim
 
 
 def test_the_small_model(small: OpenSimModel) -> None:

@@ -12,18 +12,27 @@ from b3d_files import FEET, MODEL, Pass, TrialOnDisk, plates, walker, write_b3d
 from refusals import refused
 
 import musclesolve as ms
+from musclesolve import read_osim
 from musclesolve._util.arrays import Array
-from musclesolve.opensim.b3d import B3DSubject, B3DTrial, read_b3d
-from musclesolve.opensim.external_loads import ExternalLoad, load_wrench, read_external_loads
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics, model_motion
-from musclesolve.opensim.kinematics import body_motion, coordinate_values
+from musclesolve.files import read_mot
+from musclesolve.opensim import (
+    B3DSubject,
+    ExternalLoad,
+    body_motion,
+    coordinate_values,
+    model_motion,
+    read_b3d,
+    read_external_loads,
+    service_trials,
+)
+from musclesolve.opensim.b3d import B3DTrial
+from musclesolve.opensim.external_loads import load_wrench
+from musclesolve.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.opensim.model import BodyMass
-from musclesolve.opensim.read_model import read_osim
-from musclesolve.opensim.service_folders import NO_FORCES, service_trials
+from musclesolve.opensim.service_folders import NO_FORCES
 from musclesolve.opensim.unpack_b3d import coordinate_order, unpack_b3d
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_moments
-from musclesolve.recording.text.opensim_text import read_mot
 
 MISSING = [0] * 30 + [5] * 12 + [0] * 38
 

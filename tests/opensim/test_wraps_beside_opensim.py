@@ -15,10 +15,11 @@ from opensim_answers import answers, task
 from refusals import refused
 from wrap_models import Thing, model_text, random_places, random_thing
 
+from musclesolve import read_osim
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.paths.engine import METHODS
-from musclesolve.opensim.geometry import NEGLIGIBLE, OpenSimGeometry, difference_note, opensim_geometry
-from musclesolve.opensim.read_model import read_osim
+from musclesolve.opensim import OpenSimGeometry, opensim_geometry
+from musclesolve.opensim.geometry import NEGLIGIBLE, difference_note
 
 COUNT = 30
 NAMES = [f"m{k}" for k in range(COUNT)]

@@ -6,19 +6,22 @@ from refusals import refused
 from scipy.interpolate import make_interp_spline
 from small_models import four_bar, laid_out
 
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.mechanism.assembly import assemble
-from musclesolve.dynamics.mechanism.constraint_rows import AngleDriver, LengthDriver, Rigid
-from musclesolve.dynamics.mechanism.mechanism_forces import Mechanism, mechanism_forces
-from musclesolve.dynamics.model.joint_and_body_constraints import (
+from musclesolve.dynamics import (
+    AngleDriver,
     Constraints,
+    LengthDriver,
+    MassProperties,
+    Mechanism,
+    Rigid,
+    Wrench,
+    assemble,
     coincident,
     fixed,
+    motion_from,
+    projected_moments,
     scalar_products,
 )
-from musclesolve.dynamics.model.mass_matrix import MassProperties
+from musclesolve.dynamics.mechanism.mechanism_forces import mechanism_forces
 from musclesolve.errors import MuscleSolveError
 
 X, Y, Z = np.eye(3)

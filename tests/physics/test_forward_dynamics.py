@@ -5,13 +5,18 @@ import pytest
 from scipy.interpolate import make_interp_spline
 from scipy.special import ellipk
 
-from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
-from musclesolve.dynamics.forward.simulate import Integration, kinetic_energy, momentum, simulate
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics import (
+    ExternalForces,
+    Integration,
+    JointMoments,
+    Wrench,
+    differentiate,
+    forward_human_model,
+    motion_from,
+    projected_moments,
+)
+from musclesolve.dynamics.forward.simulate import kinetic_energy, momentum, simulate
 from musclesolve.dynamics.inverse.joint_couples import Couples
-from musclesolve.dynamics.kinematics.motion_derivatives import differentiate, motion_from
-from musclesolve.dynamics.model.human_model import forward_human_model
 from musclesolve.dynamics.model.mass_center import mass_center
 
 JOINTS = 23

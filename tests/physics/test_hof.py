@@ -3,18 +3,17 @@
 import numpy as np
 import pytest
 
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import (
+from musclesolve.dynamics import (
+    Wrench,
     center_of_pressure_from_motion,
-    free_moment,
     intersegmental_moment,
     joint_loads,
+    motion_from,
     neglected_share,
     segment_motion,
-    whole_body_wrench,
 )
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
+from musclesolve.dynamics.inverse.newton_euler import free_moment, whole_body_wrench
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics import Wrench, joint_loads, motion_from, projected_moments, segment_motion
+from musclesolve.dynamics.inverse.external_wrenches import external_force
 from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.mass_matrix import inertia_force, mass_matrix, weight_force
 
 

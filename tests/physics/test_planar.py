@@ -8,37 +8,40 @@ from planar_bodies import random_motion, sagittal_tree
 from planar_closed_forms import constraint_jacobian, joint_reactions_classical, lower_limb_reactions
 from refusals import refused
 
-from musclesolve.data.bundled import reference_stride
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
-from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import differentiate, motion_from
-from musclesolve.dynamics.kinematics.pose_fit import fit_pose
+from musclesolve import read_trial
+from musclesolve.data import reference_stride
+from musclesolve.dynamics import (
+    Targets,
+    Wrench,
+    differentiate,
+    fit_pose,
+    joint_loads,
+    motion_from,
+    projected_moments,
+    segment_motion,
+)
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.planar.planar_dynamics import (
+from musclesolve.dynamics.planar import (
     Load,
-    accelerate,
-    base_load,
+    PlanarMotion,
+    angles_between,
     inverse_dynamics,
     joint_reactions,
+    planar_body,
+    planar_motion,
+)
+from musclesolve.dynamics.planar.planar_dynamics import (
+    accelerate,
+    base_load,
     load_force,
     mass_diagonal,
     torque_matrix,
     weight_force,
 )
-from musclesolve.dynamics.planar.planar_tree import (
-    MODELS,
-    PlanarMotion,
-    angles_between,
-    place,
-    planar_body,
-    planar_motion,
-)
+from musclesolve.dynamics.planar.planar_tree import MODELS, place
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.motion.signals.filter_choice import filter_choice
-from musclesolve.recording.trial.trial_file import read_trial
 
 
 def random_load(tree, segment, frames=12):

@@ -4,19 +4,21 @@ import numpy as np
 import pytest
 from small_models import random_chain, random_motion
 
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.joint_couples import acting_bodies
-from musclesolve.dynamics.inverse.joint_reactions import expand, joint_reactions
-from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
-from musclesolve.dynamics.inverse.projection import (
+from musclesolve.dynamics import (
+    Wrench,
     absolute_system,
+    expand,
+    forward_human_model,
+    joint_loads,
     joint_wrenches,
+    motion_from,
+    projected_moments,
     reactions_by_projection,
     reactions_classical,
+    segment_motion,
 )
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.model.human_model import forward_human_model
+from musclesolve.dynamics.inverse.joint_couples import acting_bodies
+from musclesolve.dynamics.inverse.joint_reactions import joint_reactions
 
 
 @pytest.fixture(scope="module")

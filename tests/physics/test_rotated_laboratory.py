@@ -8,8 +8,8 @@ import xarray as xr
 from rotated_laboratory import rotated
 
 import musclesolve as ms
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve import read_trial
+from musclesolve.files import Trial
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 SAME = {

@@ -8,11 +8,14 @@ from refusals import refused
 
 import musclesolve as ms
 from benchmarks.serial_chains import random_chain
-from musclesolve.data.bundled import reference_stride
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.route_agreement import disagreement, joint_moments_by_route
-from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
-from musclesolve.dynamics.model.human_model import forward_human_model
+from musclesolve.data import reference_stride
+from musclesolve.dynamics import (
+    Wrench,
+    differentiate,
+    disagreement,
+    forward_human_model,
+    joint_moments_by_route,
+)
 from musclesolve.errors import MuscleSolveError
 from musclesolve.forces import mechanics
 

@@ -4,14 +4,17 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics import (
+    Targets,
+    Wrench,
+    differentiate,
+    fit_pose,
+    forward_human_model,
+    joint_loads,
+    projected_moments,
+    segment_motion,
+)
 from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
-from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
-from musclesolve.dynamics.kinematics.pose_fit import fit_pose
-from musclesolve.dynamics.model.human_model import forward_human_model
 
 
 @pytest.fixture(scope="module")

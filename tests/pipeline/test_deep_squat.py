@@ -9,11 +9,10 @@ import pytest
 
 import muscle_db
 from muscle_db.model import LEG_DOFS
+from musclesolve import Status
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_LEAST_ACTIVATION
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
+from musclesolve.dynamics import Motion, Wrench, motion_from, projected_moments, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.pipeline.body import Sharing, SolvedGroup
@@ -23,7 +22,6 @@ from musclesolve.pipeline.share import share_part
 from musclesolve.results.dataset.reasons import reserve_reasons
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
-from musclesolve.sharing.status import Status
 
 FRAMES = 23
 DEEPEST_DEG = {

@@ -11,11 +11,11 @@ from refusals import refused
 from scipy.interpolate import CubicSpline
 
 import musclesolve as ms
+from musclesolve import Status
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.pipeline.share import share_part
+from musclesolve.sharing import RateLimits
 from musclesolve.sharing.certificate import needs_reserve
-from musclesolve.sharing.rate_limits import RateLimits
-from musclesolve.sharing.status import Status
 from musclesolve.trajectory.time_basis import TimeBasis
 
 

@@ -13,8 +13,8 @@ from refusals import refused
 from said import summary
 
 import musclesolve as ms
+from musclesolve.files import Trial
 from musclesolve.pipeline.emg_informed import MISFIT
-from musclesolve.recording.data import Trial
 from musclesolve.results.facts import Facts
 from musclesolve.results.plausibility import plausibility
 from musclesolve.sharing.cost import ActivationPower, EmgTracking, JointWeightedActivation, MinMax

@@ -11,10 +11,11 @@ from refusals import refused
 from synthetic_trial import write_trial
 
 import muscle_db
+from musclesolve import read_trial
+from musclesolve.files import Trial
 from musclesolve.pipeline.measured_activation import MeasuredActivation, channel_muscles
 from musclesolve.pipeline.run_options import check_emg, find_options
-from musclesolve.recording.data import Emg, Trial
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.recording.data import Emg
 from musclesolve.settings.trial import EmgSettings
 from musclesolve.sharing.cost.cost_registry import find_cost
 

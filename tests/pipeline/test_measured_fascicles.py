@@ -12,11 +12,12 @@ from synthetic_trial import write_trial
 
 import muscle_db
 import musclesolve as ms
+from musclesolve import read_trial
+from musclesolve.files import Trial
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles, fascicle_muscles
 from musclesolve.pipeline.opensim import model_body
 from musclesolve.pipeline.run_options import find_options
-from musclesolve.recording.data import Fascicles, Trial
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.recording.data import Fascicles
 
 TIME = np.arange(0.0, 2.0, 0.01)
 

@@ -12,7 +12,7 @@ from refusals import refused
 from said import summary
 
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 from musclesolve.forces import mechanics
 from musclesolve.results.facts import Facts
 from musclesolve.results.judgement import judge

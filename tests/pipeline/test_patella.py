@@ -11,8 +11,8 @@ from whole_legs import WHOLE_LEGS
 
 import muscle_db
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.inverse.newton_euler import distal_loads, joint_loads, segment_motion
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics import joint_loads, motion_from, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.pipeline import patella

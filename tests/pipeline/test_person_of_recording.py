@@ -11,11 +11,11 @@ from refusals import refused
 from synthetic_trial import write_trial
 
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
+from musclesolve.dynamics import Model
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.model.model import Model
+from musclesolve.files import Trial
 from musclesolve.pipeline.run_options import find_options
-from musclesolve.recording.data import Trial
 from musclesolve.studies.many_trials.recipe import input_hashes
 
 FACTORS = [

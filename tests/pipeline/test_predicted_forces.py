@@ -15,12 +15,12 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.dynamics import motion_from
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.files import read_trc, write_trc
 from musclesolve.forces import mechanics, recording_of
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.pipeline.mechanics import Mechanics, reactions_of_motion
-from musclesolve.recording.text.opensim_text import read_trc, write_trc
 from musclesolve.recording.trial.trial_file import rotation_of, with_predicted_spans
 from musclesolve.results.facts import Facts
 from musclesolve.results.statements import statements

@@ -9,7 +9,7 @@ from refusals import refused
 from said import summary
 
 import musclesolve as ms
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics import projected_moments
 from musclesolve.forces import mechanics, prepare
 from musclesolve.live import Live
 from musclesolve.report.page import write_report

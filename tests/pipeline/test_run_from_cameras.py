@@ -10,8 +10,8 @@ from synthetic_trial import write_trial
 from typer.testing import CliRunner
 
 import musclesolve as ms
+from musclesolve.cameras import ring
 from musclesolve.cli import app as cli
-from musclesolve.recording.cameras.camera import ring
 
 # Of the files: x forward, y up, z right.
 POINTS = np.array([[x, y, z] for x in (-0.5, 0.5, 1.6) for y in (0.0, 0.9, 1.8) for z in (-0.6, 0.6)])

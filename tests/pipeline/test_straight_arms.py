@@ -7,12 +7,11 @@ import pytest
 from examined import examined
 from straight_arms import write_straight_arms
 
+from musclesolve import Live, read_trial
 from musclesolve.forces import mechanics
-from musclesolve.live.live import Live
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers
 from musclesolve.pipeline.mechanics import TIME_MARGIN, measured_moments
 from musclesolve.recording.data import SIDES
-from musclesolve.recording.trial.trial_file import read_trial
 
 
 def arm_angles(recorded, coordinates):

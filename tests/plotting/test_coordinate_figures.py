@@ -9,9 +9,8 @@ import pytest
 import xarray as xr
 from small_model import TEXT, save_model
 
-from musclesolve.opensim.read_model import read_osim
-from musclesolve.plotting.result.joint_figures import coordinates_and_moments
-from musclesolve.plotting.result.residual_figures import reserves
+from musclesolve import read_osim
+from musclesolve.plotting import coordinates_and_moments, reserves
 from musclesolve.run_trial import share_model
 
 TIME = np.linspace(0.0, 1.0, 31)

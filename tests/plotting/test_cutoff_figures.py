@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from synthetic_result import result, with_cutoffs
 
+from musclesolve.plotting import cutoff_and_noise, save_figures
 from musclesolve.plotting import figure_sets as save
-from musclesolve.plotting.figure_sets import save_figures
-from musclesolve.plotting.result.cutoff_figures import cutoff_and_noise
 
 
 def test_it_is_drawn_where_the_recording_chose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

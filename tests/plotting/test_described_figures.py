@@ -22,15 +22,19 @@ from synthetic_result import (
 )
 from thorough import some
 
+from musclesolve import Status
+from musclesolve.plotting import (
+    PageStyle,
+    activations,
+    ground_reaction,
+    muscle_forces,
+    uncertainty_contact_forces,
+)
 from musclesolve.plotting.browser import page_parts
 from musclesolve.plotting.page.described_sheet import described
-from musclesolve.plotting.page.page_style import PageStyle, page_style
-from musclesolve.plotting.result.ground_figure import ground_reaction
-from musclesolve.plotting.result.muscle_figures import activations, muscle_forces
-from musclesolve.plotting.study.uncertainty_figures import uncertainty_contact_forces
+from musclesolve.plotting.page.page_style import page_style
 from musclesolve.report.figures.figure_choice import figures_of
 from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY
-from musclesolve.sharing.status import Status
 
 
 def trial():

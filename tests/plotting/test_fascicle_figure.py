@@ -7,9 +7,10 @@ from refusals import refused
 from report_inputs import small
 from synthetic_result import with_fascicles
 
+from musclesolve.plotting import measured_fascicles
 from musclesolve.plotting.figure_sets import figure_files
 from musclesolve.plotting.page.page_style import SIDE_COLOR
-from musclesolve.plotting.result.muscle_figures import MEASURED, measured_fascicles
+from musclesolve.plotting.result.muscle_figures import MEASURED
 
 
 def test_the_curves_are_those_of_the_result():

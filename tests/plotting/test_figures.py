@@ -23,8 +23,17 @@ from thorough import some
 
 import muscle_db
 import musclesolve as ms
+from musclesolve.plotting import (
+    activations,
+    consistency_shift,
+    contact_forces,
+    ground_reaction,
+    joint_angles_and_moments,
+    reserves_and_residual,
+    save_figures,
+)
 from musclesolve.plotting.figure_sets import FIGURES as ALL_FIGURES
-from musclesolve.plotting.figure_sets import NEEDS, drawable_of, save_figures
+from musclesolve.plotting.figure_sets import NEEDS, drawable_of
 from musclesolve.plotting.page.curves import BEYOND, abscissa
 from musclesolve.plotting.page.page_style import (
     BAND,
@@ -36,10 +45,6 @@ from musclesolve.plotting.page.page_style import (
     STANCE_COLOR,
 )
 from musclesolve.plotting.page.panels import muscles_by_group
-from musclesolve.plotting.result.ground_figure import ground_reaction
-from musclesolve.plotting.result.joint_figures import contact_forces, joint_angles_and_moments
-from musclesolve.plotting.result.muscle_figures import activations
-from musclesolve.plotting.result.residual_figures import consistency_shift, reserves_and_residual
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.quantities import with_formulas
 from musclesolve.results.dataset.result_quantities import without_turns

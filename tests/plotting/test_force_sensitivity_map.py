@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from refusals import refused
 
-from musclesolve.plotting.study.sensitivity_maps import force_sensitivity_map
+from musclesolve.plotting import force_sensitivity_map
 
 
 def found(unique=(True, True, False)):

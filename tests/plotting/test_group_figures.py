@@ -9,12 +9,11 @@ from matplotlib.patches import Rectangle
 from refusals import refused
 from synthetic_study import bump, cycles, smooth
 
-from musclesolve.plotting import PageStyle, page_style
+from musclesolve.plotting import PageStyle, group_curves, page_style
 from musclesolve.plotting.figure_names import group_figures_in
-from musclesolve.plotting.study.group_figures import group_curves, group_drawings, group_files
+from musclesolve.plotting.study.group_figures import group_drawings, group_files
 from musclesolve.results.dataset.quantities import shown
-from musclesolve.studies.study.curve_tests import compare_curves
-from musclesolve.studies.study.means import group_means, subject_means
+from musclesolve.studies import compare_curves, group_means, subject_means
 
 DOFS = ["hip_flexion", "knee_flexion", "ankle_dorsiflexion"]
 

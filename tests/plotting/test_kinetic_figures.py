@@ -7,12 +7,9 @@ import pytest
 from synthetic_result import MASS, WEIGHT, result, set_status
 
 import musclesolve as ms
+from musclesolve.plotting import contact_force_components, function_groups, ground_reaction, joint_powers
 from musclesolve.plotting.figure_sets import figure_files
 from musclesolve.plotting.page.page_style import SIDE_COLOR
-from musclesolve.plotting.result.ground_figure import ground_reaction
-from musclesolve.plotting.result.joint_figures import contact_force_components
-from musclesolve.plotting.result.muscle_figures import function_groups
-from musclesolve.plotting.result.power_figure import joint_powers
 from musclesolve.results.dataset.leg_kinetics import group_force, joint_dofs, support_moment
 
 

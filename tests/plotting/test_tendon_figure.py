@@ -7,9 +7,10 @@ from elastic_stride import elastic_result
 from refusals import refused
 from synthetic_result import result
 
+from musclesolve.plotting import fibers_and_tendons
 from musclesolve.plotting.figure_sets import figure_files
 from musclesolve.plotting.page.page_style import SIDE_COLOR
-from musclesolve.plotting.result.muscle_figures import ROWS, fibers_and_tendons
+from musclesolve.plotting.result.muscle_figures import ROWS
 
 
 def test_the_curves_are_those_of_the_result():

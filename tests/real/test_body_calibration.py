@@ -8,7 +8,7 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.recording.data import Trial
+from musclesolve.files import Trial
 
 
 def knee_walks(folder: Path, into: Path, mass_kg: float) -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics import projected_moments
 from musclesolve.forces import mechanics
 
 SAGITTAL = [f"{dof}_{side}" for dof in ("hip_flexion", "knee_flexion", "ankle_dorsiflexion") for side in "rl"]

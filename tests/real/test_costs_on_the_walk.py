@@ -10,7 +10,7 @@ from refusals import refused
 from sharing_cases import SMOOTH
 
 import musclesolve as ms
-from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
+from musclesolve.sharing.cost import JointReactionSquared
 
 NAMES = [name for name in SMOOTH if name != "emg_tracking"]
 

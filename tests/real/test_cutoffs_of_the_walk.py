@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from musclesolve.files import Trial
 from musclesolve.motion.signals.filter_choice import FilterChoice, filter_choice
-from musclesolve.recording.data import Trial
 from musclesolve.settings.trial import FilterSettings
 
 CHOICES = {

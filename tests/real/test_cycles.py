@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 import musclesolve as ms
-from musclesolve.recording.data import Trial
+from musclesolve.files import Trial
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,8 @@ from said import summary
 from scipy.optimize import linprog
 
 import musclesolve as ms
+from musclesolve import Problem, diagnose
 from musclesolve.results.dataset.result_quantities import directions
-from musclesolve.sharing.analysis.diagnosis import diagnose
-from musclesolve.sharing.problem import Problem
 
 PLANTARFLEXORS = (
     "gastrocnemius_medial",

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 from thorough import THOROUGH
 
+from musclesolve import Status
 from musclesolve.forces import prepare
-from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
+from musclesolve.muscles import ElasticMuscles
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import motion_problem
-from musclesolve.sharing.rate_limits import RateLimits
-from musclesolve.sharing.status import Status
-from musclesolve.trajectory.collocation.collocation import Collocation
-from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
-from musclesolve.trajectory.motion_solution import MotionSolution
+from musclesolve.sharing import RateLimits
+from musclesolve.trajectory import Collocation, MotionProblem, MotionSolution
+from musclesolve.trajectory.motion_problem import MotionCost
 from musclesolve.trajectory.solve_motion import solve_motion
 
 COSTS = ["activation_volume", "activation_power", "stress_cubed"]

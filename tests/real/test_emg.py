@@ -12,10 +12,9 @@ from matplotlib.collections import PolyCollection
 from said import summary
 
 import musclesolve as ms
-from musclesolve.plotting.result.muscle_figures import activations
-from musclesolve.recording.data import Trial
-from musclesolve.results.cycles.cycle_averages import average_cycles
-from musclesolve.results.cycles.gait_cycles import cycles
+from musclesolve import average_cycles, cycles
+from musclesolve.files import Trial
+from musclesolve.plotting import activations
 from musclesolve.results.tables.comparison_tables import tables
 
 MUSCLES = "silva_2003"

@@ -10,11 +10,12 @@ from examined import examined
 from thorough import some
 
 import musclesolve as ms
-from musclesolve.recording.data import Trial
+from musclesolve.files import Trial
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.facts import Facts
 from musclesolve.results.judgement import judge
-from musclesolve.synthetic.faults import faults, plant
+from musclesolve.synthetic import plant
+from musclesolve.synthetic.faults import faults
 
 
 @pytest.fixture(scope="module")

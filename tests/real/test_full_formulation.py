@@ -11,23 +11,19 @@ from thorough import some
 import muscle_db
 import musclesolve as ms
 from muscle_db.model import LEG_DOFS
-from musclesolve.data.bundled import reference_stride
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.joint_reactions import expand
-from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
+from musclesolve import Problem, Status, solve
+from musclesolve.data import reference_stride
+from musclesolve.dynamics import Wrench, expand, projected_moments, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.errors import InputError
 from musclesolve.forces import mechanics
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.pipeline.full_formulation import contact_forces, full_problem
 from musclesolve.pipeline.recorded_body import group_loads
-from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
-from musclesolve.sharing.full_formulation import solve_full
-from musclesolve.sharing.problem import Problem
+from musclesolve.sharing import solve_full
+from musclesolve.sharing.cost import JointReactionSquared
 from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 FRAMES, OF_STRIDE = np.arange(6, 136, 18), np.arange(4, 66, 9)
 SHARED = LEG_DOFS[:5]

@@ -12,9 +12,9 @@ import xarray as xr
 from thorough import some
 
 import musclesolve as ms
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.recording.data import Table
-from musclesolve.sharing.status import Status
+from musclesolve import Status
+from musclesolve.files import Table
+from musclesolve.opensim import OpenSimModel
 
 SHORT, LONG = (1, 2), (3, 5, 30)
 """Rows of 10 ms: 6 Hz has a period of 167 ms, of which a fifth is filled."""

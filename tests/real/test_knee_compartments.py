@@ -10,7 +10,7 @@ import xarray as xr
 
 import musclesolve as ms
 from musclesolve._util.arrays import Array
-from musclesolve.recording.text.opensim_text import read_mot
+from musclesolve.files import read_mot
 from musclesolve.run_trial import share_model
 
 WEIGHT = 75.0 * 9.80665
@@ -68,9 +68,9 @@ def test_moments_and_forces_are_near_opensims_joint_reactions(instrumented_knee:
 
 def force_axes(found: xr.Dataset) -> Array:
     """The axes of the left tibia, (T, 3, 3): down, forward, to the median plane."""
-    from musclesolve.opensim.kinematics import body_motion, coordinate_values
+    from musclesolve import read_osim
+    from musclesolve.opensim import body_motion, coordinate_values
     from musclesolve.opensim.model import TO_GLOBAL
-    from musclesolve.opensim.read_model import read_osim
     from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 
     model = read_osim(found.attrs["model_file"])

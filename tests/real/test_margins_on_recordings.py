@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from musclesolve import Status
 from musclesolve.files import Trial
 from musclesolve.forces import prepare
 from musclesolve.pipeline.share import share
 from musclesolve.sharing import solve, strength_margin, with_strength
-from musclesolve.sharing.status import Status
 from musclesolve.studies import margins
 
 RECORDINGS = {

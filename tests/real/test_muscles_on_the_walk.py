@@ -12,11 +12,11 @@ from set_beside_opensim import MODELS
 import muscle_db
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.files import read_mot
 from musclesolve.forces import mechanics
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
-from musclesolve.opensim.geometry import opensim_geometry
-from musclesolve.recording.text.opensim_text import read_mot
+from musclesolve.opensim import opensim_geometry
 
 DOFS = ("hip_flexion", "hip_adduction", "hip_internal_rotation", "knee_flexion", "ankle_dorsiflexion")
 COORDINATES = ("hip_flexion_r", "hip_adduction_r", "hip_rotation_r", "knee_angle_r", "ankle_angle_r")

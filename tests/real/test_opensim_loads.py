@@ -9,9 +9,9 @@ import pytest
 import xarray as xr
 from refusals import refused
 
-from musclesolve.recording.text.opensim_text import read_mot, write_mot
+from musclesolve import Status
+from musclesolve.files import read_mot, write_mot
 from musclesolve.run_trial import share_model
-from musclesolve.sharing.status import Status
 
 BODY_WEIGHT = 85.07 * 9.80665
 

@@ -9,13 +9,13 @@ import pytest
 from scipy.interpolate import make_interp_spline
 from scipy.optimize import lsq_linear
 
-from musclesolve.opensim.geometry import opensim_geometry
+from musclesolve import Status
+from musclesolve.opensim import opensim_geometry
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.share import share
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
-from musclesolve.sharing.status import Status
 
 STIFF = 1e5
 

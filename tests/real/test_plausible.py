@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import musclesolve as ms
-from musclesolve.recording.data import Trial
+from musclesolve.files import Trial
 from musclesolve.results.facts import Facts
 from musclesolve.results.plausibility import AT_EDGE, plausibility
 

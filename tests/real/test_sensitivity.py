@@ -9,19 +9,20 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.newton_euler import neglected_share, segment_motion
-from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
-from musclesolve.dynamics.kinematics.pose_fit import fit_pose
-from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.sensitivity.moment_sensitivity import (
+from musclesolve.dynamics import (
+    Targets,
+    Wrench,
     application_sensitivity,
+    differentiate,
+    fit_pose,
     force_sensitivity,
     landmark_sensitivity,
     mass_sensitivity,
+    neglected_share,
+    projected_moments,
+    segment_motion,
 )
+from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.motion.signals.filter_choice import filter_choice

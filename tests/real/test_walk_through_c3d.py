@@ -9,12 +9,11 @@ import pytest
 from c3d_files import PlateOnPaper, write_c3d
 from other_walks import at_border
 
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve import read_trial
+from musclesolve.dynamics import projected_moments
 from musclesolve.errors import InputError
+from musclesolve.files import Markers, Trial, read_mot, read_trc, write_trc
 from musclesolve.forces import mechanics
-from musclesolve.recording.data import Markers, Trial
-from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_trc
-from musclesolve.recording.trial.trial_file import read_trial
 
 RATE, SAMPLES = 100.0, 20
 # Axes of the plates in those of the files (x forward, y up, z right), as columns; z of a plate points down.

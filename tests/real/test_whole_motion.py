@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve.sharing.cost.named.muscle_sums import ForceSquared, StressCubed
+from musclesolve.sharing.cost import ForceSquared, StressCubed
 
 COSTS = ["stress_cubed", "force_squared"]
 

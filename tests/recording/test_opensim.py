@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.text.opensim_text import write_mot, write_trc
+from musclesolve.files import Markers, Table, write_mot, write_trc
 
 TIME = 0.5 + np.arange(30) / 120.0
 NAMES = ("ground_force_r_vx", "1_ground|px", "knee_angle_l/value")

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.recording.c3d.c3d_file import read_c3d
+from musclesolve.files import read_c3d, read_markers
 from musclesolve.recording.c3d.force_platforms import read_plates
-from musclesolve.recording.formats import read_markers
 from musclesolve.recording.text.csv_file import read_csv_forces
 from musclesolve.recording.units import meters_in, newton_meters_in, newtons_in
 from tests.support.refusals import refused

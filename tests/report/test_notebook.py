@@ -16,7 +16,7 @@ from report_inputs import Parsed, compared, small, uncertain
 from synthetic_result import with_troubles
 
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 from musclesolve.report import notebook
 from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.facts import Facts

@@ -10,6 +10,7 @@ import pytest
 from report_inputs import Parsed, small, with_emg, written
 from synthetic_result import WEIGHT, set_status, with_troubles
 
+from musclesolve import Status
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import report_page
 from musclesolve.report.sections import headline
@@ -17,7 +18,6 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.facts import Facts
 from musclesolve.results.judgement import IN_PART, NOT_PLAUSIBLE, NOT_USABLE, USABLE, WITH_CARE, judge
 from musclesolve.results.statements import chosen, document, statements
-from musclesolve.sharing.status import Status
 
 
 def limits(data) -> str:

@@ -7,9 +7,9 @@ import xarray as xr
 from refusals import refused
 from report_inputs import compared, small, uncertain, with_emg, written
 
+from musclesolve import cycles
 from musclesolve.report import inputs as given
 from musclesolve.report.inputs import read_inputs
-from musclesolve.results.cycles.gait_cycles import cycles
 from musclesolve.studies.average import average_results
 
 

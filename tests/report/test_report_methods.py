@@ -12,8 +12,9 @@ from report_inputs import IDENTITY, small, with_emg
 from synthetic_result import set_status, with_fascicles
 
 import musclesolve as ms
+from musclesolve import Status, costs
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 from musclesolve.recording.trial.input_hashes import input_lines
 from musclesolve.report.content.methods import (
     Citations,
@@ -30,8 +31,7 @@ from musclesolve.report.inputs import RESULT, TrialFiles
 from musclesolve.report.study.study_page import measurement_error
 from musclesolve.results.dataset.result_quantities import inputs_of
 from musclesolve.results.plausibility import in_vivo
-from musclesolve.sharing.cost.cost_registry import costs, find_cost
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, recipe, settings_hash
 
 

@@ -12,6 +12,7 @@ from report_inputs import Parsed, compared, small, uncertain, with_emg, written
 from synthetic_result import set_status, with_fascicles, with_troubles
 
 import musclesolve as ms
+from musclesolve import Status
 from musclesolve._util.progress import no_progress
 from musclesolve.report import rendering, sections
 from musclesolve.report.inputs import read_inputs
@@ -19,7 +20,7 @@ from musclesolve.report.page import report_page, trial_report
 from musclesolve.report.sections import specifications
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import write_result
-from musclesolve.sharing.status import Status, verdict_words
+from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.average import average_results
 from musclesolve.studies.many_trials.one_trial import analyze
 

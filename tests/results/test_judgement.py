@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from synthetic_result import WEIGHT, result, set_status
 
+from musclesolve import Status
 from musclesolve.results.facts import Facts
 from musclesolve.results.finding import FINDINGS, Cost, Finding, Where, codes, stored_findings, texts
 from musclesolve.results.judgement import (
@@ -26,7 +27,6 @@ from musclesolve.results.judgement import (
 )
 from musclesolve.results.plausibility import criteria, with_verdict
 from musclesolve.results.statements import rows, statements
-from musclesolve.sharing.status import Status
 from musclesolve.studies.study.study_findings import each_once
 
 ERROR = Finding(

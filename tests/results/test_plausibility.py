@@ -17,7 +17,8 @@ from synthetic_result import result, set_status
 from thorough import some
 
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
+from musclesolve import Status
+from musclesolve.data import reference_stride
 from musclesolve.report.content.methods import works
 from musclesolve.report.page import write_report
 from musclesolve.results.facts import Facts
@@ -42,7 +43,6 @@ from musclesolve.results.plausibility import (
 )
 from musclesolve.results.statements import chosen, statements
 from musclesolve.settings.trial import MOVEMENTS
-from musclesolve.sharing.status import Status
 
 
 @pytest.fixture(scope="module")

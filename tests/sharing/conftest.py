@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from sharing_cases import leg
 
-from musclesolve.sharing.problem import Problem
+from musclesolve import Problem
 
 
 @pytest.fixture(scope="session")

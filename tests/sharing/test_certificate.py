@@ -8,14 +8,13 @@ import pytest
 from refusals import refused
 from sharing_cases import SMOOTH, equipped
 
-from musclesolve.sharing.certificate import kkt_residual
+from musclesolve import Problem, Status, solve
+from musclesolve.sharing import kkt_residual
+from musclesolve.sharing.cost import ActivationPower
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.named.muscle_sums import ActivationPower
-from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.solver_registry import Attempt
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status, is_solved
+from musclesolve.sharing.status import is_solved
 
 
 @dataclass(frozen=True)

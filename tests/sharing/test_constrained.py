@@ -12,10 +12,8 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.sharing import expression_constraint, solve_constrained
-from musclesolve.sharing.certificate import kkt_residual
+from musclesolve.sharing import Ipopt, expression_constraint, kkt_residual, solve_constrained
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.ipopt_casadi import Ipopt
 
 SOLVERS = ["ipopt", *(["cyipopt"] if find_spec("cyipopt") else [])]
 ARM = ms.Problem([[0.05, 0.05]], [30.0], [1000.0] * 2, [1000.0] * 2)

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from refusals import refused
 
+from musclesolve import Status, solve
 from musclesolve.pipeline.full_formulation import full_problem
-from musclesolve.sharing.certificate import kkt_residual
+from musclesolve.sharing import FullProblem, kkt_residual, solve_full
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.full_formulation import FullProblem, solve_full
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 COSTS = ("force_squared", "stress_cubed", "soft_saturation")
 

@@ -7,11 +7,9 @@ import pytest
 from scipy.optimize import linprog, lsq_linear
 from sharing_cases import SMOOTH
 
+from musclesolve import Problem, Status, solve
 from musclesolve.sharing.certificate import farkas_ratio
-from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.interior_point import nearest_moments
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 
 def mixed(make_leg, frames=40, dofs=4, muscles=12, seed=1):

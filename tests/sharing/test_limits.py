@@ -8,16 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from musclesolve.sharing.cost.named.min_max import MinMax
-from musclesolve.sharing.cost.named.muscle_sums import (
-    ActivationPower,
-    EmgTracking,
-    MusclePower,
-    SoftSaturation,
-)
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
+from musclesolve import Problem, Status, solve
+from musclesolve.sharing.cost import ActivationPower, EmgTracking, MinMax, MusclePower, SoftSaturation
 
 ARM, STRONGEST = np.array([0.04, 0.02, 0.06]), np.array([700.0, 900.0, 250.0])
 """Biceps, brachialis and brachioradialis at an elbow, in round figures."""

@@ -8,9 +8,7 @@ import pytest
 import xarray as xr
 from refusals import refused
 
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
+from musclesolve import Problem, Status, solve
 
 ARM = np.full((4, 2, 3), 0.05)
 MOMENT = np.full((4, 2), 10.0)

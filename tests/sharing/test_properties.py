@@ -5,10 +5,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sharing_cases import SMOOTH, equipped
 
+from musclesolve import Problem, Status, solve
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 fraction = st.one_of(st.sampled_from([0.0, 1.0, 0.5]), st.floats(0.0, 1.0))
 QUICK = settings(max_examples=60, derandomize=True)

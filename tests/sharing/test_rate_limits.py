@@ -7,7 +7,7 @@ import pytest
 from refusals import refused
 from scipy.integrate import solve_ivp
 
-from musclesolve.sharing.rate_limits import RateLimits
+from musclesolve.sharing import RateLimits
 
 
 @pytest.mark.parametrize(("start", "excitation"), [(0.0, 1.0), (0.7, 0.0), (0.3, 1.0), (1.0, 0.0)])

@@ -9,12 +9,9 @@ import pytest
 from refusals import refused
 from sharing_cases import SMOOTH
 
+from musclesolve import Problem, Status, solve
+from musclesolve.sharing.cost import ForceSquared, JointReactionSquared, NormalizedForceSquared
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
-from musclesolve.sharing.cost.named.muscle_sums import ForceSquared, NormalizedForceSquared
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 
 def reactions(problem, answer):
@@ -108,7 +105,7 @@ def test_infeasible_frames_stay_infeasible_whatever_the_rows(make_leg):
 
 def test_the_certificate_includes_the_soft_rows(make_leg):
     """The optimum of the terms alone does not pass for the optimum with rows, whatever the multipliers."""
-    from musclesolve.sharing.certificate import kkt_residual
+    from musclesolve.sharing import kkt_residual
 
     problem = make_leg(5)
     alone = solve(problem, "normalized_force_squared")

@@ -12,17 +12,14 @@ from hypothesis import strategies as st
 from refusals import refused
 from sharing_cases import SMOOTH, equipped, pennate
 
-from musclesolve.sharing.cost.casadi_expression import expression_cost
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve import Cost, Problem, Status, solve
+from musclesolve.sharing import expression_cost
+from musclesolve.sharing.cost import ActivationPower, SoftSaturation, StressCubed
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.named.muscle_sums import ActivationPower, SoftSaturation, StressCubed
 from musclesolve.sharing.optimality_system import OptimalitySystem
-from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 from musclesolve.sharing.solution_derivatives import solution_derivatives
 from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 SHARP = Batch(tolerance=1e-12)
 CHANGING = (

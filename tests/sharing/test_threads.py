@@ -10,11 +10,9 @@ from threading import Barrier, Thread
 import numpy as np
 import pytest
 
-from musclesolve.sharing.cost.casadi_expression import expression_cost
+from musclesolve import solve, solvers
+from musclesolve.sharing import compile_kernel, expression_cost
 from musclesolve.sharing.kernel import entry
-from musclesolve.sharing.kernel.compiled_solver import compile_kernel
-from musclesolve.sharing.solver.solver_registry import solvers
-from musclesolve.sharing.solving import solve
 
 STORM = """
 import json, threading

@@ -6,9 +6,10 @@ import pytest
 from synthetic_result import few_muscles, result, with_troubles
 from typer.testing import CliRunner
 
+from musclesolve import read_result
 from musclesolve.cli import app as cli
 from musclesolve.plotting.study import average_figures as averages
-from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve.results.files.result_netcdf import write_result
 
 
 @pytest.fixture(autouse=True)

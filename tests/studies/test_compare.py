@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.cli import app as cli
-from musclesolve.plotting.result.muscle_figures import activations as of_result
+from musclesolve.plotting import activations as of_result
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, FIGURES, comparison_files
 from musclesolve.results.comparison_facts import ComparisonFacts, agreement_csv
 from musclesolve.results.tables.comparison_tables import tables
-from musclesolve.sharing.cost.named.muscle_sums import ActivationPower
+from musclesolve.sharing.cost import ActivationPower
 from musclesolve.studies import compare as comparison
 from musclesolve.studies.compare import co_contraction, side_by_side
 

@@ -12,8 +12,8 @@ import xarray as xr
 from refusals import refused
 
 import musclesolve as ms
+from musclesolve import cycles
 from musclesolve.data import reference_stride
-from musclesolve.results.cycles.gait_cycles import cycles
 from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.compare_results import (
     compare_results,

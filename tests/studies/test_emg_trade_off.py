@@ -16,9 +16,8 @@ from typer.testing import CliRunner
 import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.constants import USUAL_LEAST_ACTIVATION
+from musclesolve.files import Table, write_mot
 from musclesolve.plotting.study.emg_figures import emg_files
-from musclesolve.recording.data import Table
-from musclesolve.recording.text.opensim_text import write_mot
 from musclesolve.studies.emg_offset import emg_offset
 from musclesolve.studies.emg_trade_off import emg_trade_off, knee_weight
 
@@ -71,7 +70,7 @@ def test_the_offset_of_a_clock_is_found(shift: float) -> None:
 
 
 def test_an_offset_of_the_trial_file_is_added_to_the_times(tmp_path: Path) -> None:
-    from musclesolve.data.bundled import reference_stride
+    from musclesolve.data import reference_stride
 
     emg = emg_stride(floor=0.0, shift=0.1).trial.emg
     assert emg is not None

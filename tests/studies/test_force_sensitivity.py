@@ -9,8 +9,8 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
+from musclesolve.dynamics import projected_moments, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.forces import mechanics
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles

@@ -8,10 +8,9 @@ import xarray as xr
 from refusals import refused
 
 import muscle_db
-from musclesolve.data.bundled import reference_stride as bundled_trial
-from musclesolve.dynamics.forward.simulate import Integration, System
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.data import reference_stride as bundled_trial
+from musclesolve.dynamics import Integration, Wrench, motion_from
+from musclesolve.dynamics.forward.simulate import System
 from musclesolve.forces import prepare
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.pipeline.share import share

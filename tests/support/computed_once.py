@@ -21,7 +21,7 @@ import pytest
 from musclesolve.checking import check
 from musclesolve.checking.case import Case
 from musclesolve.checking.stages import Check
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics import Wrench
 from musclesolve.recording.text import number_rows
 from musclesolve.synthetic import synthetic_recording
 from musclesolve.synthetic.reference_stride import ReferenceStride

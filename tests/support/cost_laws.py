@@ -5,8 +5,8 @@ from __future__ import annotations
 import casadi
 import numpy as np
 
+from musclesolve.sharing.cost import SoftSaturation
 from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
-from musclesolve.sharing.cost.named.muscle_sums import SoftSaturation
 
 
 def activations_inside(problem):

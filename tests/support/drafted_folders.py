@@ -11,14 +11,12 @@ import numpy as np
 from c3d_files import PlateOnPaper, write_c3d
 
 from muscle_db.model import LEG_DOFS
+from musclesolve import read_trial
 from musclesolve.drafting.draft_folder import FolderDraft, draft_folder, write_drafts
 from musclesolve.drafting.subject_size import GivenSubject
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics import projected_moments
+from musclesolve.files import Markers, Table, read_markers, read_mot, write_mot, write_trc
 from musclesolve.forces import mechanics
-from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.formats import read_markers
-from musclesolve.recording.text.opensim_text import read_mot, write_mot, write_trc
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.reference_stride import reference_stride
 from musclesolve.synthetic.synthetic_recording import recording_files
 

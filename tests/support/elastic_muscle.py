@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.muscles import ElasticMuscles, MuscleParameters
 
 THREE = {
     "names": ("soleus_r", "vastus_lateralis_r", "gluteus_medius_1_r"),

@@ -9,10 +9,10 @@ from typing import Any
 import xarray as xr
 
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
+from musclesolve.files import Trial
 from musclesolve.forces import prepare
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.recording.data import Trial
 
 PUSH_OFF = (0.7, 0.95)
 """Sixteen frames of the right leg [s]."""

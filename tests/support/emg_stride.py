@@ -10,10 +10,11 @@ import numpy as np
 
 import musclesolve as ms
 from musclesolve._util.arrays import Array
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
+from musclesolve.files import Trial
 from musclesolve.forces import prepare_recording
 from musclesolve.pipeline.share import sharing_problem
-from musclesolve.recording.data import Emg, Trial
+from musclesolve.recording.data import Emg
 from musclesolve.settings.trial import EmgSettings
 
 FLOOR = 0.15

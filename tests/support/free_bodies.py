@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from small_models import laid_out
 
-from musclesolve.dynamics.forward.contact_simulation import Start
-from musclesolve.dynamics.model.mass_matrix import MassProperties
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics import MassProperties, Model, Start
 
 
 def free_body(mass=1.0, inertia=(0.004, 0.004, 0.004), name="ball") -> Model:

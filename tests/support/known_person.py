@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
+from musclesolve.files import Trial
 from musclesolve.forces import prepare
 from musclesolve.muscles.muscle_parameters import QUANTITIES
-from musclesolve.recording.data import Emg, Fascicles, Trial
+from musclesolve.recording.data import Emg, Fascicles
 from musclesolve.settings.trial import EmgSettings
 from musclesolve.studies.calibration.inner_optimum import PartMuscles
 

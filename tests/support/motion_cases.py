@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.muscles import ElasticMuscles, MuscleParameters
+from musclesolve.trajectory import MotionProblem
 from musclesolve.trajectory.local_equilibrium import equilibrium
-from musclesolve.trajectory.motion_problem import MotionProblem
 
 
 def small_muscles(

@@ -8,12 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments, required_force
+from musclesolve.dynamics import Model, Motion, Wrench, projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.mass_matrix import mass_matrix
-from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import MuscleSolveError
 
 

@@ -8,11 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
-from musclesolve.dynamics.kinematics.pose_fit import fit_pose
+from musclesolve.dynamics import Motion, Targets, Wrench, fit_pose, motion_from, projected_moments
 from musclesolve.synthetic.reference_stride import ReferenceStride, reference_stride
 
 Array = np.ndarray

@@ -17,10 +17,11 @@ import numpy as np
 from motion_cases import small_motion
 
 from musclesolve._util.arrays import Array
-from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.trajectory.collocation.collocation import Collocation, CollocationReport
+from musclesolve.muscles import ElasticMuscles
+from musclesolve.trajectory import Collocation, MotionProblem
+from musclesolve.trajectory.collocation.collocation import CollocationReport
 from musclesolve.trajectory.local_equilibrium import equilibrium
-from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
+from musclesolve.trajectory.motion_problem import MotionCost
 
 QUANTITIES = ("optimal_fiber_length", "tendon_slack_length", "tendon_strain", "max_isometric_force")
 COST = "activation_power"

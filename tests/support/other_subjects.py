@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve.recording.text.opensim_text import write_mot, write_trc
+from musclesolve.files import write_mot, write_trc
 from musclesolve.synthetic.places import Places, marker_places
 from musclesolve.synthetic.recording_options import RecordingOptions
 from musclesolve.synthetic.reference_stride import ReferenceStride, reference_stride

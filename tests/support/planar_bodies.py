@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.planar.planar_muscles import into_plane
-from musclesolve.dynamics.planar.planar_tree import PlanarMotion, PlanarTree
+from musclesolve.dynamics import Model
+from musclesolve.dynamics.planar import PlanarMotion, PlanarTree, into_plane
 
 STEP = 1e-30
 """Complex step: derivatives to round-off."""

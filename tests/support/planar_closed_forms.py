@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
+from musclesolve.dynamics.planar import PlanarMotion, PlanarTree
 from musclesolve.dynamics.planar.planar_dynamics import mass_diagonal, weight_force
-from musclesolve.dynamics.planar.planar_tree import PlanarMotion, PlanarTree, bias, place, rotated
+from musclesolve.dynamics.planar.planar_tree import bias, place, rotated
 from musclesolve.errors import InputError
 
 LEG = ("thigh", "shank", "foot")

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from musclesolve.muscles import ElasticMuscles, MuscleParameters
 from musclesolve.muscles.curves.curve_family import CURVES
-from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.trajectory import MotionProblem
 from musclesolve.trajectory.local_equilibrium import equilibrium
-from musclesolve.trajectory.motion_problem import MotionProblem
 from musclesolve.trajectory.time_basis import TimeBasis
 
 TRIALS = 60

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve.recording.data import Trial
+from musclesolve.files import Trial
 
 
 def rotated(trial: Trial, angle_deg: float) -> Trial:

@@ -8,10 +8,9 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 
 from musclesolve._util.arrays import Array
+from musclesolve.files import read_mot
 from musclesolve.motion.signals.low_pass import HALF_POWER, low_pass
-from musclesolve.opensim.inverse_dynamics import ModelMotion, model_motion
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.recording.text.opensim_text import read_mot
+from musclesolve.opensim import ModelMotion, OpenSimModel, model_motion
 
 
 def free_names(model: OpenSimModel) -> list[str]:

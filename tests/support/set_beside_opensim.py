@@ -18,7 +18,7 @@ from scipy.spatial.transform import Rotation
 
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics import Model
 
 MODELS = {"gait2392": ("gait2392", -1.0), "rajagopal_2023": ("rajagopal_lai_uhlrich_2023", 1.0)}
 """File of the model of each set, and the sense of its knee angle."""

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from musclesolve import Problem
 from musclesolve.sharing.cost.cost_registry import REGISTRY
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
-from musclesolve.sharing.problem import Problem
 
 
 def has_targets(name: str) -> bool:

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.opensim.model import OpenSimModel
+from musclesolve import opensim_problem
+from musclesolve.files import Table, write_mot
+from musclesolve.opensim import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
-from musclesolve.pipeline.opensim.model_body import opensim_problem
-from musclesolve.recording.data import Table
-from musclesolve.recording.text.opensim_text import write_mot
 
 DOFS = ("hip_a_r", "ankle_a_r")
 HIP = ("hip_a_r", "hip_b_r", "hip_c_r")

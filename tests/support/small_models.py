@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
-from musclesolve.dynamics.mechanism.constraint_rows import AngleDriver, Rigid
-from musclesolve.dynamics.model.joint_and_body_constraints import coincident, fixed
-from musclesolve.dynamics.model.mass_matrix import MassProperties
-from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.topology import Dof, Point, RigidBody, Topology
+from musclesolve.dynamics import (
+    AngleDriver,
+    MassProperties,
+    Model,
+    Motion,
+    Rigid,
+    Topology,
+    coincident,
+    fixed,
+    motion_from,
+)
+from musclesolve.dynamics.model.topology import Dof, Point, RigidBody
 
 
 def laid_out(name, points, vectors, bodies, universal=(), dofs=()) -> tuple[Topology, np.ndarray]:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.recording.data import Event, Markers, PlateForce, Subject, Trial
+from musclesolve.files import Event, Markers, PlateForce, Subject, Trial
 from musclesolve.settings.trial import FilterSettings, RecordedSettings
 
 Array = NDArray[np.float64]

@@ -7,7 +7,7 @@ import xarray as xr
 
 import muscle_db
 from muscle_db.model import LEG_DOFS
-from musclesolve.sharing.status import Status
+from musclesolve import Status
 
 MASS = 70.0
 WEIGHT = MASS * 9.80665  # N

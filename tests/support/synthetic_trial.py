@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.text.opensim_text import write_mot, write_trc
+from musclesolve.files import Markers, Table, write_mot, write_trc
 
 Array = NDArray[np.float64]
 

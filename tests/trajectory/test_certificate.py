@@ -12,10 +12,10 @@ from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG
 from musclesolve.muscles.elastic.smooth_curves import positive_part
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.rate_limits import ActivationLimits
-from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
+from musclesolve.trajectory import BandedInteriorPoint, MotionProblem
 from musclesolve.trajectory.certificate import Certifier, Misses, MotionAttempt
 from musclesolve.trajectory.local_equilibrium import equilibrium
-from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
+from musclesolve.trajectory.motion_problem import MotionCost
 from musclesolve.trajectory.solve_motion import static_start
 from musclesolve.trajectory.time_basis import TimeBasis
 

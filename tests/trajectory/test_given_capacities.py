@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sharing_cases import leg
 
+from musclesolve.sharing import RateLimits
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
+from musclesolve.sharing.rate_limits import ActivationLimits
 from musclesolve.trajectory.solve_rate_limited import ActivationCost, GivenCapacities
 from musclesolve.trajectory.time_basis import TimeBasis
 

@@ -12,10 +12,9 @@ from motion_cases import small_motion, small_muscles
 from scipy.interpolate import CubicSpline
 
 from musclesolve.muscles.passive.passive_element import PassiveElement
+from musclesolve.sharing import RateLimits
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.rate_limits import RateLimits
-from musclesolve.trajectory.motion_problem import MotionProblem
-from musclesolve.trajectory.motion_solution import MotionSolution
+from musclesolve.trajectory import MotionProblem, MotionSolution
 from musclesolve.trajectory.solve_motion import solve_motion
 from musclesolve.trajectory.time_basis import TimeBasis
 

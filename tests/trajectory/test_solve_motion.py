@@ -12,16 +12,13 @@ from motion_cases import small_motion, small_muscles
 from random_motions import random_motion
 from refusals import refused
 
+from musclesolve import Status, solve
 from musclesolve.errors import InputError
-from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
+from musclesolve.muscles import ElasticMuscles
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
-from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
-from musclesolve.trajectory.collocation.collocation import Collocation
-from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
-from musclesolve.trajectory.motion_solution import MotionSolution
+from musclesolve.trajectory import BandedInteriorPoint, Collocation, MotionProblem, MotionSolution
+from musclesolve.trajectory.motion_problem import MotionCost
 from musclesolve.trajectory.solve_motion import StaticStart, solve_motion, static_problem, static_start
 
 FAMILIES = ["de_groote_2016", "millard_2013", "thelen_2003", "silva_2003"]

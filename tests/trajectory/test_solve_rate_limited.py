@@ -10,14 +10,11 @@ from refusals import refused
 from scipy.optimize import minimize
 from sharing_cases import leg
 
+from musclesolve import Cost, Problem, Status, solve
+from musclesolve.sharing import RateLimits, expression_cost
 from musclesolve.sharing.certificate import within_domain
-from musclesolve.sharing.cost.casadi_expression import expression_cost
-from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.rate_limits import ActivationLimits
 from musclesolve.trajectory.certificate import MotionAttempt
 from musclesolve.trajectory.solve_rate_limited import (
     ActivationCost,

@@ -21,7 +21,8 @@ from musclesolve.cli.json_text import json_text
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 from musclesolve.results.finding import Finding, Where
 from musclesolve.results.judgement import Report
-from musclesolve.synthetic.faults import plant, plant_all
+from musclesolve.synthetic import plant
+from musclesolve.synthetic.faults import plant_all
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve.checking.loading import load, load_markers
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 
 
 def test_the_markers_and_what_they_mean_are_those_of_the_whole_trial() -> None:

@@ -18,10 +18,10 @@ from musclesolve.checking.forces.plate_balance import (
     whitened,
 )
 from musclesolve.checking.loading import load
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics import projected_moments
+from musclesolve.files import Trial
 from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import subject_model
-from musclesolve.recording.data import Trial
 
 Array = np.ndarray
 TIME = np.arange(150) / 100.0

@@ -12,9 +12,10 @@ from examined import examined
 from thorough import some
 from varied_walks import varied_walk
 
-from musclesolve.recording.data import Trial
+from musclesolve.files import Trial
 from musclesolve.results.finding import Finding
-from musclesolve.synthetic.faults import faults, plant
+from musclesolve.synthetic import plant
+from musclesolve.synthetic.faults import faults
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 SMALL = [

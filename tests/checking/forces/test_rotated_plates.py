@@ -10,7 +10,7 @@ from examined import examined
 from other_walks import rotate_plates
 
 import musclesolve
-from musclesolve.recording.data import Trial
+from musclesolve.files import Trial
 from musclesolve.results.judgement import Report
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 

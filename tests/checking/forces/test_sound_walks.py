@@ -22,7 +22,7 @@ from musclesolve.checking.forces.plate_axes import (
     rotation_matrix,
 )
 from musclesolve.checking.loading import load
-from musclesolve.recording.data import Trial
+from musclesolve.files import Trial
 from musclesolve.results.finding import Finding
 from musclesolve.synthetic.faults import tilt_laboratory, tilt_plates
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy

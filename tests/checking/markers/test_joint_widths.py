@@ -9,7 +9,7 @@ import pytest
 from examined import examined
 from thorough import some
 
-from musclesolve.recording.data import Trial
+from musclesolve.files import Trial
 from musclesolve.results.finding import Finding
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 

@@ -10,7 +10,7 @@ from examined import examined
 
 import musclesolve
 from musclesolve.checking.markers.body_distances import crossings, pieces
-from musclesolve.recording.data import Trial
+from musclesolve.files import Trial
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"

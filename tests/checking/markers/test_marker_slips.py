@@ -10,7 +10,7 @@ import pytest
 from examined import examined
 
 import musclesolve
-from musclesolve.recording.data import Trial
+from musclesolve.files import Trial
 from musclesolve.results.judgement import Report
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 

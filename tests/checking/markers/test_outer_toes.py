@@ -11,7 +11,8 @@ import pytest
 import musclesolve
 from musclesolve.checking.loading import load
 from musclesolve.checking.markers.landmark_order import OUTER_TOE, ankle_inside, outer_toes
-from musclesolve.recording.data import SIDES, Markers, Trial
+from musclesolve.files import Markers, Trial
+from musclesolve.recording.data import SIDES
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 OF_FEET = ("heel", "toe", "metatarsal_5", "ankle_medial", "ankle_lateral")

@@ -8,8 +8,8 @@ import pytest
 from examined import examined
 
 import musclesolve
-from musclesolve.recording.data import Trial
-from musclesolve.synthetic.faults import plant
+from musclesolve.files import Trial
+from musclesolve.synthetic import plant
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 

@@ -10,18 +10,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from musclesolve import read_osim
 from musclesolve.checking.model import given_moments, load_balance
 from musclesolve.checking.model.given_moments import moment_fit
 from musclesolve.checking.model.load_units_and_axes import best_fit
 from musclesolve.checking.model.model_case import ModelCase, Motion
-from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side
+from musclesolve.files import Table, read_mot
+from musclesolve.opensim import ExternalLoad, OpenSimModel
+from musclesolve.opensim.external_loads import foot_of_side
 from musclesolve.opensim.inverse_dynamics import inverse_dynamics
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
-from musclesolve.recording.data import Table
-from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.results.finding import Finding
 
 TIME = np.linspace(0.0, 2.0, 201)

@@ -14,16 +14,15 @@ from recorded_data import recorded
 from refusals import refused
 from typer.testing import CliRunner
 
+from musclesolve import read_study, read_trial
 from musclesolve.cli.app import app
 from musclesolve.constants import KEY_POINT_CUTOFF_HZ
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.study.draft_study import draft_study, write_study
 from musclesolve.drafting.study.study_trials import study_trials
+from musclesolve.files import Table, write_mot
 from musclesolve.opensim.service_folders import NO_FORCES
-from musclesolve.recording.data import Table
-from musclesolve.recording.text.opensim_text import write_mot
-from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.studies.study.study_file import Study, read_study
+from musclesolve.studies.study.study_file import Study
 
 
 def call(*arguments: object) -> tuple[int, str]:

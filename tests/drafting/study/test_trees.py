@@ -12,6 +12,7 @@ import pytest
 from refusals import refused
 from thorough import THOROUGH
 
+from musclesolve import read_study
 from musclesolve.checking.check import check
 from musclesolve.drafting.study.draft_study import draft_study, write_study
 from musclesolve.report.study.study_page import study_page
@@ -20,7 +21,7 @@ from musclesolve.studies.many_trials.trial_record import Outcome
 from musclesolve.studies.study.analysis import analyze_study
 from musclesolve.studies.study.cycles_file import CYCLES, cycles_file
 from musclesolve.studies.study.run_study import ComputedStudy, prepared
-from musclesolve.studies.study.study_file import Study, read_study
+from musclesolve.studies.study.study_file import Study
 
 ROOT = Path(__file__).parents[3]
 MADE = runpy.run_path(str(ROOT / "examples" / "study" / "make_trees.py"))

@@ -6,13 +6,22 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics.contact.body_surfaces import body_laws, body_surfaces, pairs_with
-from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, HertzContact
-from musclesolve.dynamics.contact.surfaces import plane, sphere
-from musclesolve.dynamics.forward.contact_simulation import Start, simulate_contact
-from musclesolve.dynamics.forward.joint_resistance import JointResistance
-from musclesolve.dynamics.forward.simulate import Integration
-from musclesolve.dynamics.model.human_model import forward_human_model, human_model
+from musclesolve.dynamics import (
+    ContactPairs,
+    HertzContact,
+    Integration,
+    JointResistance,
+    Start,
+    body_laws,
+    forward_human_model,
+    pairs_with,
+    plane,
+    simulate_contact,
+    sphere,
+)
+from musclesolve.dynamics.contact.body_surfaces import body_surfaces
+from musclesolve.dynamics.contact.contact_pairs import BodyStates
+from musclesolve.dynamics.model.human_model import human_model
 
 FLOOR = plane("floor", (0, 0, 0), (0, 0, 1))
 

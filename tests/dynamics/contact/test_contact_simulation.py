@@ -8,10 +8,19 @@ from free_bodies import free_body, starting
 from refusals import refused
 from scipy.integrate import solve_ivp
 
-from musclesolve.dynamics.contact.contact_pairs import ContactPairs, CushionContact, HertzContact
-from musclesolve.dynamics.contact.surfaces import cylinder, ellipsoid, plane, sphere
-from musclesolve.dynamics.forward.contact_simulation import Start, simulate_contact
-from musclesolve.dynamics.forward.simulate import Integration, momentum
+from musclesolve.dynamics import (
+    ContactPairs,
+    CushionContact,
+    HertzContact,
+    Integration,
+    Start,
+    cylinder,
+    ellipsoid,
+    plane,
+    simulate_contact,
+    sphere,
+)
+from musclesolve.dynamics.forward.simulate import momentum
 from musclesolve.errors import InputError, MuscleSolveError
 
 FLOOR = plane("floor", (0, 0, 0), (0, 0, 1))

@@ -9,20 +9,24 @@ import pytest
 from free_bodies import free_body, starting
 from refusals import refused
 
-from musclesolve.dynamics.contact.belt import (
+from musclesolve.dynamics import (
     Attachment,
+    ContactPairs,
+    Integration,
     RigidSeat,
+    Start,
     Strap,
     Webbing,
+    forward_human_model,
+    half_sine,
+    no_pulse,
+    simulate_contact,
     sled_model,
+    sphere,
     three_point_belt,
 )
 from musclesolve.dynamics.contact.body_surfaces import body_surfaces
-from musclesolve.dynamics.contact.contact_pairs import ContactPairs
-from musclesolve.dynamics.contact.surfaces import sphere
-from musclesolve.dynamics.forward.contact_simulation import Start, simulate_contact
-from musclesolve.dynamics.forward.simulate import Integration, half_sine, momentum, no_pulse
-from musclesolve.dynamics.model.human_model import forward_human_model
+from musclesolve.dynamics.forward.simulate import momentum
 from musclesolve.errors import InputError, MuscleSolveError
 
 G = 9.80665

@@ -10,8 +10,8 @@ from free_bodies import free_body, starting
 from refusals import refused
 from scipy.spatial.transform import Rotation
 
-from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, HertzContact, separation
-from musclesolve.dynamics.contact.surfaces import cylinder, ellipsoid, plane, sphere
+from musclesolve.dynamics import ContactPairs, HertzContact, cylinder, ellipsoid, plane, separation, sphere
+from musclesolve.dynamics.contact.contact_pairs import BodyStates
 
 EDGE = 1e-5
 

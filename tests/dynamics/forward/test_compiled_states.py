@@ -5,14 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from musclesolve.dynamics import JointResistance, MassProperties, Model, fixed, forward_human_model
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
 from musclesolve.dynamics.forward.accelerations import DAMPING, FREQUENCY, direct
-from musclesolve.dynamics.forward.joint_resistance import JointResistance
 from musclesolve.dynamics.forward.simulate import System
-from musclesolve.dynamics.model.human_model import forward_human_model, human_model
-from musclesolve.dynamics.model.joint_and_body_constraints import fixed
-from musclesolve.dynamics.model.mass_matrix import MassProperties
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.human_model import human_model
 
 BODY = forward_human_model()
 MODELS = {"forward": BODY, "inverse": human_model()}

@@ -5,10 +5,9 @@ import pytest
 from refusals import refused
 from scipy.integrate import quad
 
-from musclesolve.dynamics.forward.joint_resistance import JointResistance, rise
-from musclesolve.dynamics.forward.simulate import Integration, potential_energy, simulate
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.model.human_model import forward_human_model
+from musclesolve.dynamics import Integration, JointResistance, forward_human_model, motion_from
+from musclesolve.dynamics.forward.joint_resistance import rise
+from musclesolve.dynamics.forward.simulate import potential_energy, simulate
 
 
 @pytest.fixture(scope="module")

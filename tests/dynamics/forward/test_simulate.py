@@ -6,6 +6,16 @@ import numpy as np
 import pytest
 from refusals import refused
 
+from musclesolve.dynamics import (
+    ExternalForces,
+    Integration,
+    JointMoments,
+    MassProperties,
+    Model,
+    Wrench,
+    forward_human_model,
+    motion_from,
+)
 from musclesolve.dynamics.forward.accelerations import (
     DAMPING,
     FREQUENCY,
@@ -13,13 +23,10 @@ from musclesolve.dynamics.forward.accelerations import (
     direct,
     massless_motion,
 )
-from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
-from musclesolve.dynamics.forward.simulate import Integration, kinetic_energy, simulate
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from, motion_of
-from musclesolve.dynamics.model.human_model import forward_human_model, human_model
-from musclesolve.dynamics.model.mass_matrix import MassProperties, mass_matrix
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.forward.simulate import kinetic_energy, simulate
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_of
+from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.model.mass_matrix import mass_matrix
 from musclesolve.errors import MuscleSolveError
 
 

@@ -7,11 +7,17 @@ from free_bodies import free_body, starting
 from refusals import refused
 from small_models import random_chain
 
-from musclesolve.dynamics.contact.contact_pairs import ContactPairs
-from musclesolve.dynamics.forward.contact_simulation import Start, simulate_contact
-from musclesolve.dynamics.forward.simulate import Integration, momentum, simulate
-from musclesolve.dynamics.forward.spring_dampers import BrokenLine, SpringDamper, SpringDampers
-from musclesolve.dynamics.model.joint_and_body_constraints import fixed
+from musclesolve.dynamics import (
+    BrokenLine,
+    ContactPairs,
+    Integration,
+    SpringDamper,
+    SpringDampers,
+    Start,
+    fixed,
+    simulate_contact,
+)
+from musclesolve.dynamics.forward.simulate import momentum, simulate
 
 G = 9.80665
 FINE = Integration(tolerance=1e-10)

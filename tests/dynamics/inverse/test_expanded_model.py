@@ -5,10 +5,10 @@ import pytest
 from natural_projection import redundant_rows
 from small_models import random_chain, random_motion
 
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments, required_force
-from musclesolve.dynamics.inverse.joint_reactions import expand, joint_reactions, reactions_of
+from musclesolve.dynamics import expand, motion_from, projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import required_force
+from musclesolve.dynamics.inverse.joint_reactions import joint_reactions, reactions_of
 from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows, minimum_norm
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 
 
 @pytest.fixture(scope="module")

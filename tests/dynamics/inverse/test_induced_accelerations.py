@@ -7,10 +7,10 @@ import pytest
 
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.data import reference_stride
+from musclesolve.dynamics import JointMoments, Motion, Wrench, joint_loads, segment_motion
 from musclesolve.dynamics.forward.accelerations import direct
-from musclesolve.dynamics.forward.applied_forces import JointMoments
 from musclesolve.dynamics.forward.simulate import simulate
-from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
+from musclesolve.dynamics.inverse.external_wrenches import external_force
 from musclesolve.dynamics.inverse.induced_accelerations import (
     CONTACTS,
     Footing,
@@ -19,8 +19,6 @@ from musclesolve.dynamics.inverse.induced_accelerations import (
     LoadedJoint,
     induced_accelerations,
 )
-from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.mass_center import mass_weighted
 from musclesolve.dynamics.model.mass_matrix import mass_matrix, weight_force
 from musclesolve.forces import prepare

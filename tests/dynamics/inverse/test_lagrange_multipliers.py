@@ -5,18 +5,16 @@ import pytest
 from refusals import refused
 from small_models import laid_out, random_chain, random_motion
 
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.joint_couples import Couples
-from musclesolve.dynamics.inverse.lagrange_multipliers import (
+from musclesolve.dynamics import (
+    MassProperties,
+    Model,
+    Wrench,
     actuated_moments,
-    couple_rows,
-    lagrange_multipliers,
-    undriven,
+    motion_from,
+    projected_moments,
 )
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.model.mass_matrix import MassProperties
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.inverse.joint_couples import Couples
+from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows, lagrange_multipliers, undriven
 from musclesolve.dynamics.model.topology import Dof
 from musclesolve.errors import MuscleSolveError
 

@@ -8,16 +8,16 @@ from natural_projection import natural_multipliers, natural_multipliers_classica
 from refusals import refused
 from small_models import random_chain, random_motion
 
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.joint_reactions import expand
-from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments
-from musclesolve.dynamics.inverse.projection import (
+from musclesolve.dynamics import (
+    Model,
+    Wrench,
     absolute_system,
+    actuated_moments,
+    expand,
+    projected_moments,
     reactions_by_projection,
     reactions_classical,
 )
-from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import MuscleSolveError
 
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics import differentiate, projected_moments
 from musclesolve.dynamics.inverse.residual_reduction import MASS, MeasuredBody, ResidualReduction
-from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.dynamics.kinematics.pose_fit import Pose
 from musclesolve.dynamics.rotations import to_cardan
 from musclesolve.synthetic.reference_stride import reference_stride

@@ -7,24 +7,27 @@ import pytest
 from refusals import refused
 
 from benchmarks.serial_chains import random_chain
-from musclesolve.data.bundled import reference_stride
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve import read_trial
+from musclesolve.data import reference_stride
+from musclesolve.dynamics import (
+    Model,
+    Motion,
+    Targets,
+    differentiate,
+    drive_pose,
+    driver_rows,
+    fit_pose,
+    projected_moments,
+)
 from musclesolve.dynamics.kinematics.consistent_motion import (
     DERIVATIVES,
     METHODS,
     consistent_motion,
     differentiate_points,
-    drive_pose,
 )
-from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
-from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
-from musclesolve.dynamics.kinematics.pose_fit import fit_pose
-from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.dynamics.vectors import blocks, lines_of
 from musclesolve.forces import mechanics
-from musclesolve.recording.trial.trial_file import read_trial
 
 METHOD = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 

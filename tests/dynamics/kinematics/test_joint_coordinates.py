@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics import Targets, fit_pose
 from musclesolve.dynamics.kinematics.motion_derivatives import continuous_branch
-from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.errors import MuscleSolveError
 
 FRAMES = 60

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics import Targets, fit_pose, landmark_sensitivity, projected_moments
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
-from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.pose_fit import fit_pose
-from musclesolve.dynamics.sensitivity.moment_sensitivity import landmark_sensitivity
 from musclesolve.synthetic.reference_stride import reference_stride
 
 KNEE = "knee_r"

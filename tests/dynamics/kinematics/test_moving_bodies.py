@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.newton_euler import (
-    SegmentMotion,
-    distal_loads,
-    generalized_loads,
+from musclesolve.dynamics import (
+    Wrench,
+    forward_human_model,
     intersegmental_moment,
     joint_loads,
+    motion_from,
+    projected_moments,
     segment_motion,
 )
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from, moving_bodies
+from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, distal_loads, generalized_loads
+from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
 from musclesolve.dynamics.kinematics.pose_fit import Pose
-from musclesolve.dynamics.model.human_model import forward_human_model, human_model
+from musclesolve.dynamics.model.human_model import human_model
 
 MODELS = {"inverse": human_model(), "forward": forward_human_model()}
 ARRAYS = ("speeds", "speed_rates", "q", "qd", "qdd")

@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from musclesolve.dynamics import MassProperties, Model, load_topology, standing_layout
 from musclesolve.dynamics.kinematics.pose_fit import Pose, normal_equations
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.model.mass_matrix import MassProperties
-from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.topology import standing_layout
-from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.dynamics.rotations import from_cardan
 
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.pose_fit import Rest, fit_pose
+from musclesolve.dynamics import Targets, fit_pose
+from musclesolve.dynamics.kinematics.pose_fit import Rest
 from musclesolve.dynamics.kinematics.straight_hinges import (
     BACKWARDS,
     SHOWN,

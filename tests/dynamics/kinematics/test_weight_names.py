@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from musclesolve.dynamics import human_model
-from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics import Targets, human_model
 from musclesolve.errors import InputError
 
 

@@ -6,16 +6,18 @@ from refusals import refused
 from small_models import four_bar, laid_out
 
 from benchmarks.serial_chains import random_chain
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.mechanism.assembly import assemble, consistent_rates
-from musclesolve.dynamics.mechanism.constraint_rows import (
+from musclesolve.dynamics import (
     AngleDriver,
+    Constraints,
     LengthDriver,
     MotionDriver,
     Rigid,
-    all_closure_errors,
+    assemble,
+    consistent_rates,
+    fixed,
+    motion_from,
 )
-from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, fixed
+from musclesolve.dynamics.mechanism.constraint_rows import all_closure_errors
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import MuscleSolveError
 

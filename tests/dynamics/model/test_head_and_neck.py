@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from benchmarks.printed_inertia import printed_human
+from musclesolve.dynamics import forward_human_model, load_topology, standing_layout
 from musclesolve.dynamics.model.data_files import read_table
-from musclesolve.dynamics.model.human_model import forward_human_model, human_model
+from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.segment_inertia import compose
-from musclesolve.dynamics.model.topology import standing_layout
-from musclesolve.dynamics.model.topology_file import load_topology
 
 ROWS = {row["name"]: row for row in read_table("anthropometry", "silva_2003_table_3_2.toml")["segment"]}
 BODIES = {

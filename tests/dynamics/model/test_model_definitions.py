@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics.inverse.route_agreement import disagreement, joint_moments_by_route
-from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
-from musclesolve.dynamics.model.human_model import forward_human_model, human_model
-from musclesolve.dynamics.model.mass_matrix import MassProperties
-from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.topology import standing_layout
-from musclesolve.dynamics.model.topology_file import load_topology
+from musclesolve.dynamics import (
+    MassProperties,
+    Model,
+    differentiate,
+    disagreement,
+    forward_human_model,
+    joint_moments_by_route,
+    load_topology,
+    standing_layout,
+)
+from musclesolve.dynamics.model.human_model import human_model
 
 RIG = """
 name = "rig"

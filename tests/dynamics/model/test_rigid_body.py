@@ -6,15 +6,9 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
-from musclesolve.dynamics.model.mass_matrix import (
-    MassProperties,
-    basic_mass_matrix,
-    inertia_force,
-    mass_matrix,
-)
-from musclesolve.dynamics.model.rigid_body import RigidBodies
-from musclesolve.dynamics.model.topology import Point, RigidBody, Topology
+from musclesolve.dynamics import Constraints, MassProperties, RigidBodies, Topology
+from musclesolve.dynamics.model.mass_matrix import basic_mass_matrix, inertia_force, mass_matrix
+from musclesolve.dynamics.model.topology import Point, RigidBody
 
 KINDS = {
     "two points, two vectors": (2, 2),

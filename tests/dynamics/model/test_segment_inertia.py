@@ -7,16 +7,20 @@ import pytest
 from refusals import refused
 
 from benchmarks.printed_inertia import printed_human
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics import (
+    Wrench,
+    joint_loads,
+    load_topology,
+    motion_from,
+    projected_moments,
+    segment_motion,
+    segment_table,
+    standing_layout,
+)
 from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.model.segment_inertia import compose, segment_table, segments_of
-from musclesolve.dynamics.model.topology import standing_layout
-from musclesolve.dynamics.model.topology_file import load_topology
+from musclesolve.dynamics.model.segment_inertia import compose, segments_of
 
 PLAIN = standing_layout(load_topology())
 HEIGHT = float(np.ptp(PLAIN[:25, 2]))

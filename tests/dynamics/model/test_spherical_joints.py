@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
+from musclesolve.dynamics import Constraints, RigidBodies, load_topology, standing_layout
 from musclesolve.dynamics.model.joint_tree import Tree
-from musclesolve.dynamics.model.rigid_body import RigidBodies
-from musclesolve.dynamics.model.topology import standing_layout
-from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.dynamics.rotations import (
     continuous,
     from_cardan,

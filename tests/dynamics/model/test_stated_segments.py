@@ -4,18 +4,16 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.dynamics.model.data_files import read_table
-from musclesolve.dynamics.model.human_model import forward_human_model, human_model
-from musclesolve.dynamics.model.segment_inertia import (
+from musclesolve.dynamics import (
     StatedSegment,
-    compose,
-    named_points,
-    segment_axes,
-    segments_of,
+    forward_human_model,
+    mass_sensitivity,
+    projected_moments,
+    segment_motion,
 )
-from musclesolve.dynamics.sensitivity.moment_sensitivity import mass_sensitivity
+from musclesolve.dynamics.model.data_files import read_table
+from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.model.segment_inertia import compose, named_points, segment_axes, segments_of
 
 SIZE = (70.25, 1.70, "male")
 LEG = ("hip", "knee", "ankle")

@@ -5,24 +5,28 @@ import pytest
 from planar_bodies import random_motion
 
 from benchmarks.sagittal_muscles import sagittal_muscles
-from musclesolve.dynamics.planar.planar_dynamics import (
+from musclesolve import Problem, solve
+from musclesolve.dynamics.planar import (
     Load,
+    PlanarMotion,
     Support,
-    accelerate,
     constraint_force,
-    equations,
     foot_support,
     inverse_dynamics,
+    planar_body,
+    planar_motion,
+    supported_inverse,
+    total_reaction,
+)
+from musclesolve.dynamics.planar.planar_dynamics import (
+    accelerate,
+    equations,
     support_bias,
     support_position,
     support_rows,
-    supported_inverse,
     torque_matrix,
-    total_reaction,
 )
-from musclesolve.dynamics.planar.planar_tree import PlanarMotion, place, planar_body, planar_motion
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
+from musclesolve.dynamics.planar.planar_tree import place
 
 LEG = ("thigh", "shank", "foot")
 

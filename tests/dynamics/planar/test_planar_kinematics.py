@@ -6,17 +6,8 @@ from planar_bodies import complex_step, random_motion
 from planar_closed_forms import constraint_bias, constraint_jacobian, open_coordinates
 from refusals import refused
 
-from musclesolve.dynamics.planar.planar_tree import (
-    MODELS,
-    PlanarMotion,
-    allowed,
-    angles_between,
-    bias,
-    open_directions,
-    place,
-    planar_body,
-    planar_motion,
-)
+from musclesolve.dynamics.planar import PlanarMotion, angles_between, planar_body, planar_motion
+from musclesolve.dynamics.planar.planar_tree import MODELS, allowed, bias, open_directions, place
 
 
 @pytest.fixture(params=MODELS)

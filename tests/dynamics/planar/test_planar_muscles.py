@@ -9,9 +9,9 @@ from refusals import refused
 
 import muscle_db
 from benchmarks.sagittal_muscles import sagittal_groups, sagittal_muscles
-from musclesolve.dynamics.planar.planar_muscles import PlanarMuscles, Switches
-from musclesolve.dynamics.planar.planar_tree import allowed, place, planar_body, rotated
-from musclesolve.muscles.pose_geometry import muscle_geometry
+from musclesolve import muscle_geometry
+from musclesolve.dynamics.planar import PlanarMuscles, Switches, planar_body
+from musclesolve.dynamics.planar.planar_tree import allowed, place, rotated
 
 LEG = ("thigh", "shank", "foot")
 

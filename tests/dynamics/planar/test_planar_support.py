@@ -5,17 +5,20 @@ import pytest
 from planar_bodies import complex_step, random_motion
 from refusals import refused
 
-from musclesolve.dynamics.planar.planar_dynamics import (
+from musclesolve.dynamics.planar import (
+    PlanarMotion,
     Support,
     constraint_force,
     foot_support,
+    planar_body,
+    supported_inverse,
+)
+from musclesolve.dynamics.planar.planar_dynamics import (
     support_bias,
     support_directions,
     support_position,
     support_rows,
-    supported_inverse,
 )
-from musclesolve.dynamics.planar.planar_tree import PlanarMotion, planar_body
 from musclesolve.errors import MuscleSolveError
 
 MODES = ("flat", "toes")

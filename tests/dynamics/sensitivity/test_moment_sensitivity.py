@@ -6,21 +6,23 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
-from musclesolve.dynamics.kinematics.pose_fit import fit_pose
-from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.sensitivity.moment_sensitivity import (
+from musclesolve.dynamics import (
+    Model,
+    Targets,
+    Wrench,
     application_sensitivity,
-    body_directions,
-    coordinate_response,
+    differentiate,
+    fit_pose,
     force_sensitivity,
-    free_moment_sensitivity,
     landmark_sensitivity,
     mass_sensitivity,
+    projected_moments,
+    segment_motion,
+)
+from musclesolve.dynamics.sensitivity.moment_sensitivity import (
+    body_directions,
+    coordinate_response,
+    free_moment_sensitivity,
 )
 
 POINTS = (

@@ -12,16 +12,15 @@ import refusals
 from scipy.spatial.transform import Rotation
 
 import musclesolve as ms
+from musclesolve import read_trial
 from musclesolve.errors import InputError
+from musclesolve.files import Markers, Trial, read_trc, write_trc
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.landmark_positions import axis_end, standing_trial
 from musclesolve.motion.anatomy.rotation_estimates import rotation_axis, uncertainty
 from musclesolve.motion.anatomy.standing_posture import foot_left
-from musclesolve.recording.data import Markers, Trial
 from musclesolve.recording.gaps.rigid_registration import Poses, register
-from musclesolve.recording.text.opensim_text import read_trc, write_trc
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.reference_stride import reference_stride
 
 JOINTS = ("ankle_r", "ankle_l", "knee_r", "knee_l")

@@ -10,13 +10,13 @@ import refusals
 from scipy.spatial.transform import Rotation
 from synthetic_trial import person, write_markers, write_trial
 
+from musclesolve import read_trial
 from musclesolve.errors import InputError
+from musclesolve.files import Trial
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.anatomy.functional_hip import functional_hips
 from musclesolve.motion.anatomy.landmark_positions import standing_landmarks, standing_markers
 from musclesolve.motion.anatomy.pelvis import standing_hips
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.trial_file import read_trial
 
 RATE, SECONDS = 100.0, 8.0
 ASKED = (

@@ -10,11 +10,11 @@ from refusals import refused
 from scipy.spatial.transform import Rotation
 from synthetic_trial import FILE_FROM_GLOBAL, person, write_markers, write_trial
 
+from musclesolve import read_trial
 from musclesolve.errors import InputError
+from musclesolve.files import read_trc
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.anatomy.joint_centers import chord_center
-from musclesolve.recording.text.opensim_text import read_trc
-from musclesolve.recording.trial.trial_file import read_trial
 
 MEDIAL = tuple(f"{side}{joint}" for side in "RL" for joint in ("KNM", "ANM"))
 CARRIED = tuple(

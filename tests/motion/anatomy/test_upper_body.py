@@ -9,12 +9,12 @@ import pytest
 import xarray as xr
 
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve import read_trial
+from musclesolve.data import reference_stride
+from musclesolve.dynamics import projected_moments
+from musclesolve.files import read_trc, write_trc
 from musclesolve.forces import mechanics
 from musclesolve.motion.anatomy.anatomy import anatomy
-from musclesolve.recording.text.opensim_text import read_trc, write_trc
-from musclesolve.recording.trial.trial_file import read_trial
 
 WEIGHT = 70.25 * 9.81
 SAGITTAL = [f"{dof}_{side}" for dof in ("hip_flexion", "knee_flexion", "ankle_dorsiflexion") for side in "rl"]

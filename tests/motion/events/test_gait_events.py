@@ -9,8 +9,8 @@ import pytest
 from stepping_trial import LATE, Steps
 
 from musclesolve._util.warning_note import WarningNote
+from musclesolve.files import Event
 from musclesolve.motion.events.gait_events import gait_events
-from musclesolve.recording.data import Event
 
 STEPS = Steps(duration=3.6)
 

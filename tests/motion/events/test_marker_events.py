@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from stepping_trial import Steps
 
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
+from musclesolve import read_trial
+from musclesolve.data import reference_stride
 from musclesolve.motion.events.force_events import FootLoads, force_events
 from musclesolve.motion.events.marker_events import marker_events, maxima, walk
 from musclesolve.motion.walking_direction import headings
-from musclesolve.recording.trial.trial_file import read_trial
 
 FRAME = 1.0 / 60.0
 """Zeni et al. (2008) sampled at 60 Hz: on the floor 98 % of the events lay within two frames of the forces."""

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from stepping_trial import HALF_WIDTH, Steps
 
-from musclesolve.data.bundled import reference_stride
+from musclesolve import read_trial
+from musclesolve.data import reference_stride
+from musclesolve.files import Event
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.events.gait import hip_passages, strides
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.events.marker_events import walk
-from musclesolve.recording.data import Event
-from musclesolve.recording.trial.trial_file import read_trial
 
 STEPS = Steps(duration=3.6)
 NAN = float("nan")

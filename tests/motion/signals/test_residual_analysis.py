@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from refusals import refused
 from thorough import some
 
+from musclesolve.files import read_trc
 from musclesolve.motion.signals.low_pass import harmonics, low_pass, sine_series
 from musclesolve.motion.signals.residual_analysis import (
     CutoffVerdict,
@@ -20,7 +21,6 @@ from musclesolve.motion.signals.residual_analysis import (
     residual_analysis,
 )
 from musclesolve.motion.signals.smoothing_spline import smoothing_spline
-from musclesolve.recording.text.opensim_text import read_trc
 
 THESIS = "residual_analysis_silva_2003"
 CASES = [(rate, size) for rate in (60.0, 100.0, 200.0) for size in (0.001, 0.003)]

@@ -5,13 +5,11 @@ import pytest
 from refusals import refused
 
 import muscle_db
+from musclesolve.dynamics import forward_human_model, motion_from
 from musclesolve.dynamics.forward.simulate import simulate
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.model.human_model import forward_human_model
-from musclesolve.muscles.driving.activation_dynamics import ActivationDynamics
+from musclesolve.muscles import ActivationDynamics, muscle_rows
 from musclesolve.muscles.driving.muscle_forces import muscle_forces
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.paths.paths import muscle_rows
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 
 AT = np.zeros(6)

@@ -13,13 +13,12 @@ from whole_legs import WHOLE_LEGS
 import muscle_db
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics import Model, motion_from
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_state import ScaledState, muscle_state
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.muscles.scaling.scaled_paths import frame_maps, reference_model, scaled_paths
-from musclesolve.opensim.geometry import opensim_geometry
+from musclesolve.opensim import opensim_geometry
 
 
 def state_on_own_skeleton(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import muscle_db
+from musclesolve import muscle_geometry
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.muscles.pose_geometry import muscle_geometry
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.muscles.scaling.scaled_paths import reference_model
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics import motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles

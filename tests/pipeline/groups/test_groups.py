@@ -14,8 +14,8 @@ from refusals import refused
 
 import muscle_db
 import musclesolve as ms
+from musclesolve.dynamics import load_topology
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import joined, scale_muscles, served_dofs
 from musclesolve.results.dataset.checked import checked_result
@@ -198,7 +198,7 @@ def test_legs_and_arms_are_groups_apart() -> None:
     apart = both.apart()
     assert [group.names for group in apart] == [legs.names, arms.names]
     still = np.zeros((1, len(model.topology.dof_names)))
-    from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+    from musclesolve.dynamics import motion_from
 
     motion = motion_from(model, np.zeros(1), still, still, still)
     for group, alone in zip(apart, (legs, arms), strict=True):

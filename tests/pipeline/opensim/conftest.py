@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from small_model import save_model
 
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.read_model import read_osim
+from musclesolve import read_osim
+from musclesolve.opensim import OpenSimModel
 
 
 @pytest.fixture(scope="session")

@@ -11,11 +11,10 @@ from refusals import refused
 from small_model import TEXT, save_model
 from small_model_motion import TIME, is_angle, save_inputs, small_motion
 
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.read_model import read_osim
+from musclesolve import read_osim
+from musclesolve.files import Table, write_mot
+from musclesolve.opensim import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
-from musclesolve.recording.data import Table
-from musclesolve.recording.text.opensim_text import write_mot
 
 RATE = 60.0
 

@@ -10,19 +10,23 @@ from recorded_data import recorded
 from refusals import refused
 from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 
+from musclesolve import read_osim
 from musclesolve._util.arrays import Array
-from musclesolve.opensim.external_loads import read_external_loads
-from musclesolve.opensim.geometry import opensim_geometry, path_wrenches
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics, joint_reactions
-from musclesolve.opensim.kinematics import body_motion
-from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
-from musclesolve.opensim.read_model import read_osim
+from musclesolve.files import Table, write_mot
+from musclesolve.opensim import (
+    OpenSimModel,
+    body_motion,
+    joint_reactions,
+    opensim_geometry,
+    read_external_loads,
+)
+from musclesolve.opensim.geometry import path_wrenches
+from musclesolve.opensim.inverse_dynamics import inverse_dynamics
+from musclesolve.opensim.model import TO_GLOBAL, Joint
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, shank_length, whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.patella import Ligament, quadriceps
-from musclesolve.recording.data import Table
-from musclesolve.recording.text.opensim_text import write_mot
 from musclesolve.run_trial import share_model
 
 XML = """<OpenSimDocument Version="40000"><ExternalLoads name="loads"><objects>

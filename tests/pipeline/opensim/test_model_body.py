@@ -13,20 +13,13 @@ from refusals import refused
 from small_model_motion import DOFS, TIME, feasible_moments, save_inputs, small_motion
 from xarray.core.indexing import MemoryCachedArray
 
+from musclesolve import Problem, opensim_problem, read_osim
 from musclesolve.dynamics import vectors
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
-from musclesolve.opensim import kinematics
-from musclesolve.opensim.geometry import opensim_geometry
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.read_model import read_osim
+from musclesolve.opensim import OpenSimModel, kinematics, opensim_geometry
 from musclesolve.pipeline.body import Analysis, Sharing
 from musclesolve.pipeline.opensim import model_body as model_bodies
-from musclesolve.pipeline.opensim.model_body import (
-    ModelBody,
-    model_body,
-    model_settings,
-    opensim_problem,
-)
+from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.opensim.moments import coordinate_moments
 from musclesolve.pipeline.opensim.shared_choice import shared_choice
 from musclesolve.pipeline.share import share, sharing_problem
@@ -34,7 +27,6 @@ from musclesolve.results.dataset import picture
 from musclesolve.results.facts import Facts
 from musclesolve.run_trial import share_model
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import find_solver
 
 
@@ -102,7 +94,7 @@ def test_known_activations_are_a_solution(small: OpenSimModel) -> None:
 def test_a_locked_coordinate_stays_at_its_default(small: OpenSimModel, tmp_path: Path) -> None:
     from small_model import TEXT, save_model
 
-    from musclesolve.opensim.read_model import read_osim
+    from musclesolve import read_osim
 
     text = TEXT.replace('<Coordinate name="ankle_b_r">', '<Coordinate name="ankle_b_r"><locked>true</locked>')
     locked = read_osim(save_model(tmp_path, text))
@@ -118,7 +110,7 @@ def test_a_locked_coordinate_stays_at_its_default(small: OpenSimModel, tmp_path:
 
 
 def test_groups_are_solved_as_the_whole_is(small: OpenSimModel) -> None:
-    from musclesolve.sharing.solving import solve
+    from musclesolve import solve
 
     problem = found(small)
     apart, whole = shared(problem, "activation_power"), solve(of_all(problem), "activation_power")
@@ -212,7 +204,7 @@ def test_a_muscle_that_acts_on_nothing_shared_is_left_out_with_a_note(small: Ope
 def test_a_muscle_that_the_model_switches_off_is_left_out_with_a_note(tmp_path: Path) -> None:
     from small_model import TEXT, save_model
 
-    from musclesolve.opensim.read_model import read_osim
+    from musclesolve import read_osim
 
     text = TEXT.replace(
         '<Thelen2003Muscle name="three_r">',
@@ -250,7 +242,7 @@ def test_gravity_along_another_axis_is_refused_with_loads_and_noted_with_moments
 def test_tendons_are_carried_and_change_no_problem_of_rigid_ones(small: OpenSimModel, tmp_path: Path) -> None:
     from small_model import TEXT, save_model
 
-    from musclesolve.opensim.read_model import read_osim
+    from musclesolve import read_osim
 
     usual, elastic = found(small), found(small, tendon="elastic", tendon_strain={"two": 0.08})
     assert (usual.settings.muscles.tendon, elastic.settings.muscles.tendon) == ("rigid", "elastic")

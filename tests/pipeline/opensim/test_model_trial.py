@@ -11,10 +11,9 @@ from small_model import TEXT
 from small_model_motion import DOFS, TIME, save_inputs
 
 import musclesolve as ms
+from musclesolve.files import Table, write_mot
 from musclesolve.forces import prepare
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.recording.data import Table
-from musclesolve.recording.text.opensim_text import write_mot
+from musclesolve.opensim import OpenSimModel
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 

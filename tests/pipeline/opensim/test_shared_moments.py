@@ -12,14 +12,13 @@ from refusals import refused
 from small_model import save_model
 from small_model_motion import HIP, TIME, small_motion
 
+from musclesolve import read_osim
 from musclesolve._util.arrays import Array
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics, model_motion
-from musclesolve.opensim.kinematics import coordinate_values
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.read_model import read_osim
+from musclesolve.files import Table
+from musclesolve.opensim import OpenSimModel, coordinate_values, model_motion
+from musclesolve.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.moments import shared_moments
-from musclesolve.recording.data import Table
 
 SHARED = ("hip_a_r", "hip_b_r", "hip_c_r", "knee_r", "ankle_a_r", "ankle_b_r")
 FEW = slice(0, 61, 12)

@@ -13,6 +13,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from synthetic_result import few_muscles, result
 
+from musclesolve.plotting import PageStyle, ground_reaction, joint_angles_and_moments, joint_powers
 from musclesolve.plotting.page.norm_bands import (
     BAND_COLOR,
     MEAN_COLOR,
@@ -21,10 +22,7 @@ from musclesolve.plotting.page.norm_bands import (
     NormBands,
     norm,
 )
-from musclesolve.plotting.page.page_style import PageStyle, page_style
-from musclesolve.plotting.result.ground_figure import ground_reaction
-from musclesolve.plotting.result.joint_figures import joint_angles_and_moments
-from musclesolve.plotting.result.power_figure import joint_powers
+from musclesolve.plotting.page.page_style import page_style
 
 TABLES = Path(__file__).resolve().parents[3] / "tools" / "reference_stride"
 

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from thorough import examples
 
 from musclesolve.errors import InputError
+from musclesolve.files import Event, read_c3d, read_markers
 from musclesolve.recording.c3d.c3d_description import Coding
-from musclesolve.recording.c3d.c3d_file import read_c3d, read_events, stated_events
+from musclesolve.recording.c3d.c3d_file import read_events, stated_events
 from musclesolve.recording.c3d.force_platforms import read_plates
-from musclesolve.recording.data import Event
-from musclesolve.recording.formats import read_markers
 from tests.support.refusals import refused
 
 GLOBAL = np.eye(3)

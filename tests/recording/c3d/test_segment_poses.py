@@ -16,9 +16,9 @@ import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.subject_size import GivenSubject
+from musclesolve.files import read_c3d
 from musclesolve.forces import mechanics, recording_of
 from musclesolve.pipeline.mechanics import Mechanics
-from musclesolve.recording.c3d.c3d_file import read_c3d
 
 SEGMENTS = {
     "pelvis": ("pelvis", None),

@@ -7,9 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from musclesolve.recording.cameras.calibration import calibrate_cameras
-from musclesolve.recording.cameras.camera import Camera, camera_at, ring
-from musclesolve.recording.cameras.reconstruction import reconstruct
+from musclesolve.cameras import Camera, calibrate_cameras, camera_at, reconstruct, ring
 from tests.support.refusals import refused
 
 CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (0.0, 2.0)])

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import least_squares
 
+from musclesolve.cameras import Camera, calibrate_cameras, camera_at, ring
 from musclesolve.errors import InputError
-from musclesolve.recording.cameras.calibration import calibrate_cameras, distance_and_error
-from musclesolve.recording.cameras.camera import Camera, camera_at, ring
+from musclesolve.recording.cameras.calibration import distance_and_error
 
 CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (0.0, 2.0)])
 

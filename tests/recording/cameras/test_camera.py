@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from musclesolve.recording.cameras.camera import Camera, camera_at, ring
+from musclesolve.cameras import Camera, camera_at, ring
 from tests.support.refusals import refused
 
 COEFFICIENTS = np.array([100.0, 2.0, -3.0, 640.0, 4.0, -110.0, 5.0, 360.0, 0.01, 0.2, 0.03])

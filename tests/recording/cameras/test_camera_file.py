@@ -11,13 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from musclesolve.cameras import calibrate_cameras, read_camera_file, ring, write_camera_file
 from musclesolve.errors import InputError
-from musclesolve.recording.cameras.calibration import calibrate_cameras
-from musclesolve.recording.cameras.camera import ring
-from musclesolve.recording.cameras.camera_file import read_camera_file, write_camera_file
+from musclesolve.files import Markers, read_trc
 from musclesolve.recording.cameras.reconstruction import largest_noise, read_camera_markers
-from musclesolve.recording.data import Markers
-from musclesolve.recording.text.opensim_text import read_trc
 from tests.support.refusals import refused
 
 STRIDE = Path(__file__).resolve().parents[3] / "musclesolve" / "data" / "reference_stride"

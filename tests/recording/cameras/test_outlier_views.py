@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.recording.cameras.camera import ring
-from musclesolve.recording.cameras.reconstruction import Reconstruction, reconstruct
+from musclesolve.cameras import Reconstruction, reconstruct, ring
 
 NOISE = 0.5
 

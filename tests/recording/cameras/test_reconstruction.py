@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import least_squares
 
-from musclesolve.recording.cameras.camera import Camera, camera_at, ring
-from musclesolve.recording.cameras.reconstruction import reconstruct
+from musclesolve.cameras import Camera, camera_at, reconstruct, ring
 from tests.support.refusals import refused
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from musclesolve.cameras import camera_at, ring
 from musclesolve.recording.cameras import reconstruction as rays
-from musclesolve.recording.cameras.camera import camera_at, ring
 
 # One camera so near that points are up to six times as far from the others.
 UNEVEN = [

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic_trial import write_trial
 
+from musclesolve import read_trial
 from musclesolve._util.arrays import true_runs
-from musclesolve.recording.data import Gap, Markers, Trial
+from musclesolve.files import Gap, Markers, Trial
 from musclesolve.recording.gaps.gap_filling import (
     expected_error,
     fill_gaps,
@@ -22,7 +23,6 @@ from musclesolve.recording.gaps.gap_filling import (
     spline_interpolant,
 )
 from musclesolve.recording.markers.landmark_names import groups
-from musclesolve.recording.trial.trial_file import read_trial
 
 RATE = 100.0
 

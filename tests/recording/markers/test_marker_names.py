@@ -10,11 +10,10 @@ import pytest
 from examined import examined
 from synthetic_trial import write_trial
 
-from musclesolve.recording.data import Markers, Trial
+from musclesolve import read_trial
+from musclesolve.files import Markers, Trial, read_trc, write_trc
 from musclesolve.recording.formats import convert
 from musclesolve.recording.markers.marker_set import without_person
-from musclesolve.recording.text.opensim_text import read_trc, write_trc
-from musclesolve.recording.trial.trial_file import read_trial
 from tests.support.refusals import refused
 
 

@@ -11,25 +11,21 @@ from examined import examined
 from synthetic_trial import write_trial
 from typer.testing import CliRunner
 
-from musclesolve import synthetic_recording
+from musclesolve import read_trial, synthetic_recording
 from musclesolve.cli import app as cli
+from musclesolve.files import Markers, landmarks, marker_sets, read_markers, read_trc, write_trc
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.anatomy.landmark_positions import MarkerMap, standing_markers
-from musclesolve.recording.data import Markers
-from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers import marker_set
-from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import (
     apply_marker_set,
     best_marker_set,
     find_marker_set,
     marker_names_of,
-    marker_sets,
     markers_of,
 )
 from musclesolve.recording.schema import Document
-from musclesolve.recording.text.opensim_text import read_trc, write_trc
-from musclesolve.recording.trial.trial_file import read_trial, rotation_of
+from musclesolve.recording.trial.trial_file import rotation_of
 from tests.support.refusals import refused
 
 TRIAL = Path(__file__).resolve().parents[2] / "real" / "rajagopal_walk.toml"

@@ -11,14 +11,14 @@ import pytest
 from examined import examined
 from synthetic_trial import write_trial
 
+from musclesolve import read_trial
 from musclesolve.errors import InputError
+from musclesolve.files import Table, Trial, read_mot, read_trc, write_mot, write_trc
 from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import measured_moments
-from musclesolve.recording.data import Side, Table, Trial
+from musclesolve.recording.data import Side
 from musclesolve.recording.plates import plate_checks
 from musclesolve.recording.plates.plate_checks import impossible_samples, sample_fault
-from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
-from musclesolve.recording.trial.trial_file import read_trial
 
 RIGHT = [f"r_v{axis}" for axis in "xyz"]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from musclesolve.files import Markers
 from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
-from musclesolve.recording.data import Markers
 from musclesolve.recording.plates.plate_assignment import Contact, FootTrack, contacts, on_feet
 
 RATE, FORCE_RATE, DURATION = 100.0, 1000.0, 4.0

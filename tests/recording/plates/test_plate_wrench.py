@@ -10,7 +10,7 @@ import pytest
 from c3d_files import MATRIX, PlateOnPaper, write_c3d
 from scipy.spatial.transform import Rotation
 
-from musclesolve.recording.c3d.c3d_file import read_c3d
+from musclesolve.files import read_c3d
 from musclesolve.recording.c3d.force_platforms import PlateRecording, read_plates
 from tests.support.refusals import refused
 

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from synthetic_trial import write_trial
 
-from musclesolve.recording.formats import read_forces_table, read_markers
+from musclesolve import read_trial
+from musclesolve.files import read_forces_table, read_markers, read_mot, read_trc
 from musclesolve.recording.text import number_rows as rows
-from musclesolve.recording.text.opensim_text import read_mot, read_trc
-from musclesolve.recording.trial.trial_file import read_trial
 from tests.support.refusals import refused
 
 PLAIN = (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from musclesolve.errors import InputError
-from musclesolve.recording.text.opensim_text import read_trc
+from musclesolve.files import read_trc
 from musclesolve.recording.text.text_file import read_lines
 from tests.support.refusals import refused
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from thorough import examples
 
 from musclesolve.errors import InputError
-from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.formats import read_forces_table, read_markers
+from musclesolve.files import Markers, Table, read_forces_table, read_markers
 from musclesolve.recording.text import number_rows as rows
 
 TRC = (

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from synthetic_trial import write_trial
 
+from musclesolve import read_trial
 from musclesolve.errors import InputError
-from musclesolve.recording.data import Table
+from musclesolve.files import Table, read_mot, write_mot
 from musclesolve.recording.formats import convert
-from musclesolve.recording.text.opensim_text import read_mot, write_mot
 from musclesolve.recording.text.text_file import write_text
-from musclesolve.recording.trial.trial_file import read_trial
 from tests.support.refusals import refused
 
 SAMPLE = (

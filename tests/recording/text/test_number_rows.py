@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from musclesolve.recording.data import Markers, Table
+from musclesolve.files import Markers, Table, read_mot, read_trc, write_mot, write_trc
 from musclesolve.recording.text import number_rows as rows
-from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
 from tests.support.refusals import refused
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from musclesolve import InputError, read_trial
 from musclesolve.data import reference_stride
-from musclesolve.files import read_forces_table, read_markers, write_trc
-from musclesolve.recording.data import Markers
+from musclesolve.files import Markers, read_forces_table, read_markers, write_trc
 
 
 def _remedy(path: Path, text: str) -> str:

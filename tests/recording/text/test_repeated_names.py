@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from synthetic_trial import write_trial
 
 import musclesolve as ms
-from musclesolve.recording.data import Markers
-from musclesolve.recording.formats import convert, read_forces_table, read_markers
-from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_trc
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve import read_trial
+from musclesolve.files import Markers, read_forces_table, read_markers, read_mot, read_trc, write_trc
+from musclesolve.recording.formats import convert
 from tests.support.refusals import refused
 
 TIME = np.arange(5) / 100.0

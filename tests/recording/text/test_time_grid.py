@@ -15,15 +15,14 @@ from scipy.interpolate import CubicSpline
 from thorough import examples, some
 
 import musclesolve as ms
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve import read_trial
+from musclesolve.dynamics import projected_moments
 from musclesolve.errors import InputError
+from musclesolve.files import Markers, Table, read_markers, read_mot, read_trc, write_mot, write_trc
 from musclesolve.forces import mechanics
-from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.formats import convert, read_markers
+from musclesolve.recording.formats import convert
 from musclesolve.recording.text.csv_file import read_csv_forces, read_csv_markers
 from musclesolve.recording.text.number_rows import even_grid
-from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
-from musclesolve.recording.trial.trial_file import read_trial
 from tests.support.refusals import refused
 
 RATES = (24.0, 25.0, 29.97, 50.0, 59.94, 60000 / 1001, 60.0, 62.5, 100.0, 119.88, 120.0, 150.0, 240.0, 250.0)

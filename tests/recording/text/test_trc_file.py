@@ -12,13 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from synthetic_trial import write_trial
 
+from musclesolve import read_trial
+from musclesolve.cameras import read_camera_file
 from musclesolve.errors import InputError
-from musclesolve.recording.c3d.c3d_file import read_c3d
-from musclesolve.recording.cameras.camera_file import read_camera_file
-from musclesolve.recording.data import Markers
+from musclesolve.files import Markers, read_c3d, read_mot, read_trc, write_trc
 from musclesolve.recording.text.csv_file import read_csv_forces, read_csv_markers
-from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_trc
-from musclesolve.recording.trial.trial_file import read_trial
 from tests.support.refusals import refused
 
 SAMPLE = (

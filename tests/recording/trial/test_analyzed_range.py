@@ -12,13 +12,12 @@ from examined import examined
 from treadmill import on_a_treadmill, on_split_belts
 
 import musclesolve as ms
+from musclesolve import read_trial
 from musclesolve._util.arrays import true_runs
+from musclesolve.files import Trial, read_mot, read_trc, write_mot
 from musclesolve.pipeline.run_options import find_options
-from musclesolve.recording.data import Trial
 from musclesolve.recording.plates.foot_contacts import ground_velocity
-from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot
 from musclesolve.recording.trial.analyzed_range import nothing_found
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 from tests.support.refusals import refused
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve import read_trial
 from musclesolve.settings.trial import SEGMENTS
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 

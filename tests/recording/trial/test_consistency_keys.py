@@ -9,9 +9,9 @@ import pytest
 from refusals import refused
 from synthetic_trial import write_trial
 
+from musclesolve import read_trial
 from musclesolve.errors import InputError
 from musclesolve.forces import mechanics
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.settings.trial import ConsistencySettings
 
 

@@ -13,9 +13,9 @@ from refusals import refused
 from scipy.signal import butter, sosfiltfilt
 from synthetic_trial import FILE_FROM_GLOBAL, RATE, person, write_trial
 
-from musclesolve.recording.data import Emg, Table
-from musclesolve.recording.text.opensim_text import write_mot
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve import read_trial
+from musclesolve.files import Table, write_mot
+from musclesolve.recording.data import Emg
 
 EMG_RATE, DURATION = 1000.0, 2.4
 TABLE = '[emg]\nfile = "emg.sto"\n\n[emg.channels]\nSOL = "soleus_r"\nHAM = ["semitendinosus_r", "semimembranosus_r"]\n'

@@ -10,8 +10,8 @@ from examined import examined
 from refusals import refused
 from synthetic_trial import write_trial
 
+from musclesolve import read_trial
 from musclesolve.recording.data import Fascicles
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 TIME = np.arange(0.0, 2.4, 0.02)

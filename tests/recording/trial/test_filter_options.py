@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from synthetic_trial import write_trial
 
+from musclesolve import read_trial
 from musclesolve.errors import InputError
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.settings.trial import FilterSettings
 
 TABLE = "[filter]\ncutoff_hz = 6.0\n"

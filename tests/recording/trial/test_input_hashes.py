@@ -9,9 +9,9 @@ import pytest
 from many_trials import write_stride
 
 import musclesolve as ms
+from musclesolve import read_result
 from musclesolve.errors import InputError
 from musclesolve.recording.trial import trial_file
-from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.studies.many_trials import one_trial
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.studies.many_trials.trial_record import Outcome

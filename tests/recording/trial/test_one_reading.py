@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from musclesolve import read_trial
 from musclesolve.checking.loading import load
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
+from musclesolve.files import read_mot, read_trc
 from musclesolve.recording import schema
 from musclesolve.recording.faults import Faults
-from musclesolve.recording.text.opensim_text import read_mot, read_trc
 from musclesolve.recording.text.text_file import read_settings
 from musclesolve.recording.trial.model_trial import ModelTrial
-from musclesolve.recording.trial.trial_file import read_trial
 
 FAULTS = {
     "subject": ("mass_kg = 70.25", "mass_kg = 70250"),

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 from synthetic_trial import write_trial
 
+from musclesolve import read_trial
 from musclesolve.errors import InputError
+from musclesolve.files import Markers, Table, read_mot, read_trc, write_mot, write_trc
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.ground_reaction import origin_wrench
-from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
-from musclesolve.recording.trial.trial_file import read_trial
 
 
 def rewrite_markers(path: Path, change: Callable[[Markers], Markers]) -> None:

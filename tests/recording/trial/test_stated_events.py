@@ -6,9 +6,9 @@ import pytest
 from examined import examined
 from refusals import refused
 
-from musclesolve.data.bundled import reference_stride
+from musclesolve import read_trial
+from musclesolve.data import reference_stride
 from musclesolve.motion.events.gait_events import gait_events
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 

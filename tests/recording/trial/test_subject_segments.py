@@ -8,8 +8,7 @@ from examined import examined
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.model.topology_file import load_topology
+from musclesolve.dynamics import load_topology, projected_moments
 from musclesolve.forces import mechanics
 from musclesolve.results.statements import statements
 from musclesolve.settings.trial import SEGMENTS

@@ -8,8 +8,8 @@ import pytest
 from refusals import refused
 from synthetic_trial import write_trial
 
+from musclesolve import read_trial
 from musclesolve.errors import InputError
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.settings.trial import MuscleSettings
 
 OLD = '[muscles]\ndatabase = "silva_2003"\npassive = "table"\n'

@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from synthetic_trial import person, write_trial
 
-from musclesolve.data.bundled import reference_stride
+from musclesolve import read_trial
+from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
-from musclesolve.recording.data import Subject
-from musclesolve.recording.markers.landmark_names import landmarks
-from musclesolve.recording.text.opensim_text import read_mot, write_mot
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.files import Subject, landmarks, read_mot, write_mot
 from musclesolve.settings.schema import KINDS, tables_of
 from musclesolve.settings.trial import FilterSettings, MuscleSettings, RecordedSettings, SharingSettings
 from tests.support.refusals import refused

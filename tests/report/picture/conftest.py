@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from musclesolve.data.bundled import reference_stride
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve import Status, read_trial
+from musclesolve.data import reference_stride
 from musclesolve.report.picture.moving_picture import picture_page
 from musclesolve.run_trial import run
-from musclesolve.sharing.status import Status
 
 LOST = slice(30, 40)
 """Frames in which the right leg of `troubled` has no solution."""

@@ -17,11 +17,11 @@ from small_model_motion import DOFS, feasible_moments, small_motion
 from typer.testing import CliRunner
 
 import musclesolve as ms
+from musclesolve import read_osim
 from musclesolve.cli import app as cli
+from musclesolve.opensim import OpenSimModel, body_motion, coordinate_values
 from musclesolve.opensim.geometry import path_lines
-from musclesolve.opensim.kinematics import body_motion, coordinate_values
-from musclesolve.opensim.model import TO_GLOBAL, OpenSimModel
-from musclesolve.opensim.read_model import read_osim
+from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.report.picture.bones import bones_of_model
 from musclesolve.report.picture.film import View
 from musclesolve.report.picture.model_bones import MOST_FACES, model_surfaces

@@ -16,12 +16,24 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
-from musclesolve.dynamics.contact.body_surfaces import body_laws, body_surfaces, pairs_with
-from musclesolve.dynamics.contact.contact_pairs import ContactPairs, HertzContact, separation
-from musclesolve.dynamics.contact.surfaces import Surface, cylinder, ellipsoid, plane, sphere
-from musclesolve.dynamics.forward.contact_simulation import ContactSimulation, Start, simulate_contact
+from musclesolve.dynamics import (
+    ContactPairs,
+    ContactSimulation,
+    HertzContact,
+    Start,
+    Surface,
+    body_laws,
+    cylinder,
+    ellipsoid,
+    forward_human_model,
+    pairs_with,
+    plane,
+    separation,
+    simulate_contact,
+    sphere,
+)
+from musclesolve.dynamics.contact.body_surfaces import body_surfaces
 from musclesolve.dynamics.forward.simulate import simulate
-from musclesolve.dynamics.model.human_model import forward_human_model
 from musclesolve.report.picture.film import View, film
 from musclesolve.report.picture.moving_picture import picture_page
 from musclesolve.report.picture.picture_data import picture_data

@@ -10,8 +10,9 @@ from synthetic_result import few_muscles, set_status, with_troubles
 from synthetic_result import result as every_muscle
 
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
-from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve import read_result
+from musclesolve.data import reference_stride
+from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.results.tables.average_table import remarks, table
 from musclesolve.studies.average import average_results
 

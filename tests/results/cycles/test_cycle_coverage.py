@@ -7,7 +7,8 @@ import pytest
 from synthetic_result import result, set_status
 
 import musclesolve as ms
-from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve import read_result
+from musclesolve.results.files.result_netcdf import write_result
 
 STRIKES = [0.2, 1.2, 2.2]
 

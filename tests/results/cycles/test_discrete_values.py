@@ -9,8 +9,8 @@ from refusals import refused
 from synthetic_result import few_muscles, result
 
 import musclesolve as ms
-from musclesolve.results.cycles.discrete_values import discrete_values, write_values
-from musclesolve.results.cycles.normalization import normalized
+from musclesolve import normalized, write_values
+from musclesolve.results.cycles.discrete_values import discrete_values
 
 
 @pytest.fixture

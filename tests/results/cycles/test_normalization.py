@@ -8,8 +8,9 @@ from refusals import refused
 from synthetic_result import MASS, WEIGHT, few_muscles, result
 
 import musclesolve as ms
-from musclesolve.results.cycles.normalization import chosen_units, normalized
-from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve import normalized, read_result
+from musclesolve.results.cycles.normalization import chosen_units
+from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.average import average_results
 
 

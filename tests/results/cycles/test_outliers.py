@@ -8,7 +8,8 @@ import xarray as xr
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.results.cycles.outliers import THRESHOLD, with_outliers
+from musclesolve import with_outliers
+from musclesolve.results.cycles.outliers import THRESHOLD
 
 PERCENT = np.linspace(0.0, 100.0, 101)
 PHASE = 2.0 * np.pi * PERCENT / 100.0

@@ -12,15 +12,14 @@ from said import summary
 from small_model import save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
-from musclesolve.opensim.read_model import read_osim
+from musclesolve import read_osim, read_result, solve
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.leg_problem import leg_problem
 from musclesolve.results.dataset.result_quantities import identity
 from musclesolve.results.facts import Facts
-from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
+from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.results.judgement import judge
 from musclesolve.run_trial import share_model
-from musclesolve.sharing.solving import solve
 
 DRAWN = {"activations", "muscle_forces", "joint_powers", "coordinates_and_moments", "reserves"}
 
@@ -69,7 +68,7 @@ def test_muscles_without_a_side(tmp_path: Path) -> None:
     """All names without _r: one side, `other`."""
     from small_model import TEXT
 
-    from musclesolve.plotting.figure_sets import save_figures
+    from musclesolve.plotting import save_figures
 
     plain = read_osim(save_model(tmp_path, TEXT.replace('_r"', '"').replace("_r<", "<").replace("_r/", "/")))
     motion = {"time": np.linspace(0.0, 1.0, 61)}
@@ -84,7 +83,7 @@ def test_what_the_trunk_lacks_is_not_said_of_the_leg(tmp_path: Path) -> None:
     """A coordinate of no side with a muscle of a side: its verdict, its reserves and its reasons stand apart."""
     from small_model import TEXT
 
-    from musclesolve.plotting.figure_sets import save_figures
+    from musclesolve.plotting import save_figures
     from musclesolve.results.dataset import frame_validity as frames
 
     model = read_osim(save_model(tmp_path, TEXT.replace("hip_a_r", "trunk")))

@@ -10,9 +10,9 @@ import xarray as xr
 from rotated_laboratory import rotated
 
 import musclesolve as ms
+from musclesolve import cycles
 from musclesolve.dynamics.rotations import from_cardan
-from musclesolve.recording.data import Trial
-from musclesolve.results.cycles.gait_cycles import cycles
+from musclesolve.files import Trial
 from musclesolve.results.dataset.body_angles import body_angles
 from musclesolve.results.dataset.result_quantities import along_heading
 from musclesolve.synthetic.trial_copy import open_copy, write_copy

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.muscles import MuscleParameters
 from musclesolve.pipeline.body import Analysis, Sharing
 from musclesolve.pipeline.run_options import Options
 from musclesolve.results.dataset.muscle_variables import fiber_notes

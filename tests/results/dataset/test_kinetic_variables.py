@@ -11,7 +11,7 @@ from scipy.interpolate import make_interp_spline
 
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics import segment_motion
 from musclesolve.forces import prepare
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.share import share
@@ -134,7 +134,7 @@ def test_a_model_result_has_the_power_of_its_coordinates(tmp_path: Path):
     from small_model import save_model
     from small_model_motion import DOFS, feasible_moments, small_motion
 
-    from musclesolve.opensim.read_model import read_osim
+    from musclesolve import read_osim
     from musclesolve.run_trial import share_model
 
     small = read_osim(save_model(tmp_path))

@@ -10,7 +10,8 @@ import pytest
 
 import muscle_db
 from muscle_db.model import LEG_DOFS, CalibratedPassive, PassiveStrain
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
+from musclesolve import Status, solve
+from musclesolve.dynamics import Motion, motion_from
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.pipeline.body import JointLoads, Sharing, SharingGroup
@@ -19,8 +20,6 @@ from musclesolve.pipeline.share import share_part, sharing_problem
 from musclesolve.results.dataset.reasons import reserve_reasons
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 DEEP, FRAMES = 120.0, 3
 TABLE = replace(muscle_db.load("silva_2003"), calibrated_passive=None)

@@ -8,11 +8,10 @@ import xarray as xr
 from small_model import save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
-from musclesolve.data.bundled import reference_stride
-from musclesolve.opensim.read_model import read_osim
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve import read_osim, read_result, read_trial
+from musclesolve.data import reference_stride
 from musclesolve.results.export.time_series import chosen
-from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.run_trial import run, share_model
 
 

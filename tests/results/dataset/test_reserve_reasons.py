@@ -9,14 +9,13 @@ import pytest
 
 import muscle_db
 from muscle_db.model import LEG_DOFS
+from musclesolve import Problem, solve
 from musclesolve.pipeline.body import Sharing, SolvedGroup
 from musclesolve.pipeline.run_options import Options
 from musclesolve.results.dataset.reasons import reserve_reasons
 from musclesolve.results.dataset.result_quantities import OPPOSITE, directions
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import find_solver
-from musclesolve.sharing.solving import solve
 
 TIME = 0.01 * np.arange(12)
 STRENGTH = np.array([1000.0, 600.0, 400.0])

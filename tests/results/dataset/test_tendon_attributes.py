@@ -8,9 +8,10 @@ import xarray as xr
 from said import summary
 
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
+from musclesolve import read_result
+from musclesolve.data import reference_stride
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
+from musclesolve.results.files.result_netcdf import netcdf_bytes
 
 NEW = ("tendon", "tendon_strain", "curves")
 

@@ -11,21 +11,21 @@ from refusals import refused
 from said import summary
 
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
-from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
+from musclesolve import read_result, read_trial
+from musclesolve.data import reference_stride
+from musclesolve.dynamics import differentiate
+from musclesolve.files import Trial
 from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.pipeline.recorded_body import recorded_body
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.figure_sets import figure_files
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.files import result_netcdf as netcdf
-from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve.results.files.result_netcdf import write_result
 
 OF_SHARING = ("activation", "muscle_force", "joint_reaction", "reserve_moment", "unassigned_moment")
 OF_MOTION = (

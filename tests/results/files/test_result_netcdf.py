@@ -11,9 +11,10 @@ from refusals import refused
 from said import summary
 from synthetic_result import result, with_troubles
 
+from musclesolve import read_result
 from musclesolve.errors import InputError
 from musclesolve.results.files import result_netcdf
-from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result, result_attributes, write_result
+from musclesolve.results.files.result_netcdf import netcdf_bytes, result_attributes, write_result
 
 
 def test_round_trip(tmp_path):

@@ -11,7 +11,7 @@ import xarray as xr
 from rich.console import Console
 
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 from musclesolve.results.comparison_facts import ComparisonFacts
 from musclesolve.results.judgement import judge
 from musclesolve.results.plausibility import plausibility

@@ -9,10 +9,10 @@ import pytest
 from said import summary
 from synthetic_result import WEIGHT, result, set_status, with_cutoffs, with_troubles
 
+from musclesolve import Status
 from musclesolve.results.facts import Facts
 from musclesolve.results.judgement import judge
 from musclesolve.results.plausibility import plausibility
-from musclesolve.sharing.status import Status
 
 
 def line(text: str, subject: str) -> str:

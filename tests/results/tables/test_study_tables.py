@@ -12,8 +12,7 @@ from synthetic_study import bump, cycles, smooth
 
 from musclesolve.results.cycles.curve_test import Cluster
 from musclesolve.results.tables.study_tables import comparisons_csv, partly_tested, remarks, stretch, table
-from musclesolve.studies.study.curve_tests import compare_curves
-from musclesolve.studies.study.means import subject_means
+from musclesolve.studies import compare_curves, subject_means
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from said import uncertainty_document
 from said import uncertainty_summary as summary
 from synthetic_result import WEIGHT, result, set_status
 
+from musclesolve import Status
 from musclesolve.results.facts import UncertaintyFacts, counted_frames, uncertain_peak
-from musclesolve.sharing.status import Status
 
 SOURCES = ("strength", "muscle_path", "hip_center")
 

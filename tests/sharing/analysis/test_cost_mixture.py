@@ -7,11 +7,10 @@ import pytest
 from refusals import refused
 from scipy.optimize import nnls
 
-from musclesolve.sharing.analysis.cost_mixture import fit_cost_weights
+from musclesolve import Problem, solve
+from musclesolve.sharing import fit_cost_weights
+from musclesolve.sharing.cost import ForceSquared, SoftSaturation, StressCubed
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.named.muscle_sums import ForceSquared, SoftSaturation, StressCubed
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
 
 EVEN = np.full((20, 43), 0.1)
 COSTS = (StressCubed(), ForceSquared(), SoftSaturation())

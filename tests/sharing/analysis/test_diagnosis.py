@@ -9,12 +9,10 @@ import pytest
 from refusals import refused
 from scipy.optimize import linprog
 
-from musclesolve.sharing.analysis.diagnosis import diagnose
-from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves, worst_reserve
+from musclesolve import Problem, Status, diagnose, solve
+from musclesolve.sharing import Verdict, check_reserves
+from musclesolve.sharing.analysis.reserve_check import worst_reserve
 from musclesolve.sharing.certificate import farkas_ratio
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 
 def elbow(moment, **fields):

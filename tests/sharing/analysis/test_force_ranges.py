@@ -10,12 +10,9 @@ import pytest
 from refusals import refused
 from scipy.optimize import linprog
 
-from musclesolve.sharing.analysis.force_ranges import feasible_range, near_optimal_range
-from musclesolve.sharing.cost.casadi_expression import expression_cost
+from musclesolve import Problem, Status, solve
+from musclesolve.sharing import expression_cost, feasible_range, near_optimal_range
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 COSTS = ("force_squared", "stress_cubed", "soft_saturation")
 

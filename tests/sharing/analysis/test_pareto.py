@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.sharing.analysis.pareto import pareto_front
+from musclesolve import Problem, Status, solve
+from musclesolve.sharing import pareto_front
+from musclesolve.sharing.cost import ForceSquared, SoftSaturation, StressCubed
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.named.muscle_sums import ForceSquared, SoftSaturation, StressCubed
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 PAIR = [StressCubed(), ForceSquared()]
 

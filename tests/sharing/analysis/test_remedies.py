@@ -12,10 +12,8 @@ from refusals import refused
 from scipy.optimize import linprog
 
 import musclesolve as ms
-from musclesolve.sharing.analysis.diagnosis import Diagnosis, diagnose
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
+from musclesolve import Problem, Status, diagnose, solve
+from musclesolve.sharing import Diagnosis
 
 MUSCLES, DOFS, FRAMES = 12, 4, 12
 Leg = Callable[..., Problem]

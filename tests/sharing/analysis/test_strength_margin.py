@@ -10,8 +10,8 @@ from refusals import refused
 from scipy.optimize import linprog
 
 import musclesolve as ms
+from musclesolve import Problem
 from musclesolve.sharing import activation_margin, least_assistance, strength_margin, with_strength
-from musclesolve.sharing.problem import Problem
 
 NAMES = tuple(f"muscle_{k}" for k in range(9))
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from sharing_cases import SMOOTH, pennate
 
-from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
-from musclesolve.sharing.cost.named.muscle_sums import (
+from musclesolve.sharing.cost import (
     ActivationPower,
     ActivationVolume,
     ForceMomentSquared,
+    JointReactionSquared,
     NormalizedForceSquared,
     SoftSaturation,
 )
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem_change import ProblemChange, derivative
 
 COSTS = [

@@ -13,14 +13,12 @@ from hypothesis import strategies as st
 from refusals import refused
 
 import musclesolve as ms
+from musclesolve import Problem, Status, solve
+from musclesolve.sharing import expression_cost
 from musclesolve.sharing.certificate import within_domain
-from musclesolve.sharing.cost.casadi_expression import expression_cost
+from musclesolve.sharing.cost import ActivationPower, ForceSquared
 from musclesolve.sharing.cost.cost_check import check_cost
 from musclesolve.sharing.cost.cost_registry import REGISTRY
-from musclesolve.sharing.cost.named.muscle_sums import ActivationPower, ForceSquared
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 BOTH = pytest.mark.parametrize("solver", ["batch", "slsqp"])
 

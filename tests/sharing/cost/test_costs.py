@@ -8,25 +8,24 @@ import pytest
 from cost_laws import LAWS, activations_inside
 from refusals import refused
 
-from musclesolve.sharing.cost import named
-from musclesolve.sharing.cost.casadi_expression import expression_cost
-from musclesolve.sharing.cost.cost_registry import REGISTRY, costs, find_cost, named_costs
-from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
-from musclesolve.sharing.cost.named.min_max import MinMax
-from musclesolve.sharing.cost.named.muscle_sums import (
+from musclesolve import Problem, costs, solve
+from musclesolve.sharing import expression_cost
+from musclesolve.sharing.cost import (
     ActivationPower,
     ActivationVolume,
     EmgTracking,
     ForceMomentSquared,
     ForceSquared,
+    JointReactionSquared,
     JointWeightedActivation,
+    MinMax,
     MusclePower,
     NormalizedForceSquared,
     SoftSaturation,
     StressCubed,
+    named,
 )
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
+from musclesolve.sharing.cost.cost_registry import REGISTRY, find_cost, named_costs
 
 
 def mine(activation, force, data):

@@ -11,12 +11,10 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.sharing.cost.casadi_expression import expression_cost
+from musclesolve import Problem, Status, solve
+from musclesolve.sharing import expression_cost
+from musclesolve.sharing.cost import ForceSquared, StressCubed
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.named.muscle_sums import ForceSquared, StressCubed
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 
 def stress(activation, force, data):

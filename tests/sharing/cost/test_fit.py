@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from refusals import refused
 
+from musclesolve import Status, solve, solvers
+from musclesolve.sharing.cost import ActivationPower
 from musclesolve.sharing.cost.cost_registry import REGISTRY
-from musclesolve.sharing.cost.named.muscle_sums import ActivationPower
 from musclesolve.sharing.solver import solver_registry as registry
 from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solver.solver_registry import Attempt, solvers
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.solver.solver_registry import Attempt
 
 
 @pytest.mark.parametrize("solver", [name for name in solvers() if name != "linprog"])

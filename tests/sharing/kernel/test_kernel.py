@@ -12,17 +12,14 @@ import pytest
 from refusals import refused
 from sharing_cases import SMOOTH
 
-from musclesolve.sharing.certificate import kkt_residual
+from musclesolve import Problem, Status, solve
+from musclesolve.sharing import RateLimits, kkt_residual
+from musclesolve.sharing.cost import ActivationPower, SoftSaturation, StressCubed
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.named.muscle_sums import ActivationPower, SoftSaturation, StressCubed
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.kernel.compiled_solver import KernelProblem
 from musclesolve.sharing.kernel.constants import UNRESOLVED
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.rate_limits import RateLimits
 from musclesolve.sharing.solver.batch import Batch, Vectorized
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 from musclesolve.trajectory.solve_rate_limited import solve_rate_limited
 
 COSTS = [

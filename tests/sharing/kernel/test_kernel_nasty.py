@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from musclesolve.sharing.certificate import farkas_ratio, kkt_residual, within_domain
+from musclesolve import Problem, Status, solve
+from musclesolve.sharing import kkt_residual
+from musclesolve.sharing.certificate import farkas_ratio, within_domain
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import UNRESOLVED
-from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch, Vectorized
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 pytestmark = pytest.mark.filterwarnings("ignore:the moment of")  # some are far beyond the muscles
 KINDS = ("force_squared", "stress_cubed", "normalized_force_squared", "soft_saturation", "activation_power")

@@ -13,13 +13,11 @@ import numpy as np
 import pytest
 from numba.core import caching
 
+from musclesolve import Problem, Status, solve
 from musclesolve.cli.printing import announce
+from musclesolve.sharing import compile_kernel
 from musclesolve.sharing.kernel import entry
-from musclesolve.sharing.kernel.compiled_solver import compile_kernel
-from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 
 def test_it_is_compiled_once():

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from sharing_cases import RESTING, SMOOTH, equipped
 
-from musclesolve.sharing.cost.named.muscle_sums import SoftSaturation, StressCubed
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
+from musclesolve import Problem, Status, solve
+from musclesolve.sharing.cost import SoftSaturation, StressCubed
 
 SOLVERS = ["batch", "ipopt"]
 

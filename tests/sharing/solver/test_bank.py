@@ -14,14 +14,11 @@ from sharing_cases import equipped
 from thorough import THOROUGH
 
 import musclesolve as ms
+from musclesolve import Problem, Status, solve, solvers
 from musclesolve.pipeline import share as pipeline_share
-from musclesolve.sharing.certificate import kkt_residual
+from musclesolve.sharing import kkt_residual
+from musclesolve.sharing.cost import ActivationPower, StressCubed
 from musclesolve.sharing.cost.cost_registry import REGISTRY
-from musclesolve.sharing.cost.named.muscle_sums import ActivationPower, StressCubed
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.solver_registry import solvers
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 COSTS = {
     **{name: kind() for name, kind in REGISTRY.items()},

@@ -14,14 +14,11 @@ from scipy.optimize import linprog
 from thorough import THOROUGH
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from musclesolve import Problem, Status, solve, solvers
 from musclesolve.sharing.certificate import farkas_ratio
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Vectorized
 from musclesolve.sharing.solver.frame_program import Claim, frame_by_frame
-from musclesolve.sharing.solver.solver_registry import solvers
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 POWERS = {"force_squared": 2, "stress_cubed": 3}
 SHAPES = [(1, 1), (1, 2), (2, 2), (2, 4), (3, 3), (3, 6)]

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
+from musclesolve import Problem, Status, solve
 
 MUSCLES, DOFS, FRAMES = 43, 7, 60
 

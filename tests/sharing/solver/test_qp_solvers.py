@@ -11,14 +11,13 @@ import pytest
 from refusals import refused
 from sharing_cases import SMOOTH
 
-from musclesolve.sharing.certificate import kkt_residual
+from musclesolve import Status, solve, solvers
+from musclesolve.sharing import kkt_residual
+from musclesolve.sharing.cost import ActivationPower, ForceSquared, StressCubed
 from musclesolve.sharing.cost.cost_registry import REGISTRY
-from musclesolve.sharing.cost.named.muscle_sums import ActivationPower, ForceSquared, StressCubed
 from musclesolve.sharing.solver.frame_program import Claim
 from musclesolve.sharing.solver.qp_solvers import QuadraticProgram
-from musclesolve.sharing.solver.solver_registry import UnfitSolverError, solvers
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.solver.solver_registry import UnfitSolverError
 
 QUADRATIC = [name for name, record in solvers().items() if "quadratic_program" in record.can]
 COSTS = {name: REGISTRY[name]() for name in SMOOTH} | {

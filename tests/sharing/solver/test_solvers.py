@@ -9,17 +9,12 @@ import pytest
 from refusals import refused
 from sharing_cases import RESTING, SMOOTH, equipped
 
+from musclesolve import Cost, Problem, Status, solve, solvers
 from musclesolve.errors import InputError
-from musclesolve.sharing import solving
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing import Ipopt, solving
 from musclesolve.sharing.cost.cost_registry import REGISTRY, find_cost
-from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver import solver_registry as registry
 from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solver.ipopt_casadi import Ipopt
-from musclesolve.sharing.solver.solver_registry import solvers
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 
 def test_frames_do_not_depend_on_their_neighbors(make_leg):

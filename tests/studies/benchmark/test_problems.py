@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.status import Status
+from musclesolve import Problem, Status
 from musclesolve.studies.benchmark.measure import random_problem, varied
 
 

@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.cli.app import app
+from musclesolve.files import Trial
 from musclesolve.forces import mechanics
-from musclesolve.recording.data import SegmentValues, Trial
+from musclesolve.recording.data import SegmentValues
 from musclesolve.studies.calibration.body_calibration import _check_loaded, segment_masses
 from musclesolve.studies.calibration.body_residual import trial_pieces
 from musclesolve.synthetic.synthetic_recording import synthetic_recording

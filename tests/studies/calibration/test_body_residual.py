@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from musclesolve import read_trial
 from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import measured_moments
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.studies.calibration.body_residual import (
     CENTER,
     CLOCK,

@@ -13,10 +13,11 @@ from refusals import refused
 from typer.testing import CliRunner
 
 import musclesolve as ms
+from musclesolve import calibrate_muscles
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.forces import prepare
 from musclesolve.results.tables.calibration_tables import calibration_lines
-from musclesolve.studies.calibration.calibrate import _worse, calibrate_muscles
+from musclesolve.studies.calibration.calibrate import _worse
 from musclesolve.studies.calibration.observations import EMG, Observation
 
 QUADRICEPS = ("vastus_medialis_r", "vastus_intermedius_r", "vastus_lateralis_r", "rectus_femoris_r")

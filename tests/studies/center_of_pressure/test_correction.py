@@ -8,8 +8,7 @@ from refusals import refused
 from scipy.optimize import minimize
 
 import musclesolve as ms
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics import Wrench, projected_moments
 from musclesolve.forces import mechanics
 from musclesolve.studies.center_of_pressure import (
     AT_BOUND,
@@ -21,7 +20,7 @@ from musclesolve.studies.center_of_pressure import (
     optimality_gap,
     polygon_least_squares,
 )
-from musclesolve.synthetic.faults import plant
+from musclesolve.synthetic import plant
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 

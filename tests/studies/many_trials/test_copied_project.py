@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from many_trials import write_stride
 
+from musclesolve import read_result
 from musclesolve.report.drawing import analyzed_trial, recording_state
-from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.studies.many_trials.trial_record import Outcome
 

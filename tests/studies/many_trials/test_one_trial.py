@@ -9,7 +9,7 @@ import pytest
 from many_trials import write_stride
 
 import musclesolve as ms
-from musclesolve.results.files.result_netcdf import read_result
+from musclesolve import read_result
 from musclesolve.studies.many_trials.one_trial import Job, attempt, leave_message
 from musclesolve.studies.many_trials.trial_record import Outcome
 

@@ -8,9 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from musclesolve.plotting.page.page_style import PageStyle, page_style
+from musclesolve.plotting import PageStyle
+from musclesolve.plotting.page.page_style import page_style
 from musclesolve.sharing import expression_cost
-from musclesolve.sharing.cost.named.muscle_sums import ActivationPower
+from musclesolve.sharing.cost import ActivationPower
 from musclesolve.studies.many_trials import recipe as recipes
 from musclesolve.studies.many_trials.recipe import input_hashes, is_current, recipe
 

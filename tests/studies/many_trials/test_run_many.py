@@ -12,7 +12,7 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve.errors import InputError
-from musclesolve.sharing.cost.named.muscle_sums import ActivationPower
+from musclesolve.sharing.cost import ActivationPower
 from musclesolve.studies.many_trials.run_many import TrialsProgress
 from musclesolve.studies.many_trials.trial_record import Outcome
 

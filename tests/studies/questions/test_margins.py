@@ -12,15 +12,15 @@ from refusals import refused
 from typer.testing import CliRunner
 
 import musclesolve as ms
+from musclesolve import Status
 from musclesolve.cli import app as cli
 from musclesolve.data import reference_stride
 from musclesolve.results.files.result_netcdf import trial_from
 from musclesolve.results.tables.question_tables import assistance_facts, margin_document, ordered_margins
 from musclesolve.sharing.analysis.strength_margin import NUDGE
-from musclesolve.sharing.status import Status
-from musclesolve.studies import margins, what_if
+from musclesolve.studies import Scenario, margins, what_if
 from musclesolve.studies.questions.bounds import FURTHEST
-from musclesolve.studies.questions.what_if import Scenario, contact_from_texts, strengths_from_texts
+from musclesolve.studies.questions.what_if import contact_from_texts, strengths_from_texts
 
 
 @pytest.fixture(scope="module")

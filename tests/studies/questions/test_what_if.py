@@ -15,18 +15,17 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import musclesolve as ms
+from musclesolve import Status
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.cli import app as cli
 from musclesolve.data import reference_stride
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.induced_accelerations import LinkedBodies
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.forces import prepare
 from musclesolve.pipeline.share import share, share_part
 from musclesolve.results.tables.question_tables import scenario_facts, scenario_tables
 from musclesolve.sharing.cost.cost_check import check_cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.status import Status
 from musclesolve.studies import Scenario, what_if
 from musclesolve.studies.questions.assistance import (
     MusclesAlone,

@@ -7,8 +7,9 @@ import pytest
 from synthetic_study import SUBJECT_FAULTS, walkers, with_fault
 from thorough import THOROUGH
 
+from musclesolve.studies import subject_means
 from musclesolve.studies.study.compare_subjects import compare_subjects
-from musclesolve.studies.study.means import subject_means, without
+from musclesolve.studies.study.means import without
 
 
 def severities(compared) -> set[str]:

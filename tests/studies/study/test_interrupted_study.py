@@ -13,11 +13,12 @@ from threading import Event, Thread
 import pytest
 from refusals import refused
 
+from musclesolve import open_study
 from musclesolve.results.files.atomic_writing import reserved
 from musclesolve.studies.many_trials import cluster
 from musclesolve.studies.many_trials.trial_record import Outcome
 from musclesolve.studies.study.run_study import compute_trials
-from musclesolve.studies.study.study_data import open_study, write_study_data
+from musclesolve.studies.study.study_data import write_study_data
 
 MAKE = Path(__file__).parents[3] / "examples" / "study" / "make_study.py"
 

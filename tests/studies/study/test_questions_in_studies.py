@@ -13,9 +13,10 @@ from small_model import TEXT
 from small_model_motion import DOFS, save_inputs
 
 import musclesolve as ms
+from musclesolve import read_result
 from musclesolve.data import reference_stride
 from musclesolve.results.facts import Facts
-from musclesolve.results.files.result_netcdf import read_answers, read_result
+from musclesolve.results.files.result_netcdf import read_answers
 from musclesolve.results.tables.question_tables import NO_ANSWER, contact_shares, grouped
 from musclesolve.studies.questions.answers import (
     AnswerFile,

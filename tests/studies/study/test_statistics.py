@@ -15,9 +15,9 @@ from thorough import THOROUGH
 
 from benchmarks import study_statistics
 from musclesolve.results.plausibility import NOT_PLAUSIBLE, PLAUSIBLE
+from musclesolve.studies import compare_curves, group_means, subject_means
 from musclesolve.studies.study import random_field as module
-from musclesolve.studies.study.curve_tests import Design, compare_curves
-from musclesolve.studies.study.means import group_means, subject_means
+from musclesolve.studies.study.curve_tests import Design
 from musclesolve.studies.study.plausible_trials import LegVerdict, believable, sensitivity
 
 ALONE = {"correction": "none"}

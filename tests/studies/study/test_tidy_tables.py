@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from synthetic_study import cycles, smooth
 
-from musclesolve.studies.study.means import subject_means
+from musclesolve.studies import subject_means
 from musclesolve.studies.study.tidy_tables import column, csv_of, curves_table, values_table
 
 

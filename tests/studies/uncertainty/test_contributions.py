@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
+from musclesolve import read_trial
+from musclesolve.data import reference_stride
+from musclesolve.files import Trial
 from musclesolve.forces import prepare
-from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.settings import error_keys
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.facts import uncertain_peak
 from musclesolve.studies.uncertainty.contributions import DIFFERENCE_STEP, Linear, Task
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
+from musclesolve import read_trial
+from musclesolve.data import reference_stride
+from musclesolve.files import Trial
 from musclesolve.forces import prepare
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.facts import UncertaintyFacts
 from musclesolve.results.statements import of_uncertain
 from musclesolve.studies.uncertainty.contributions import FEW_DIRECTIONS, Linear

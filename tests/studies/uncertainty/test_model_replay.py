@@ -12,20 +12,18 @@ from said import uncertainty_document, uncertainty_summary
 from small_model import near_optimal_lengths, save_model
 from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 
+from musclesolve import read_osim, read_result, uncertainty
+from musclesolve.files import Table, write_mot
+from musclesolve.opensim import body_motion, coordinate_values
 from musclesolve.opensim.external_loads import load_in_ground
-from musclesolve.opensim.kinematics import body_motion, coordinate_values
-from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.study.uncertainty_figures import uncertainty_figures
-from musclesolve.recording.data import Table
-from musclesolve.recording.text.opensim_text import write_mot
 from musclesolve.recording.trial.settings import error_keys
-from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.uncertainty.contributions import Linear
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.model_replay import ModelReplay
-from musclesolve.studies.uncertainty.monte_carlo import uncertainty
 
 NONE = {source.key: 0.0 for source in sources().values()}
 OF_MUSCLES = ("strength", "max_isometric_force", "optimal_fiber_length", "tendon_slack_length")

@@ -13,16 +13,16 @@ from small_model import near_optimal_lengths, save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
+from musclesolve import uncertainty
+from musclesolve.data import reference_stride
+from musclesolve.files import Trial
 from musclesolve.forces import prepare
 from musclesolve.muscles import PersonMuscles
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.model_replay import ModelReplay
-from musclesolve.studies.uncertainty.monte_carlo import uncertainty
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 from musclesolve.studies.uncertainty.replay import parameters_with_errors
 

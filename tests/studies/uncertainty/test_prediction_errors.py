@@ -12,9 +12,9 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.files import Trial
 from musclesolve.forces import prepare
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.prediction_errors import LATERAL, RATIO, with_prediction_errors

@@ -9,12 +9,12 @@ import pytest
 
 import muscle_db
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
+from musclesolve import read_trial
+from musclesolve.data import reference_stride
+from musclesolve.files import Trial
 from musclesolve.forces import prepare
 from musclesolve.pipeline.share import share_part
-from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.settings import error_keys
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from musclesolve import read_result
 from musclesolve.cli.app import app
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
+from musclesolve.plotting import uncertainty_contact_forces
 from musclesolve.plotting.figure_names import UNCERTAINTY, files_of
-from musclesolve.plotting.study.uncertainty_figures import uncertainty_contact_forces
-from musclesolve.results.files.result_netcdf import read_result
 
 TRIAL = str(reference_stride())
 FEW = """

@@ -9,12 +9,12 @@ import pytest
 from scipy.stats import foldnorm
 
 import musclesolve as ms
+from musclesolve import read_trial
 from musclesolve.constants import USUAL_LEAST_ACTIVATION
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
+from musclesolve.files import Trial
 from musclesolve.forces import prepare
 from musclesolve.pipeline.share import sharing_problem
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.result_quantities import body_weight
 from musclesolve.sharing.cost import JointWeightedActivation
 from musclesolve.studies.uncertainty.contributions import size_sd

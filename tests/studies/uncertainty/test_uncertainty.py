@@ -11,11 +11,11 @@ from refusals import refused
 from synthetic_result import few_muscles
 
 import musclesolve as ms
-from musclesolve.data.bundled import reference_stride
+from musclesolve import read_result, read_trial
+from musclesolve.data import reference_stride
+from musclesolve.files import Trial
 from musclesolve.plotting.study.uncertainty_figures import uncertainty_figures
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.uncertainty.error_sources import sources
 
 NONE = {source.key: 0.0 for source in sources().values()}

@@ -5,7 +5,7 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve import read_trial
 from musclesolve.synthetic.reference_stride import reference_stride
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
@@ -68,7 +68,7 @@ def test_the_axes_of_the_laboratory_do_not_matter(clean, tmp_path, forward, up):
 
 
 def test_gaps_are_where_they_were_asked_for(tmp_path):
-    from musclesolve.recording.text.opensim_text import read_trc
+    from musclesolve.files import read_trc
 
     file = synthetic_recording(
         tmp_path, gaps=(("knee_lateral_r", 0.5, 0.6), ("toe_l", 0.0, 0.1)), truth=False
@@ -235,7 +235,7 @@ def test_faults_are_planted_one_after_the_other(clean, tmp_path):
     done = CliRunner().invoke(app, ["synthesize", "-o", str(tmp_path / "made"), *made])
     assert done.exit_code == 0, done.output
     faulty, whole = tmp_path / "made" / "trial.toml", read_trial(clean)
-    from musclesolve.recording.text.opensim_text import read_trc
+    from musclesolve.files import read_trc
 
     markers = read_trc(faulty.with_name("walk.trc"))
     moved = [name for name in markers.names if np.abs(markers[name] - whole.markers[name]).max() > 1e-4]

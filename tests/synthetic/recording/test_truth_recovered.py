@@ -6,9 +6,9 @@ Measure: root mean square error of a joint moment over a stride, as a share of t
 import numpy as np
 import pytest
 
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve import read_trial
+from musclesolve.dynamics import projected_moments
 from musclesolve.forces import mechanics
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.reference_stride import reference_stride
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 

@@ -13,7 +13,7 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve.checking.check import check
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics import projected_moments
 from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.synthetic.running_stride import RunningStride, running_stride
 from musclesolve.synthetic.synthetic_recording import synthetic_recording

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from musclesolve.data.bundled import reference_stride as bundled_trial
-from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
-from musclesolve.recording.text.opensim_text import read_mot, read_trc
+from musclesolve.data import reference_stride as bundled_trial
+from musclesolve.dynamics import differentiate
+from musclesolve.files import read_mot, read_trc
 from musclesolve.synthetic.places import marker_places
 from musclesolve.synthetic.recording_options import RecordingOptions
 from musclesolve.synthetic.reference_stride import ReferenceStride, reference_stride

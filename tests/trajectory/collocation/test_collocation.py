@@ -11,16 +11,12 @@ from motion_cases import small_motion, small_muscles
 from refusals import refused
 
 from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.trajectory import Collocation, MotionProblem
 from musclesolve.trajectory.certificate import Certifier
-from musclesolve.trajectory.collocation.collocation import (
-    Collocation,
-    CollocationReport,
-    program_residual,
-    sentence,
-)
+from musclesolve.trajectory.collocation.collocation import CollocationReport, program_residual, sentence
 from musclesolve.trajectory.collocation.program import Program
 from musclesolve.trajectory.collocation.transcription import spline_scheme
-from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
+from musclesolve.trajectory.motion_problem import MotionCost
 
 GOOD = 1e-6
 

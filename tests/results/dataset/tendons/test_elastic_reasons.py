@@ -7,11 +7,9 @@ import re
 import numpy as np
 from elastic_stride import elastic_result, weak_result
 
+from musclesolve import Problem, Solution, Status
 from musclesolve.results.dataset.reasons import elastic_reasons
 from musclesolve.results.dataset.result_quantities import listed
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solution import Solution
-from musclesolve.sharing.status import Status
 
 TIME = np.arange(6) * 0.01
 
