@@ -11,7 +11,7 @@ from musclesolve.sharing.cost import ActivationPower
 
 costs = ["stress_cubed", "force_squared", ActivationPower(6.0)]
 comparison = ms.compare(reference_stride(), costs, side="r")
-comparison
+comparison.musclesolve
 
 # %% One muscle under each of them
 first, *others = comparison["cost"].values

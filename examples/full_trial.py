@@ -15,7 +15,7 @@ print(report.verdict)
 # %% The forces of all muscles; a notebook shows what the result says
 trial = ms.read_trial(reference_stride())
 result = ms.run(trial, cost="activation_volume", side="both")
-result
+result.musclesolve
 
 # %% Numbers: a frame that is not valid holds nan
 valid = result["valid"].sel(side="r")

@@ -35,7 +35,7 @@ ms.files.write_mot("id.sto", columns(stride["joint_moment"], "_moment"))
 
 # %% On the command line: musclesolve share --model leg.osim --coordinates ik.mot --moments id.sto -o OUT
 result = ms.share_model(MODEL, "ik.mot", "id.sto", cost="stress_cubed")
-result
+result.musclesolve
 
 # %% Numbers, and STO files that OpenSim opens
 for name in result["muscle"].values:

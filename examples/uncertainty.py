@@ -12,7 +12,7 @@ from musclesolve.data import reference_stride
 SAMPLES = 12  # a few, to be quick; 200 give a band, 1000 a smooth one
 quick = {"side": "r", "seed": 0, "workers": 1, "contributions": False}  # workers=1: no further processes
 found = ms.uncertainty(reference_stride(), SAMPLES, **quick)
-found
+found.musclesolve
 
 # %% The same, were markers where they should be
 in_place = {"marker_placement_mm": 0.0, "soft_tissue_mm": 0.0, "hip_center_mm": 0.0}

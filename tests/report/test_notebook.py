@@ -7,7 +7,6 @@ import pickle
 import re
 from html import unescape
 
-import numpy as np
 import pytest
 import xarray as xr
 from browser import DESKTOP, PHONE, chromium, needs_chromium, opened
@@ -18,7 +17,6 @@ from synthetic_result import with_troubles
 import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.report import notebook
-from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.results.tables.question_tables import answer_sentences
@@ -46,14 +44,14 @@ def undrawn(monkeypatch) -> None:
 
 def shown(data: xr.Dataset) -> str:
     """The HTML of a cell; marimo takes plain texts alone."""
-    html = data._repr_html_()
+    html = data.musclesolve._repr_html_()
     assert type(html) is str
     return html
 
 
 def plain(data: xr.Dataset) -> str:
     """Return the view of xarray, without its random ids."""
-    return RANDOM.sub("", xr.Dataset._repr_html_(data))
+    return RANDOM.sub("", data._repr_html_())
 
 
 def test_a_result_shows_verdict_curves_contact_forces_and_the_table_of_xarray(stride, stride_html):
@@ -100,7 +98,7 @@ def test_what_is_done_to_a_result_keeps_its_view(stride, stride_html, name, requ
         request.getfixturevalue("undrawn")
     given = KEEP[name](stride)
     html = shown(given)
-    assert isinstance(given, ResultDataset) and "ms-result" in html
+    assert "ms-result" in html
     assert html.count("<figure") == stride_html.count("<figure") == 2
     if "copy" in name or name == "pickle":
         assert given.identical(stride)
@@ -149,7 +147,8 @@ def test_a_display_style_of_text_is_respected(stride):
 def test_a_file_keeps_what_is_shown(stride, stride_html, tmp_path):
     write_result(stride, tmp_path / "result.nc")
     again = ms.read_result(tmp_path / "result.nc")
-    assert isinstance(again, ResultDataset) and again.equals(stride)
+    assert again.equals(stride)
+    again.close()
     assert again.encoding["source"] == str(tmp_path / "result.nc")
     kept, made = Parsed(shown(again)).numbers, Parsed(stride_html).numbers
     assert list(kept) == list(made)
@@ -161,10 +160,7 @@ def test_a_file_keeps_what_is_shown(stride, stride_html, tmp_path):
 
 def test_studies_are_shown_as_what_they_are(stride):
     data = small()
-    comparison, found = (
-        ResultDataset.from_dataset(compared(data)),
-        ResultDataset.from_dataset(uncertain(data)),
-    )
+    comparison, found = compared(data), uncertain(data)
     assert "<b>Comparison of costs</b>" in shown(comparison) and "force_squared" in shown(comparison)
     assert "<b>Uncertainty of a trial</b>" in shown(found) and "Sources of error" in shown(found)
     for without_side in (False, True):
@@ -175,21 +171,17 @@ def test_studies_are_shown_as_what_they_are(stride):
             and "cadence [steps/min]" in text
             and "<svg viewBox" in text
         )
-    assert isinstance(
-        ms.compare(reference_stride(), ["stress_cubed", "force_squared"], side="r"), ResultDataset
-    )
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_frames_without_a_solution_are_in_the_headline():
-    text = shown(ResultDataset.from_dataset(with_troubles(small())))
+    text = shown(with_troubles(small()))
     assert "Usable in part" in text or "Not plausible" in text
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_an_answer_shows_its_sentences_the_verdict_and_the_tables_of_its_command(stride):
     found = ms.studies.coordination(stride)
-    assert isinstance(found, ResultDataset)
     page = Parsed(shown(found))
     text = unescape(re.sub(r"<[^>]+>", "", page.text))
     assert all(said in text for said in answer_sentences(found, "coordination"))
@@ -197,7 +189,7 @@ def test_an_answer_shows_its_sentences_the_verdict_and_the_tables_of_its_command
     assert page.tags.count("figure") == 3 and plain(found) in RANDOM.sub("", page.text)
     part = found[["joint_stiffness"]]
     assert RANDOM.sub("", shown(part)) == plain(part)
-    none = ResultDataset(attrs={"question": "contributions", "no_answer": "ground reactions are not known"})
+    none = xr.Dataset(attrs={"question": "contributions", "no_answer": "ground reactions are not known"})
     assert "There is no answer: ground reactions are not known" in shown(none)
 
 
@@ -218,11 +210,9 @@ def test_texts_of_a_file_are_escaped(stride):
     assert "<script" not in text
 
 
-def test_a_result_costs_no_more_than_a_dataset(stride):
-    """The class has no attributes of its own, and is made without a copy of the arrays."""
-    assert ResultDataset.__slots__ == ()
-    made = ResultDataset.from_dataset(xr.Dataset(stride.data_vars, stride.coords, stride.attrs))
-    assert np.shares_memory(made["muscle_force"].values, stride["muscle_force"].values)
+def test_a_result_is_a_plain_dataset_with_an_accessor(stride):
+    assert type(stride) is xr.Dataset
+    assert repr(stride.musclesolve) == repr(stride)
 
 
 def test_the_moving_picture_is_a_frame_with_a_page_of_its_own(stride):

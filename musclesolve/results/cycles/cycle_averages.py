@@ -22,7 +22,6 @@ from musclesolve.results.cycles.gait_cycles import (
     short_path,
 )
 from musclesolve.results.cycles.normalization import check_cycles
-from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.dataset.result_quantities import inputs_of, listed
 
 STATISTICS = ("std", "median", "count")
@@ -104,7 +103,7 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     averaged["cycles_with_reserve"] = helped
     coords = {name: coord for name, coord in together.coords.items() if "cycle" not in coord.dims}
     alike = {"unlike": differences(used), "persons": persons(used), "cycles": cycle_names(together)}
-    return ResultDataset(averaged, coords, {**common(used), **sentences, **alike})
+    return xr.Dataset(averaged, coords, {**common(used), **sentences, **alike})
 
 
 def check_once(cycles: Sequence[xr.Dataset]) -> None:

@@ -31,7 +31,6 @@ from musclesolve.results.dataset.muscle_variables import (
 )
 from musclesolve.results.dataset.quantities import ANALYSIS, QUANTITIES, by_formula, of_parts
 from musclesolve.results.dataset.recording_labels import recording_axes, recording_labels
-from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.dataset.skeleton import Variable
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.results.finding import FINDINGS, Finding, finding, texts
@@ -194,7 +193,7 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.D
         "notes": [str(note) for note in notes if not isinstance(note, WarningNote)],
     }
     attributes = {key: storable(value) for key, value in attributes.items()}
-    result = ResultDataset(variables, coordinates, attributes)
+    result = xr.Dataset(variables, coordinates, attributes)
     result["status"].attrs |= status_flags()
     for name in result.data_vars:
         quantity = QUANTITIES[str(name)]

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from musclesolve.pipeline.body import SolvedGroup
-    from musclesolve.results.dataset.result_dataset import ResultDataset
 
 # fmt: off
 Use = Literal[
@@ -165,14 +164,12 @@ def shown(units: str) -> tuple[float, str]:
     return (180.0 / math.pi, units.replace("rad", "deg")) if "rad" in units.split("/")[0] else (1.0, units)
 
 
-def explained(data: xr.Dataset) -> ResultDataset:
+def explained(data: xr.Dataset) -> xr.Dataset:
     """Add the units and meanings of the quantities to the variables of an answer to a question."""
-    from musclesolve.results.dataset.result_dataset import ResultDataset
-
     for name in data.data_vars:
         if name in QUANTITIES and QUANTITIES[str(name)].answer:
             data[name].attrs |= QUANTITIES[str(name)].attrs
-    return ResultDataset.from_dataset(data)
+    return data
 
 
 def of_parts(

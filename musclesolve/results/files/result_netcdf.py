@@ -19,7 +19,7 @@ from muscle_db.regular_file import RESULT, check_regular
 from musclesolve.constants import RESULT_FILE
 from musclesolve.errors import input_error
 from musclesolve.recording.text.text_file import check_input, file_path, is_file, name_in, no_file
-from musclesolve.results.dataset.result_dataset import ResultDataset
+from musclesolve.results.dataset import result_view  # noqa: F401  # registers the accessor
 from musclesolve.results.files.atomic_writing import Content, write_files
 from musclesolve.settings.trial import QUESTIONS
 
@@ -190,7 +190,8 @@ def read_result(path: str | Path) -> xr.Dataset:
         with _LIBRARY, opened_netcdf(path) as file:
             result = xr.open_dataset(NetCDF4DataStore(file)).load()
         result.encoding["source"] = str(path)
-        return ResultDataset.from_dataset(result)
+        result.set_close(None)  # the file is closed
+        return result
     except (OSError, ValueError, KeyError) as error:
         raise input_error("results.no_netcdf_file_damaged", file=path) from error
 

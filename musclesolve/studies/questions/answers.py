@@ -22,7 +22,6 @@ from musclesolve.pipeline.emg_informed import with_arguments
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.schema import Document, examined, trial_document
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.dataset.result_dataset import ResultDataset
 from musclesolve.results.files.result_netcdf import (
     ASKED,
     netcdf_bytes,
@@ -155,7 +154,7 @@ def answer(
             case _:
                 return coordination(result)
     except InputError as error:
-        return ResultDataset(attrs={NO_ANSWER: "; ".join(filter(None, (error.problem, error.remedy)))})
+        return xr.Dataset(attrs={NO_ANSWER: "; ".join(filter(None, (error.problem, error.remedy)))})
 
 
 @dataclass(frozen=True)
