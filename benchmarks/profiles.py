@@ -20,6 +20,7 @@ import importlib
 import importlib.util
 import json
 import math
+import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -46,8 +47,6 @@ from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.solver.solver_registry import find_solver, fits
 from musclesolve.studies.benchmark.measure import (
     THREADS,
-    NoResultError,
-    in_fresh_process,
     machine,
     random_problem,
 )
@@ -69,8 +68,8 @@ FRAMES = (1, 10, 100, 1_000, 10_000)
 MUSCLES = (20, 43, 100, 200)
 MOMENTS = (3, 7, 15, 30)
 GROWTH = ("frames", "muscles", "moments")
-PATIENCE = 400.0
-"""Seconds beyond which a process is ended whose solver does not return."""
+PATIENCE = 75.0
+"""Seconds after which a process is ended whose solver does not return from a task."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,10 +197,7 @@ def measured(every: list[Task], names: tuple[str, ...], limit: float) -> Iterato
     )  # of the processes: processor time then is the time of one thread
     for name in track(names, "solvers", console=console, transient=True):
         own = [task for task in every if takes(name, find_cost(task.cost)) and _belongs(name, task)]
-        try:
-            rows = in_fresh_process(rows_of, name, own, limit, limit=PATIENCE)
-        except NoResultError as error:
-            rows = [replace(blank(name, task), remark=str(error)) for task in own]
+        rows = rows_of(name, own, limit)
         console.print(f"{label(name)}: {sum(row.solved for row in rows)} of {len(own)} tasks")
         yield rows
 
@@ -225,28 +221,49 @@ def label(name: str) -> str:
 
 
 def rows_of(name: str, part: list[Task], limit: float) -> list[Row]:
-    """Measure one contestant on tasks in this process, whose output is closed: backends print banners.
+    """Measure one contestant on tasks in a process, and in a new one after a task from which it does not return.
 
     A task of growth is not tried where the size before predicts a time beyond the limit.
     """
-    silent = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(silent, stream)
     rows: list[Row] = []
+    process = None
     for task in part:
         last = rows[-1] if rows and rows[-1].study == task.study and task.study in GROWTH else None
         if last and not last.us_per_frame * len(task.out_of_reach) <= 1e6 * limit:
             rows.append(replace(blank(name, task), remark="by the size before, beyond the limit"))
             continue
+        process = process or fresh_process()
         try:
-            rows.append(_row(name, task, limit))
-        except TimeoutError:
-            rows.append(replace(blank(name, task), remark=f"more than {limit:g} s"))
-        except Exception as error:  # whatever a backend raises is its failure, and stays in the table
-            rows.append(
-                replace(blank(name, task), remark=f"{type(error).__name__}: {error}".splitlines()[0][:200])
-            )
+            rows.append(process.apply_async(row_of, (name, task, limit)).get(PATIENCE))
+        except multiprocessing.TimeoutError:
+            process.terminate()
+            process = None
+            rows.append(replace(blank(name, task), remark=f"no result within {PATIENCE:.0f} s"))
+    if process is not None:
+        process.terminate()
     return rows
+
+
+def fresh_process() -> Any:
+    """A new process that takes one call after the other."""
+    return multiprocessing.get_context("spawn").Pool(1, silence)
+
+
+def silence() -> None:
+    """Close the output of this process: backends print banners and warnings."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nothing, stream)
+
+
+def row_of(name: str, task: Task, limit: float) -> Row:
+    """Measure one contestant on one task."""
+    try:
+        return _row(name, task, limit)
+    except TimeoutError:
+        return replace(blank(name, task), remark=f"more than {limit:g} s")
+    except Exception as error:  # whatever a backend raises is its failure, and stays in the table
+        return replace(blank(name, task), remark=f"{type(error).__name__}: {error}".splitlines()[0][:200])
 
 
 def processor_time(call: Callable[[], Any], limit: float, stop: bool) -> tuple[float, Any]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import multiprocessing
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -52,10 +54,28 @@ def test_tasks_without_a_row_or_unsolved_count_as_failures() -> None:
     np.testing.assert_array_equal(ratio, [[1.0, np.inf], [3.0, 1.0]])
 
 
+class Here:
+    """This process in place of a fresh one; a call of a name in `hangs` does not return."""
+
+    def __init__(self, hangs: str = "") -> None:
+        self.hangs = hangs
+
+    def apply_async(self, function, arguments):
+        def get(patience: float) -> Row:
+            if arguments[1].problem == self.hangs:
+                raise multiprocessing.TimeoutError
+            return function(*arguments)
+
+        return SimpleNamespace(get=get)
+
+    def terminate(self) -> None:
+        pass
+
+
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> list[profiles.Task]:
     """Tasks of two problems, one partly out of reach, solved in this process with its output open."""
-    monkeypatch.setattr(profiles.os, "dup2", lambda *_: None)
+    monkeypatch.setattr(profiles, "fresh_process", Here)
     every = [task for task in tasks(BUNDLED) if task.study == "bank"]
     return [task for task in every if task.problem in ("opensim leg", "partly out of reach")]
 
@@ -102,15 +122,21 @@ def test_wrong_slow_and_broken_solvers_stay_in_the_table(few: list[profiles.Task
     assert not slow[0].solved and slow[0].remark == "more than 1e-06 s"
 
 
-def test_the_command_writes_data_and_pictures(tmp_path, few, monkeypatch, capsys) -> None:
-    def here(function, *arguments, limit):
-        return function(*arguments)
+def test_a_solver_that_hangs_loses_that_task_alone(few: list[profiles.Task], monkeypatch) -> None:
+    monkeypatch.setattr(profiles, "fresh_process", lambda: Here("opensim leg"))
+    rows = rows_of("batch", few, 30.0)
+    lost = [row for row in rows if row.problem == "opensim leg"]
+    assert (
+        len(rows) == len(few) and lost and all(not row.solved and "no result" in row.remark for row in lost)
+    )
+    assert all(row.solved for row in rows if row.problem != "opensim leg")
 
+
+def test_the_command_writes_data_and_pictures(tmp_path, few, monkeypatch, capsys) -> None:
     every = [task for task in tasks(BUNDLED) if len(task.out_of_reach) <= 10]
     some = [task for task in every if task.study != "bank" and task.arrays["moment_arm"].shape[2] <= 43]
     some = [task for task in some if task.tolerance == profiles.TIGHT]
     monkeypatch.setattr(profiles, "tasks", lambda bank: [*few, *some])
-    monkeypatch.setattr(profiles, "in_fresh_process", here)
     own = f"{__name__}:Idle"
     monkeypatch.setattr(
         sys, "argv", ["profiles", "-o", str(tmp_path), "--solver", own, "--solver", "daqp, bare, warm"]
