@@ -7,10 +7,9 @@ import io
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,28 +20,30 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import PICTURE_SPEED
 from musclesolve.errors import input_error
-from musclesolve.report.picture.encoded import heads_of, hoops, ribs_of, shape_colors, verdict_of
+from musclesolve.report.picture.encoded import shape_colors, verdict_of
 from musclesolve.report.picture.picture_data import Arrows, PictureData, picture_data
 from musclesolve.results.dataset.result_quantities import identity
 
 RATES = {"gif": 20.0, "mp4": 30.0}
 """Pictures a second; the pictures of a GIF last for whole hundredths of a second."""
+DOTS = 100
+"""Dots per inch."""
+H264 = "-an -c:v libx264 -pix_fmt yuv420p -crf 20 -movflags +faststart"
+"""Options of ffmpeg for a file that every player knows."""
 PAPER, INK, SOFT, LOST = "#f5f6f8", "#1d232b", "#5b6672", "#8a1c1c"
 SIZE, WIDE = (5.4, 7.2), (8.4, 6.0)
-"""Size of a picture [inch], 100 dots each, and of one of a simulation, in which bodies lie down."""
+"""Size of a picture [inch], and of one of a simulation, in which bodies lie down."""
 TURN, TILT = np.radians(24.0), np.radians(6.0)
 """Rotation of the side view about the vertical, and elevation of the viewer [rad]."""
 BONE, GRAY, GROUND = "#dbd4c4", "#9aa1aa", "#0072b2"
-SHADES = np.linspace(0.66, 1.0, 10)
-"""Shades of a bone, from no light to straight light; the light is above and left of the viewer."""
+SHADE = 0.66
+"""Shade of a bone without light."""
 LAMP = np.array([-0.30, 0.50, -0.81])
-"""Right, up and away on the page."""
+"""Place of the light: right, up and away on the page."""
 PIECE, BEFORE = 0.03, 0.015
 """Largest length of painted pieces of lines, and shift toward the viewer, because lines run along bones [m]."""
 RIM = 36
 """Lines of the outline of a surface."""
-HOOP = 20
-"""Lines of a hoop of the ribs."""
 GROUND_SCALE = 0.5
 """Length of the ground force of one body weight, or of one kilonewton [m]."""
 
@@ -65,33 +66,61 @@ def film(
     time, rate = data.time, RATES[kind] / speed
     at = time[0] + np.arange(int((time[-1] - time[0]) * rate + 1e-6) + 1) / rate
     chosen = np.clip(np.searchsorted(time, at + 1e-9, side="right") - 1, 0, len(time) - 1)
-    program = shutil.which("ffmpeg") if kind == "mp4" else ""
-    if program is None:
+    if kind == "mp4" and not shutil.which("ffmpeg"):
         raise input_error("report.ffmpeg_writes_mp4_files")
     sheet = _Sheet(View(data), identity(result))
 
-    def drawn() -> Iterator[AnyArray]:
+    def pictures() -> Iterator[AnyArray]:
         for number, frame in enumerate(chosen):
             report("drawing", number / len(chosen))
             yield sheet.draw(int(frame))
 
-    pictures = drawn()
-    return _mp4(pictures, program) if kind == "mp4" else _gif(pictures, _palette(data))
+    return _gif(pictures()) if kind == "gif" else _mp4(pictures(), sheet.canvas.get_width_height())
+
+
+def _gif(pictures: Iterator[AnyArray]) -> bytes:
+    """An animation in the colors of its first picture, which shows the scale of colors; it repeats for ever."""
+    from PIL import Image
+
+    colored = (Image.fromarray(pixels) for pixels in pictures)
+    first, memory = next(colored).quantize(256), io.BytesIO()
+    rest = [picture.quantize(palette=first, dither=Image.Dither.NONE) for picture in colored]
+    lasting = round(1000.0 / RATES["gif"])
+    first.save(memory, "GIF", save_all=True, append_images=rest, duration=lasting, loop=0, optimize=False)
+    return memory.getvalue()
+
+
+def _mp4(pictures: Iterator[AnyArray], size: tuple[int, int]) -> bytes:
+    """H.264 in a format that every player knows; the pixels are piped into ffmpeg."""
+    with tempfile.TemporaryDirectory() as folder, open(Path(folder) / "log", "w+b") as log:
+        file, pixels = Path(folder) / "film.mp4", "{}x{}".format(*size)
+        command = (
+            f"ffmpeg -loglevel error -f rawvideo -pix_fmt rgb24 -s {pixels} -r {RATES['mp4']:g} -i - {H264}"
+        )
+        with subprocess.Popen([*command.split(), str(file)], stdin=subprocess.PIPE, stderr=log) as process:
+            assert process.stdin is not None
+            # a program that has ended is noticed by its exit code
+            with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
+                for picture in pictures:
+                    pipe.write(picture.tobytes())
+        if process.returncode:
+            log.seek(0)
+            printed = log.read().decode("utf-8", "replace").strip()[-300:]
+            raise input_error("report.ffmpeg_ended_with_exit", kind=process.returncode, printed=printed)
+        return file.read_bytes()
 
 
 class _Sheet:
     """A figure whose bones, lines and texts are set for every frame."""
 
     def __init__(self, view: View, title: str) -> None:
-        from matplotlib.artist import Artist
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.collections import LineCollection
         from matplotlib.figure import Figure
-        from matplotlib.transforms import IdentityTransform
 
-        self.view = view
+        self.view, self.body = view, list[Any]()  # the triangles of the frame
         size = WIDE if view.data.simulated else SIZE
-        figure = Figure(figsize=size, dpi=100, facecolor=PAPER)
+        figure = Figure(figsize=size, dpi=DOTS, facecolor=PAPER)
         self.canvas = FigureCanvasAgg(figure)
         axes = figure.add_axes((0.0, 0.04, 1.0, 0.82))
         axes.set_axis_off()
@@ -101,24 +130,7 @@ class _Sheet:
         axes.set_ylim(-0.12 * scale * view.height, 1.02 * scale * view.height)
         axes.set_xlim(-scale * half, scale * half)
         self.floor: Any = axes.add_collection(LineCollection([], colors="#dde1e6", linewidths=0.8))
-        self.axes, self.frame, sheet = axes, 0, self
-
-        class Body(Artist):
-            """An artist that paints triangles and lines in the order of depth; matplotlib has no collection for
-            both.
-            """
-
-            def __init__(self) -> None:
-                super().__init__()
-                self.set_zorder(3)  # above the floor
-
-            def draw(self, renderer: Any) -> None:
-                corners, colors = sheet.painted()
-                renderer.draw_gouraud_triangles(
-                    renderer.new_gc(), corners, np.repeat(colors[:, None], 3, axis=1), IdentityTransform()
-                )
-
-        axes.add_artist(Body())
+        self.axes, self.point = axes, 1.14 * scale * view.height / (0.82 * size[1] * 72.0)
         figure.text(0.03, 0.975, title, fontsize=6.5, va="top", color=SOFT, wrap=True)
         self.clock = figure.text(0.03, 0.925, "", fontsize=15, va="top", weight="bold", color=INK)
         self.verdicts = figure.text(0.30, 0.925, "", fontsize=7.5, va="top", color=INK, linespacing=1.5)
@@ -129,42 +141,27 @@ class _Sheet:
             figure.text(0.03, 0.05, f"blue: {kind} force, 0.5 m for {data.unit}", fontsize=6.5, color=GROUND)
 
     def draw(self, frame: int) -> AnyArray:
-        """Pixels of a frame."""
-        self.frame = frame
+        """Pixels (height, width, 3) of a frame."""
+        from matplotlib.collections import TriMesh
+        from matplotlib.tri import Triangulation
+
+        lines, faces = self.view.lines(frame, self.point), self.view.faces(frame)
+        order = np.argsort(-np.concatenate([lines.depth, faces.depth]), kind="stable")  # the farthest first
+        corners = np.concatenate([lines.corners, faces.corners])[order].reshape(-1, 2)
+        colors = np.concatenate([lines.colors, faces.colors])[order]
+        for drawn in self.body:
+            drawn.remove()
+        numbers = np.arange(len(corners)).reshape(-1, 3)
+        mesh: Any = TriMesh(Triangulation(corners[:, 0], corners[:, 1], numbers), zorder=3)
+        mesh.set_facecolor(np.repeat(colors, 3, axis=0))
+        self.body = [self.axes.add_collection(mesh, autolim=False)]
         self.floor.set_segments(list(self.view.grid(frame)))
         self.clock.set_text(f"{self.view.data.time[frame]:.2f} s")
         text, lost = (_pressing if self.view.data.simulated else _verdicts)(self.view.data, frame)
         self.verdicts.set_text(text)
         self.verdicts.set_color(LOST if lost else INK)
         self.canvas.draw()
-        return np.asarray(self.canvas.buffer_rgba())[..., :3].copy()
-
-    def painted(self) -> tuple[Array, AnyArray]:
-        """Triangles (k, 3, 2) [dots] of the frame and their colors (k, 4), the farthest first."""
-        lines, faces = self.view.lines(self.frame), self.view.faces(self.frame)
-        to_dots = self.axes.transData.transform
-        # pieces of lines, as two triangles each
-        length = np.linalg.norm(np.diff(np.dstack([lines.segments, lines.depth]), axis=1)[:, 0], axis=1)
-        counts = np.maximum(1, np.ceil(length / PIECE)).astype(int)
-        of = np.repeat(np.arange(len(counts)), counts)
-        number = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
-        ends = to_dots(lines.segments.reshape(-1, 2)).reshape(-1, 2, 2)[of]
-        step = (ends[:, 1] - ends[:, 0]) / counts[of, None]
-        start = ends[:, 0] + number[:, None] * step
-        size = np.maximum(np.linalg.norm(step, axis=1, keepdims=True), 1e-9)
-        half = lines.widths[of, None] / 2.0 * self.axes.figure.dpi / 72.0
-        # slightly longer, so that neighbors join where a line bends
-        along = half * step / size
-        across = np.stack([-along[:, 1], along[:, 0]], axis=1)
-        low, high = start - 0.5 * along, start + step + 0.5 * along
-        corners = np.stack([low - across, low + across, high + across, high - across], axis=1)
-        strips = corners[:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3, 2)
-        depth = lines.depth[of, 0] + (number + 0.5) / counts[of] * (lines.depth[of, 1] - lines.depth[of, 0])
-        every = np.concatenate([np.repeat(depth - BEFORE, 2), faces.depth])
-        order = np.argsort(-every, kind="stable")
-        bones = to_dots(faces.corners.reshape(-1, 2)).reshape(-1, 3, 2)
-        colors = np.concatenate([np.repeat(lines.colors[of], 2, axis=0), faces.colors])
-        return np.concatenate([strips, bones])[order], colors[order]
+        return np.array(self.canvas.buffer_rgba())[..., :3].copy()
 
 
 def _verdicts(data: PictureData, frame: int) -> tuple[str, bool]:
@@ -205,21 +202,11 @@ def _color_bar(figure: Any, view: View) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
-    """Segments (k, 2, 2) [m on the page], widths (k,) [points], colors (k, 4) and depths of the ends (k, 2) [m]."""
-
-    segments: Array
-    widths: Array
-    colors: AnyArray
-    depth: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Faces:
-    """Triangles that face the viewer: corners (k, 3, 2) [m on the page], colors (k, 4) and depth (k,) [m]."""
+class Triangles:
+    """Corners (k, 3, 2) [m on the page], colors (k, 3) and depth (k,) [m]."""
 
     corners: Array
-    colors: AnyArray
+    colors: Array
     depth: Array
 
 
@@ -266,8 +253,8 @@ class View:
             np.where(known[..., None], every, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)[:, None]
         )
         time = self.data.time - self.data.time[0]
-        order = 1 if len(time) > 1 else 0
-        fitted = np.stack([np.polyval(np.polyfit(time, column, order), time) for column in middle.T], axis=1)
+        order = min(len(time) - 1, 1)
+        fitted = np.asarray(np.vander(time, order + 1) @ np.polyfit(time, middle, order))
         fitted[:, 2] = self.floor
         return fitted
 
@@ -275,23 +262,36 @@ class View:
         """Right, up and away (k, 3) [m] of points (k, 3) in space."""
         return (points - self.centers[frame]) @ self.axes.T
 
-    def lines(self, frame: int) -> Lines:
-        """All parts of a frame except bones with a surface."""
+    def lines(self, frame: int, point: float) -> Triangles:
+        """All parts of a frame except bones with a surface: strips in pieces; point: a point of print [m]."""
         data = self.data
-        found = [
-            self._bare_bones(frame),
-            self._ribs(frame),
+        bare = data.position[frame][data.lines]
+        parts = [
+            (bare, np.full(len(bare), 3.4), _painted(BONE, len(bare))),
             self._muscles(frame),
             self._arrows(data.ground, frame),
             self._rims(frame),
         ]
-        ends = np.concatenate([part[0] for part in found])
-        placed = self.flat(ends.reshape(-1, 3), frame).reshape(-1, 2, 3)
-        (known,) = np.nonzero(np.isfinite(placed).all(axis=(1, 2)))
-        widths, hues = (np.concatenate([part[k] for part in found])[known] for k in (1, 2))
-        return Lines(placed[known, :, :2], widths, hues, placed[known, :, 2])
+        segments, widths, colors = (np.concatenate(column) for column in zip(*parts, strict=True))
+        ends = self.flat(segments.reshape(-1, 3), frame).reshape(-1, 2, 3)
+        (known,) = np.nonzero(np.isfinite(ends).all(axis=(1, 2)))
+        length = np.linalg.norm(ends[known, 1] - ends[known, 0], axis=1)
+        counts = np.maximum(1, np.ceil(length / PIECE)).astype(int)
+        of = np.repeat(known, counts)
+        number = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
+        step = (ends[of, 1] - ends[of, 0]) / np.repeat(counts, counts)[:, None]
+        start = ends[of, 0] + number[:, None] * step
+        along = step[:, :2] / np.maximum(np.linalg.norm(step[:, :2], axis=1, keepdims=True), 1e-9)
+        along *= 0.5 * point * widths[of, None]
+        across = along[:, ::-1] * (-1.0, 1.0)
+        # slightly longer, so that neighbors join where a line bends
+        low, high = start[:, :2] - 0.5 * along, (start + step)[:, :2] + 0.5 * along
+        strips = np.stack([low - across, low + across, high + across, high - across], axis=1)
+        corners = strips[:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3, 2)
+        depth = (start + 0.5 * step)[:, 2] - BEFORE
+        return Triangles(corners, np.repeat(colors[of], 2, axis=0), np.repeat(depth, 2))
 
-    def faces(self, frame: int) -> Faces:
+    def faces(self, frame: int) -> Triangles:
         """The bones that have a surface, each triangle in one shade (Lambert)."""
         corners, normals = [np.zeros((0, 3, 3))], [np.zeros((0, 3))]
         bones = self.data.bones
@@ -307,14 +307,8 @@ class View:
             normals.append(normal[seen])
         every = np.concatenate(corners)
         light = np.clip(np.concatenate(normals) @ LAMP / np.linalg.norm(LAMP), 0.0, 1.0)
-        colors = self._shades[np.rint(light * (len(SHADES) - 1)).astype(int)]
-        return Faces(every[..., :2], colors, every[..., 2].mean(axis=1))
-
-    @cached_property
-    def _shades(self) -> AnyArray:
-        from matplotlib.colors import to_rgba_array
-
-        return np.asarray(to_rgba_array(shades()))
+        colors = (SHADE + (1.0 - SHADE) * light[:, None]) * _painted(BONE, len(every))
+        return Triangles(every[..., :2], colors, every[..., 2].mean(axis=1))
 
     def grid(self, frame: int) -> Array:
         """Lines of the floor (k, 2, 2), half a meter apart, at constant positions while the view moves."""
@@ -328,76 +322,18 @@ class View:
         ends = np.concatenate([flat, np.full((*flat.shape[:2], 1), self.floor)], axis=2)
         return self.flat(ends.reshape(-1, 3), frame).reshape(-1, 2, 3)[..., :2]
 
-    def _bare_bones(self, frame: int) -> tuple[Array, Array, AnyArray]:
-        """Lines between points; a head of several lines is drawn as its outline."""
-        lines, outlines = self.data.lines, [np.zeros((0, 2, 3))]
-        for head in self._heads:
-            points: list[int] = head["points"]
-            if len(points) > 2:
-                kept = [line for line in lines.tolist() if not set(line) <= set(points)]
-                lines = np.array(kept, np.intp).reshape(-1, 2)
-            outlines.append(self._outline(frame, head))
-        ends = np.concatenate([self.data.position[frame][lines], *outlines])
-        return ends, np.full(len(ends), 3.4), _painted(BONE, len(ends))
-
-    def _ribs(self, frame: int) -> tuple[Array, Array, AnyArray]:
-        """Hoops about a line up the spine, none where surfaces are drawn."""
-        position, shape, rims = self.data.position[frame], hoops(), []
-        angle = np.linspace(0.0, 2.0 * np.pi, HOOP + 1)[:, None]
-        ahead, aside = 1.0 - np.cos(angle), np.sin(angle)
-        for ribs in ribs_of(self.data) if self.data.shapes is None else ():
-            low, high, right, left = position[[*ribs["spine"], *ribs["across"]]]
-            half = 0.5 * np.linalg.norm(left - right)
-            up = (high - low) / np.linalg.norm(high - low)
-            forward = np.cross(left - right, up)
-            forward = forward / np.linalg.norm(forward)
-            side = np.cross(up, forward)
-            for share, wide, deep in shape["levels"]:
-                hoop = wide * (deep * ahead * forward + aside * side) - shape["drop"] * ahead * up
-                rim = low + share * (high - low) + half * hoop
-                rims.append(np.stack([rim[:-1], rim[1:]], axis=1))
-        ends = np.concatenate([np.zeros((0, 2, 3)), *rims])
-        return ends, np.full(len(ends), 0.9), _painted(BONE, len(ends))
-
-    @cached_property
-    def _heads(self) -> list[dict[str, Any]]:
-        """The heads as spheres; an empty list where surfaces are drawn."""
-        return [] if self.data.shapes is not None else heads_of(self.data)
-
-    @cached_property
-    def _palette(self) -> AnyArray:
-        from matplotlib.colors import to_rgba_array
-
-        return np.asarray(to_rgba_array(self.data.quantities[0].colors))
-
-    def _rims(self, frame: int) -> tuple[Array, Array, AnyArray]:
+    def _rims(self, frame: int) -> tuple[Array, Array, Array]:
         """The outlines of surfaces, as seen from the viewer."""
-        from matplotlib.colors import to_rgba_array
-
         shapes = self.data.shapes
-        if shapes is None or not shapes.names:
-            return np.zeros((0, 2, 3)), np.zeros(0), np.zeros((0, 4))
+        if shapes is None:
+            return np.zeros((0, 2, 3)), np.zeros(0), np.zeros((0, 3))
         angle = np.linspace(0.0, 2.0 * np.pi, RIM + 1)[:, None]
         rims = shapes.rims(frame, np.cos(angle) * self.axes[0] + np.sin(angle) * self.axes[1])
         ends = np.stack([rims[:, :-1], rims[:, 1:]], axis=2).reshape(-1, 2, 3)
-        hues = to_rgba_array(shape_colors(shapes))
-        return ends, np.full(len(ends), 0.9), np.repeat(hues, RIM, axis=0)
+        hues = np.repeat(shape_colors(shapes), RIM)
+        return ends, np.full(len(ends), 0.9), _rgb(hues)
 
-    def _outline(self, frame: int, head: dict[str, Any]) -> Array:
-        """An ellipse that faces the viewer, as segments (k, 2, 3)."""
-        position = self.data.position[frame]
-        center = np.array(head["weights"]) @ position[head["points"]]
-        up = position[head["up"][1]] - position[head["up"][0]]
-        across = np.cross(up, self.axes[2])
-        angle = np.linspace(0.0, 2.0 * np.pi, 25)[:, None]
-        wide, high = (
-            radius * each / max(float(np.linalg.norm(each)), 1e-9)
-            for radius, each in zip(head["radii"], (across, up), strict=True)
-        )
-        rim = center + np.cos(angle) * wide + np.sin(angle) * high
-        return np.stack([rim[:-1], rim[1:]], axis=1)
-
-    def _muscles(self, frame: int) -> tuple[Array, Array, AnyArray]:
+    def _muscles(self, frame: int) -> tuple[Array, Array, Array]:
         """Segments between neighboring points of one muscle."""
         data = self.data
         owner = np.repeat(np.arange(len(data.muscles)), np.diff(data.first))
@@ -410,10 +346,11 @@ class View:
         share = data.quantities[0].share[frame][of]
         known = np.isfinite(share)
         width = np.where(known, 1.0 + 5.0 * (0.3 + 0.7 * data.size[of]) * np.nan_to_num(share), 0.8)
-        hue = self._palette[np.rint(np.nan_to_num(share) * (len(self._palette) - 1)).astype(int)]
-        return ends, width, np.where(known[:, None], hue, _painted(GRAY, len(ends)))
+        palette = np.array(data.quantities[0].colors)
+        hue = palette[np.rint(np.nan_to_num(share) * (len(palette) - 1)).astype(int)]
+        return ends, width, _rgb(np.where(known, hue, GRAY))
 
-    def _arrows(self, arrows: Arrows, frame: int) -> tuple[Array, Array, AnyArray]:
+    def _arrows(self, arrows: Arrows, frame: int) -> tuple[Array, Array, Array]:
         """Shafts, and two strokes for each tip."""
         assert arrows.place is not None
         start = arrows.place[frame]
@@ -431,69 +368,12 @@ class View:
         return ends, np.full(len(ends), 3.0), _painted(GROUND, len(ends))
 
 
-def shades() -> list[str]:
-    """Colors of a bone from where no light falls to where it falls straight."""
-    from matplotlib.colors import to_hex, to_rgb
-
-    return [to_hex(share * np.array(to_rgb(BONE))) for share in SHADES]
+def _painted(color: str, count: int) -> Array:
+    return np.tile(_rgb([color]), (count, 1))
 
 
-def _painted(color: str, count: int) -> AnyArray:
-    from matplotlib.colors import to_rgba
+def _rgb(colors: Sequence[str] | AnyArray) -> Array:
+    """Colors (k, 3) of their texts."""
+    from matplotlib.colors import to_rgba_array
 
-    return np.tile(to_rgba(color), (count, 1))
-
-
-def _gif(pictures: Iterator[AnyArray], palette: AnyArray) -> bytes:
-    """An animation of one palette (k, 3), which repeats for ever."""
-    from PIL import Image
-
-    memory, known = io.BytesIO(), Image.new("P", (1, 1))
-    known.putpalette(palette.astype(np.uint8).tobytes())
-    first, *rest = (
-        Image.fromarray(picture).quantize(palette=known, dither=Image.Dither.NONE) for picture in pictures
-    )
-    several: dict[str, Any] = {"append_images": rest, "save_all": True} if rest else {}
-    first.save(memory, "GIF", duration=round(1000.0 / RATES["gif"]), loop=0, optimize=False, **several)
-    return memory.getvalue()
-
-
-def _palette(data: PictureData) -> AnyArray:
-    """Colors (k, 3), at most 256: the colors of the muscles and of everything else, and blends with the background."""
-    from matplotlib.colors import to_rgb
-
-    own = data.quantities[0].colors[:: 2 if data.shapes is None else 3] if data.quantities else []
-    paper = np.array(to_rgb(PAPER))
-    if data.shapes is not None:
-        own += shape_colors(data.shapes)
-    own = list(dict.fromkeys(own))
-    full = np.array([to_rgb(each) for each in (*own, BONE, GRAY, GROUND, INK, SOFT, LOST)])
-    blends = [paper + share * (full - paper) for share in np.linspace(0.16, 1.0, 6)]
-    bones = np.array([to_rgb(shade) for shade in shades()])
-    return np.rint(255.0 * np.concatenate([[paper], *blends, bones]))
-
-
-def _mp4(pictures: Iterator[AnyArray], program: str) -> bytes:
-    """H.264 in a format that every player knows; the pixels are piped into ffmpeg."""
-    first = next(pictures)
-    height, width = first.shape[0] // 2 * 2, first.shape[1] // 2 * 2
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "film.mp4"
-        pixels = f"-f rawvideo -pix_fmt rgb24 -s {width}x{height} -r {RATES['mp4']:g} -i -".split()
-        wanted = "-an -c:v libx264 -pix_fmt yuv420p -crf 20 -movflags +faststart".split()
-        command = [program, "-loglevel", "error", "-y", *pixels, *wanted, str(file)]
-        with open(Path(folder) / "log", "w+b") as log:
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log)
-            assert process.stdin is not None
-            try:
-                # a program that has ended is noticed by its exit code
-                with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
-                    for picture in chain([first], pictures):
-                        pipe.write(np.ascontiguousarray(picture[:height, :width]).tobytes())
-            finally:
-                code = process.wait()
-            log.seek(0)
-            printed = log.read().decode("utf-8", "replace").strip()
-        if code or not file.is_file():
-            raise input_error("report.ffmpeg_ended_with_exit", kind=code, printed=printed[-300:])
-        return file.read_bytes()
+    return np.asarray(to_rgba_array(colors)[:, :3])
