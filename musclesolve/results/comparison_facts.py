@@ -8,18 +8,17 @@ frames in which both have a valid solution:
     peak_ratio      max(F_c) / max(F_o); NaN where the second is zero
 """
 
-import itertools
-from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.results.facts import Facts, LegFacts
 from musclesolve.results.finding import Finding
 from musclesolve.results.judgement import judge
-from musclesolve.results.tables.lines import csv_text
+from musclesolve.results.tables.lines import frame_csv
 
 CONSTANT_SPREAD = 1e-12
 """Relative spread below which a curve counts as constant and has no correlation."""
@@ -101,20 +100,13 @@ class ComparisonFacts:
 
 def agreement_csv(comparison: xr.Dataset) -> bytes:
     """The agreement of every pair of costs on every muscle and function group, as comma-separated values."""
-    facts = ComparisonFacts(comparison)
-    rows: list[Iterable[object]] = [
-        ("kind", "name", "cost", "other", "peak_N", "rms_difference_N", "correlation", "peak_ratio")
-    ]
+    facts, tables = ComparisonFacts(comparison), []
     for dim in PREFIX:
-        peaks = facts.peaks(dim).transpose(dim, "cost").values
-        pairs = [facts.measure(dim, name).transpose(dim, "cost", "other").values for name in MEASURES]
-        for (k, name), (c, cost), (o, other) in itertools.product(
-            enumerate(comparison[dim].values), enumerate(facts.costs), enumerate(facts.costs)
-        ):
-            if c != o:
-                numbers = (peaks[k, c], *(values[k, c, o] for values in pairs))
-                rows.append([dim, name, cost, other, *(f"{number:.6g}" for number in numbers)])
-    return csv_text(rows).encode()
+        measures = {"peak_N": facts.peaks(dim)} | {name: facts.measure(dim, name) for name in MEASURES}
+        table = xr.Dataset(measures).to_dataframe([dim, "cost", "other"])[[*measures]].reset_index()
+        table.insert(0, "kind", dim)
+        tables.append(table[table["cost"] != table["other"]].rename(columns={dim: "name"}))
+    return frame_csv(pd.concat(tables).rename(columns={"rms_difference": "rms_difference_N"}))
 
 
 def agreement(comparison: xr.Dataset) -> xr.Dataset:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from musclesolve._util.arrays import Array
@@ -77,20 +78,15 @@ def strength_margins(answer: xr.Dataset) -> Sheet:
 
 def _bars(axes: Axes, answer: xr.Dataset) -> None:
     """Draw the groups and muscles with the greatest margins."""
-    needed = xr.concat(
-        [ordered_margins(answer, kind) for kind in ("group", "muscle")], "of", data_vars="minimal"
-    )
-    needed = needed.isel({"of": np.flatnonzero(needed["margin"].values > 0.0)})
-    groups = [number for number, kind in enumerate(needed["kind"].values) if kind == "group"]
-    singles = [number for number, kind in enumerate(needed["kind"].values) if kind == "muscle"]
-    kept = [*groups[:MOST_BARS], *singles[: max(MOST_BARS - len(groups), 3)]]
-    for place, number in enumerate(kept):
-        name, value = str(needed["of"].values[number]), 100.0 * float(needed["margin"].values[number])
-        color = SIDE_COLOR[side_of(name)]
-        opacity = 0.45 if number in singles else 1.0
-        axes.barh(place, value, 0.8, color=color, alpha=opacity, label=name.replace("_", " "))
+    needed = ordered_margins(answer).query("least_strength > 0")
+    groups, singles = (needed[needed["kind"] == kind] for kind in ("group", "muscle"))
+    kept = pd.concat([groups[:MOST_BARS], singles[: max(MOST_BARS - len(groups), 3)]])
+    names = [str(name).replace("_", " ") for name in kept["of"]]
+    for place, (name, row) in enumerate(zip(names, kept.to_dict("records"), strict=True)):
+        value, opacity = 100.0 * row["least_strength"], 0.45 if row["kind"] == "muscle" else 1.0
+        axes.barh(place, value, 0.8, color=SIDE_COLOR[side_of(row["of"])], alpha=opacity, label=name)
         axes.text(value + 0.7, place, f"{value:.0f} %", va="center", ha="left", fontsize="small")
-    axes.set_yticks(range(len(kept)), [str(needed["of"].values[k]).replace("_", " ") for k in kept])
+    axes.set_yticks(range(len(kept)), names)
     axes.invert_yaxis()
     axes.set_xlim(0.0, 108.0)
     weak = answer.attrs["weak"] != "none"

@@ -1,12 +1,17 @@
 """Text of tables: lines of a summary, numbers, comma-separated values, and columns of printed tables."""
 
+from __future__ import annotations
+
 import csv
 import io
 import math
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Column, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 INDENT = 18
 """Width of the first column with the blank after it, in characters."""
@@ -37,6 +42,29 @@ def csv_text(rows: Iterable[Iterable[object]]) -> str:
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
+
+
+def frame_csv(table: pd.DataFrame) -> bytes:
+    """A frame as comma-separated values of six digits."""
+    return table.to_csv(index=False, float_format="%.6g", na_rep="nan", lineterminator="\n").encode()
+
+
+def show(title: str, table: pd.DataFrame, formats: Sequence[str]) -> Table:
+    """A table of a frame; a dash where a number is missing.
+
+    formats: of each column: ".1f" for numbers, or texts of numbers, on the right; "" for texts, which are broken
+    between words.
+    """
+    columns, cells = [], []
+    for (heading, values), form in zip(table.items(), formats, strict=True):
+        columns += numbers(str(heading), whole=True) if form else words(str(heading))
+        cells.append(
+            [
+                each if isinstance(each, str) else f"{each:{form}}" if math.isfinite(each) else "-"
+                for each in values
+            ]
+        )
+    return titled_table(title, columns, zip(*cells, strict=True))
 
 
 def names(*headings: str) -> list[Column]:

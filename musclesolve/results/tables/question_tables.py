@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from rich.table import Table
 
@@ -11,16 +12,7 @@ from musclesolve._util.arrays import true_runs
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, sided, split_side
 from musclesolve.results.dataset.result_quantities import along_heading
 from musclesolve.results.finding import FINDINGS, Finding, stored_findings
-from musclesolve.results.tables.lines import (
-    csv_text,
-    decimal,
-    line,
-    lines,
-    names,
-    numbers,
-    titled_table,
-    words,
-)
+from musclesolve.results.tables.lines import frame_csv, line, lines, show
 from musclesolve.sharing.status import Status, is_solved
 
 MOST_MUSCLES = 12
@@ -55,32 +47,43 @@ def _faults(answer: xr.Dataset) -> list[Finding]:
     return [entry for entry in stored if entry.severity in ("error", "warning")]
 
 
-def ordered_margins(answer: xr.Dataset, kind: str) -> xr.Dataset:
-    """The margins of "group" or "muscle", the greatest first."""
-    own = answer.isel({"of": np.flatnonzero(answer["kind"].values == kind)})
-    return own.isel({"of": np.argsort(-np.nan_to_num(own["margin"].values, nan=-1.0), kind="stable")})
+MARGINS = {
+    "of": "of",
+    "kind": "kind",
+    "margin": "least_strength",
+    "margin_time": "time_s",
+    "margin_dof": "dof",
+    "margin_sign": "sign",
+}
+"""Variables of the margins, and their names in tables and documents."""
+
+
+def ordered_margins(answer: xr.Dataset) -> pd.DataFrame:
+    """The margins of the groups, then those of single muscles, the greatest first."""
+    table = pd.DataFrame({column: answer[name].values for name, column in MARGINS.items()})
+    return table.sort_values(
+        ["kind", "least_strength"], ascending=[True, False], kind="stable", ignore_index=True
+    )
 
 
 def margin_tables(answer: xr.Dataset) -> list[Table]:
     """Groups, and the muscles with the greatest margins; pairs of groups and ranges of lengths where computed."""
-    tables = []
-    for kind, whose in (("group", "groups of muscles"), ("muscle", "single muscles")):
-        own = ordered_margins(answer, kind)
-        own = own.isel(of=slice(MOST_MUSCLES if kind == "muscle" else None))
-        rows = [
-            (
-                name,
-                decimal(100.0 * strength, 1),
-                decimal(time, 3),
-                f"{'+' if sign > 0 else '-'} {dof}" * bool(dof),
-            )
-            for name, strength, time, dof, sign in _rows(own)
-            if strength > 0.0
-        ]
-        columns = (*words(kind), *numbers("least [%]", "at [s]", whole=True), *words("lacks first"))
-        if rows:
+    tables, margins = [], ordered_margins(answer)
+    for kind, whose, most in (
+        ("group", "groups of muscles", None),
+        ("muscle", "single muscles", MOST_MUSCLES),
+    ):
+        own = margins[(margins["kind"] == kind) & (margins["least_strength"] > 0.0)][:most]
+        sign = np.where(own["sign"] > 0, "+ ", "- ")
+        columns = {
+            kind: own["of"],
+            "least [%]": 100.0 * own["least_strength"],
+            "at [s]": own["time_s"],
+            "lacks first": np.where(own["dof"] == "", "", sign + own["dof"]),
+        }
+        if len(own):
             title = f"least strength with which the motion is possible: {whose}"
-            tables.append(titled_table(title, columns, rows))
+            tables.append(show(title, pd.DataFrame(columns), ("", ".1f", ".3f", "")))
     if "pair_margin" in answer:
         tables.append(_pair_table(answer))
     if "length_range" in answer and answer.sizes["of_group"]:
@@ -90,19 +93,15 @@ def margin_tables(answer: xr.Dataset) -> list[Table]:
 
 def _pair_table(answer: xr.Dataset) -> Table:
     """The pairs of groups with the greatest margins, beside the margins of each group alone."""
-    alone = dict(zip(map(str, answer["of"].values), answer["margin"].values.tolist(), strict=True))
+    alone = answer["margin"].to_series()
     rows = []
     for pair, value in sorted(_pair_margins(answer).items(), key=lambda entry: -entry[1]):
         single = [alone.get(name, 0.0) for name in pair.split(" + ")]
         if value > max(single) + JOINT_EFFECT:
-            rows.append(
-                (pair, decimal(100.0 * value, 1), " / ".join(f"{100.0 * each:.1f}" for each in single))
-            )
-    return titled_table(
-        "least strength of two groups together: those that need more than each alone",
-        (*words("groups that are weak together"), *numbers("least [%]", "alone [%]", whole=True)),
-        rows[:MOST_MUSCLES],
-    )
+            rows.append((pair, 100.0 * value, " / ".join(f"{100.0 * each:.1f}" for each in single)))
+    title = "least strength of two groups together: those that need more than each alone"
+    columns = ["groups that are weak together", "least [%]", "alone [%]"]
+    return show(title, pd.DataFrame(rows[:MOST_MUSCLES], columns=columns), ("", ".1f", ".1f"))
 
 
 def _pair_margins(answer: xr.Dataset) -> dict[str, float]:
@@ -114,18 +113,13 @@ def _pair_margins(answer: xr.Dataset) -> dict[str, float]:
 
 def _length_table(answer: xr.Dataset) -> Table:
     """Range of tendon and fiber lengths of each group in which the motion stays possible [% of now]."""
-    ranges = 100.0 * answer["length_range"].transpose("of_group", "length", ...).values
-    return titled_table(
-        "lengths with which the motion is possible; 70 and 130: no limit was found up to there",
-        (
-            *words("group"),
-            *numbers(*(f"{str(name).replace('_', ' ')} [%]" for name in answer["length"].values), whole=True),
-        ),
-        (
-            (str(group), *(" to ".join(f"{end:.1f}" for end in ends) for ends in of_group))
-            for group, of_group in zip(answer["of_group"].values, ranges, strict=True)
-        ),
-    )
+    ranges = 100.0 * answer["length_range"].transpose("length", "of_group", ...).values
+    columns = {"group": answer["of_group"].values} | {
+        f"{str(name).replace('_', ' ')} [%]": [" to ".join(f"{end:.1f}" for end in ends) for ends in own]
+        for name, own in zip(answer["length"].values, ranges, strict=True)
+    }
+    title = "lengths with which the motion is possible; 70 and 130: no limit was found up to there"
+    return show(title, pd.DataFrame(columns), ("", *[".1f"] * len(ranges)))
 
 
 def assistance_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
@@ -155,19 +149,6 @@ def assistance_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     return facts
 
 
-def _rows(answer: xr.Dataset) -> list[tuple[str, float, float, str, int]]:
-    return list(
-        zip(
-            map(str, answer["of"].values),
-            answer["margin"].values.tolist(),
-            answer["margin_time"].values.tolist(),
-            map(str, answer["margin_dof"].values),
-            map(int, answer["margin_sign"].values),
-            strict=True,
-        )
-    )
-
-
 def margin_lines(answer: xr.Dataset) -> list[str]:
     """Return lines on the frames that count, the muscles that are dispensable, and the muscles that take over along the
     path.
@@ -177,8 +158,8 @@ def margin_lines(answer: xr.Dataset) -> list[str]:
         f"{SIDE_NAMES.get(side, side)} {int(possible.sel(side=side).sum())} of {possible.sizes['time']}"
         for side in map(str, possible["side"].values)
     )
-    groups = ordered_margins(answer, "group")
-    free = [str(name) for name in groups["of"].values[groups["margin"].values == 0.0]]
+    margins = ordered_margins(answer)
+    free = margins["of"][(margins["kind"] == "group") & (margins["least_strength"] == 0.0)]
     weak = str(answer.attrs["weak"])
     said = [*judgement_lines(answer), line("frames", f"{counted} are possible at full strength and count")]
     if weak != "none":
@@ -197,7 +178,7 @@ def margin_lines(answer: xr.Dataset) -> list[str]:
                 "; ".join(helps) or "no torque about a single degree of freedom makes all frames possible",
             )
         )
-    if free:
+    if len(free):
         said.append(line("dispensable", f"the motion is possible without any one of: {'; '.join(free)}"))
     of, least = str(answer.attrs["path_of"]), float(answer["strength"].values[-1])
     peak = answer["peak_activation"]
@@ -232,28 +213,16 @@ def margin_document(answer: xr.Dataset) -> dict[str, Any]:
         "assistance": assistance_facts(answer),
         "pairs": _pair_margins(answer),
         "margins": [
-            {
-                "of": name,
-                "kind": kind,
-                "least_strength": strength,
-                "time_s": time,
-                "dof": dof or None,
-                "sign": sign or None,
-            }
-            for kind in ("group", "muscle")
-            for name, strength, time, dof, sign in _rows(ordered_margins(answer, kind))
+            row | {"dof": row["dof"] or None, "sign": row["sign"] or None}
+            for row in ordered_margins(answer).to_dict("records")
         ],
     }
 
 
 def margins_csv(answer: xr.Dataset) -> bytes:
     """All margins as comma-separated values."""
-    rows = [
-        (name, kind, f"{strength:.6g}", f"{time:.6g}", dof, sign or "")
-        for kind in ("group", "muscle")
-        for name, strength, time, dof, sign in _rows(ordered_margins(answer, kind))
-    ]
-    return csv_text([("of", "kind", "least_strength", "time_s", "dof", "sign"), *rows]).encode()
+    margins = ordered_margins(answer)
+    return frame_csv(margins.assign(sign=margins["sign"].replace(0, "")))
 
 
 def scenario_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
@@ -319,41 +288,32 @@ def scenario_tables(answer: xr.Dataset) -> list[Table]:
         counts["without_solution"] = "no solution"
     if any(fact["not_analyzed"] for fact in facts):
         counts["not_analyzed"] = "not measured"
-    rows = [
-        (
-            fact["scenario"],
-            *(str(fact[key]) for key in counts),
-            _shown(fact["effort_ratio"]),
-            *(
-                "/".join(
-                    _shown(peak)
-                    for joint, peak in fact["contact_peaks_bw"].items()
-                    if split_side(joint)[0] == stem
-                )
-                for stem in joints
-            ),
-        )
-        for fact in facts
-    ]
+    table = pd.DataFrame(facts).set_index("scenario")[[*counts, "effort_ratio"]]
+    table.columns = [*counts.values(), "effort"]
+    for stem in joints:
+        table[stem] = [
+            "/".join(
+                "-" if peak is None else f"{peak:.2f}"
+                for joint, peak in fact["contact_peaks_bw"].items()
+                if split_side(joint)[0] == stem
+            )
+            for fact in facts
+        ]
     title = (
         "one motion under each scenario: frames; effort as a share of now; peaks of joint contact force "
         "[body weights], right/left"
     )
-    columns = (*words("scenario"), *numbers(*counts.values(), "effort", *joints, whole=True))
+    formats = ("", *["d"] * len(counts), *[".2f"] * (1 + len(joints)))
     torques = [
-        (fact["scenario"], dof, f"{low:.1f}", f"{high:.1f}")
+        (fact["scenario"], dof, low, high)
         for fact in facts
         for dof, (low, high) in fact["torque_range_nm"].items()
     ]
-    of_device = (*words("scenario"), *names("joint"), *numbers("least [N m]", "greatest [N m]", whole=True))
+    devices = pd.DataFrame(torques, columns=["scenario", "joint", "least [N m]", "greatest [N m]"])
     return [
-        titled_table(title, columns, rows),
-        *([titled_table("torques of devices", of_device, torques)] if torques else []),
+        show(title, table.reset_index(), formats),
+        *([show("torques of devices", devices, ("", "", ".1f", ".1f"))] if torques else []),
     ]
-
-
-def _shown(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
 
 
 def scenario_lines(answer: xr.Dataset) -> list[str]:
@@ -544,40 +504,36 @@ def contribution_tables(answer: xr.Dataset) -> list[Table]:
         muscles.sort(key=lambda muscle: -abs(muscle["support_m_s2"][0]))
         ordered = [*muscles, *(other for other in own if other not in muscles)]
         what = ("support", "braking", "propulsion")
-        rows = [
-            (
-                fact["group"],
-                *(" / ".join(f"{value:+z.2f}" for value in fact[f"{name}_m_s2"]) for name in what),
-            )
-            for fact in ordered
-        ]
+        groups = [fact["group"] for fact in ordered]
+        columns = {"group": groups} | {
+            name: [" / ".join(f"{value:+z.2f}" for value in fact[f"{name}_m_s2"]) for fact in ordered]
+            for name in what
+        }
         leg = f"{SIDE_NAMES.get(side, side)} leg in stance"
         title = f"{leg}: mean acceleration of the center of mass (m/s2), contact {contacts}"
-        tables.append(titled_table(title, (*words("group"), *numbers(*what, whole=True)), rows))
+        tables.append(show(title, pd.DataFrame(columns), ("", *[".2f"] * len(what))))
         share = {
             (fact["joint"], fact["group"]): f"{fact['own_bw']:+z.2f} {fact['dynamics_bw'][0]:+z.2f}"
             for fact in contact_facts(answer)
             if fact["leg"] == side
         }
         if joints := dict.fromkeys(joint for joint, _ in share):
-            headings = [
-                joint.replace(f"_{side}_", " ").removesuffix(f"_{side}").replace("_", " ") for joint in joints
-            ]
+            columns = {"group": groups} | {
+                joint.replace(f"_{side}_", " ").removesuffix(f"_{side}").replace("_", " "): [
+                    share[joint, group] for group in groups
+                ]
+                for joint in joints
+            }
             first = answer["contact"].values[0]
             title = f"{leg}: mean contact force (body weights), own and through dynamics ({first})"
-            rows = [(fact["group"], *(share[joint, fact["group"]] for joint in joints)) for fact in ordered]
-            tables.append(titled_table(title, (*words("group"), *numbers(*headings, whole=True)), rows))
+            tables.append(show(title, pd.DataFrame(columns), ("", *[".2f"] * len(joints))))
     if work := work_facts(answer):
         from musclesolve.dynamics.inverse.induced_accelerations import OTHER_PARTS
 
-        rows = []
-        for fact in work:
-            if fact["group"] not in OTHER_PARTS:
-                positive, negative = fact["positive_j_kg"], fact["negative_j_kg"]
-                values = (positive, negative, positive + negative)
-                rows.append((fact["group"], *(f"{value:+z.3f}" for value in values)))
-        columns = (*words("group"), *numbers("positive", "negative", "net", whole=True))
-        tables.append(titled_table("mechanical work of the muscles in a stride (J/kg)", columns, rows))
+        own = pd.DataFrame(work).set_axis(["group", "positive", "negative"], axis=1)
+        own["net"] = own["positive"] + own["negative"]
+        title = "mechanical work of the muscles in a stride (J/kg)"
+        tables.append(show(title, own[~own["group"].isin(OTHER_PARTS)], ("", "+z.3f", "+z.3f", "+z.3f")))
     return tables
 
 
@@ -643,17 +599,12 @@ def coordination_lines(answer: xr.Dataset) -> list[str]:
 def coordination_table(answer: xr.Dataset) -> Table:
     """Co-contraction and stiffness of the degrees of freedom whose moments muscles share."""
     document = coordination_document(answer)
-    return titled_table(
-        "joints by their muscles",
-        (
-            *words("degree of freedom"),
-            *numbers("co-contraction, mean [1]", "stiffness, peak [N m/rad]", whole=True),
-        ),
-        (
-            (dof, f"{index:.2f}", f"{document['peak_stiffness_nm_rad'][dof]:.0f}")
-            for dof, index in document["co_contraction"].items()
-        ),
-    )
+    columns = {
+        "degree of freedom": document["co_contraction"].keys(),
+        "co-contraction, mean [1]": document["co_contraction"].values(),
+        "stiffness, peak [N m/rad]": document["peak_stiffness_nm_rad"].values(),
+    }
+    return show("joints by their muscles", pd.DataFrame(columns), ("", ".2f", ".0f"))
 
 
 STANCE_PERCENT = np.arange(101.0)
@@ -715,15 +666,9 @@ def over_stance(answer: xr.Dataset) -> xr.Dataset:
 def stance_csv(answer: xr.Dataset) -> bytes:
     """The curves of `over_stance` as comma-separated values, a row for leg, contact, group and percent."""
     of = over_stance(answer)
-    rows = [
-        (leg, contact, group, f"{percent:g}", *(f"{value:.6g}" for value in values))
-        for i, leg in enumerate(of["leg"].values)
-        if of["stances"].values[i]
-        for j, contact in enumerate(of["contact"].values)
-        for k, group in enumerate(of["group"].values)
-        for percent, values in zip(STANCE_PERCENT, of["center_acceleration"].values[i, j, k], strict=True)
-    ]
-    return csv_text([("leg", "contact", "group", "percent", "x_m_s2", "y_m_s2", "z_m_s2"), *rows]).encode()
+    curves = of["center_acceleration"].isel(leg=np.flatnonzero(of["stances"])).to_dataset("axis")
+    table = curves.to_dataframe(["leg", "contact", "group", "percent"]).add_suffix("_m_s2")
+    return frame_csv(table.reset_index())
 
 
 MOST_SAID = 3
@@ -752,10 +697,14 @@ def _contributions_said(answer: xr.Dataset) -> Iterator[str]:
 
 
 def _margins_said(answer: xr.Dataset) -> Iterator[str]:
-    groups = ordered_margins(answer, "group")
-    needed = [row for row in _rows(groups) if row[1] > 0.0]
-    said = [f"{100.0 * strength:.0f} % of the {sided(name)}" for name, strength, *_ in needed]
-    free = groups.sizes["of"] - len(needed)
+    margins = ordered_margins(answer)
+    groups = margins[margins["kind"] == "group"]
+    needed = groups[groups["least_strength"] > 0.0]
+    said = [
+        f"{100.0 * strength:.0f} % of the {sided(name)}"
+        for name, strength in zip(needed["of"], needed["least_strength"], strict=True)
+    ]
+    free = len(groups) - len(needed)
     if said:
         more = f", and less of {len(said) - MOST_SAID} others" if len(said) > MOST_SAID else ""
         yield f"The motion needs at least {', '.join(said[:MOST_SAID])}{more}, each with all others at full strength."
