@@ -108,7 +108,7 @@ class Markers(FromFile):
 
     def weighted(self, weights: Mapping[str, float]) -> Array:
         """Return the (T, 3) weighted sum of markers [m]."""
-        return np.sum([weight * self[name] for name, weight in weights.items()], axis=0)
+        return np.asarray(sum(weight * self[name] for name, weight in weights.items()))
 
     def rotated(self, rotation: Array) -> Markers:
         """Return the markers in other axes: p' = R p, with R (3, 3)."""

@@ -79,11 +79,10 @@ def noise(case: Case) -> Iterator[Finding]:
     third = np.abs(np.diff(markers.position, n=3, axis=0))
     seen: Mask = np.asarray(np.isfinite(third).any(axis=(0, 2)))
     # A third difference of white noise of standard deviation s has sqrt(1 + 9 + 9 + 1) s; motion adds little to it.
-    jitter = {
-        name: float(1.4826 * np.nanmedian(third[:, k]) / np.sqrt(20.0))
-        for k, name in enumerate(markers.names)
-        if seen[k] and name in case.trial.used_markers
-    }
+    used = [markers.names.index(name) for name in case.trial.used_markers]
+    used = [k for k in used if seen[k]]
+    scatter = 1.4826 * np.nanmedian(third[:, used], axis=(0, 2)) / np.sqrt(20.0)
+    jitter = {markers.names[k]: float(size) for k, size in zip(used, scatter, strict=True)}
     noisy = sorted((name for name in jitter if jitter[name] > NOISY), key=lambda name: -jitter[name])
     if noisy:
         values = {
@@ -103,8 +102,9 @@ def merged_markers(case: Case) -> Iterator[Finding]:
     position = np.stack([markers[name] for name in names], axis=1) if names else np.zeros((1, 0, 3))
     for k, name in enumerate(names[:-1]):
         apart = np.linalg.norm(position[:, k + 1 :] - position[:, k : k + 1], axis=-1)
-        for other, near in zip(names[k + 1 :], (apart < MERGED).T, strict=True):
-            together = long_enough(near, MERGED_FRAMES)
+        near = apart < MERGED
+        for column in np.flatnonzero(near.any(axis=0)):
+            other, together = names[k + 1 + column], long_enough(near[:, column], MERGED_FRAMES)
             if not together.any():
                 continue
             frames = f" in {together.sum()} frames"
@@ -228,12 +228,14 @@ def slips_and_lengths(case: Case) -> Iterator[Finding]:
     for name, jump in size.items():
         usual = max(least, times * float(np.median(jump)))
         high = jump > usual
+        if not high.any():
+            continue
         jumped = high & (jump > np.maximum(usual, times * _around(jump)))
         if jumped.any():
             # A single jump makes half of one of the steps beside it: those that stand out jump themselves.
             beside = np.pad(jump, 1)
             single[name] = jumped & (jump > 0.6 * np.maximum(beside[:-2], beside[2:]))
-        elif high.any():
+        else:
             noisy[name] = high
     for name, jumped in single.items():
         yield from _slips_and_ghosts(case.trial, name, jumped)
@@ -250,13 +252,14 @@ def _jumps_on_bodies(trial: Trial) -> dict[str, Array]:
     jump = step[1:-1] - 0.5 * (step[:-2] + step[2:])
     size: dict[str, Array] = {}
     for names, _ in bodies(trial).values():
-        for name in names:
-            others = [markers.names.index(other) for other in names if other != name]
-            alone = jump[:, markers.names.index(name)]
-            # Where the whole body jumps it is not the marker that does.
-            against = np.linalg.norm(alone - np.median(jump[:, others], axis=1), axis=-1)
-            least = np.minimum(np.nan_to_num(against), np.nan_to_num(np.linalg.norm(alone, axis=-1)))
-            size[name] = np.minimum(size[name], least) if name in size else least
+        body = [markers.names.index(name) for name in names]
+        alone = jump[:, body]
+        # Where the whole body jumps it is not the marker that does.
+        others = np.stack([np.median(np.delete(alone, k, axis=1), axis=1) for k in range(len(body))], axis=1)
+        against = np.linalg.norm(alone - others, axis=-1)
+        least = np.minimum(np.nan_to_num(against), np.nan_to_num(np.linalg.norm(alone, axis=-1)))
+        for name, smallest in zip(names, least.T, strict=True):
+            size[name] = np.minimum(size[name], smallest) if name in size else smallest
     return size
 
 
