@@ -12,8 +12,13 @@
 | problem | `sharing_problem` | A a = b, lower <= a <= upper in every frame |
 | solution | `solve` | activations (T, n), status and certificate of every frame |
 
-T frames lie in the time range. T' frames are more by a margin, so that derivatives hold at the ends of the range. Axes: x forward, y
-left, z up. Each stage is a function on plain arrays and dataclasses, and may be replaced by another one.
+T frames lie in the time range. T' frames are more by a margin, so that derivatives hold at the ends of the range. Axes:
+x forward, y left, z up. Each stage is a function on plain arrays and dataclasses, and may be replaced by another one.
+
+To read on, in the order of the stages: motion/anatomy/anatomy.py, pipeline/mechanics.py, dynamics/model/human_model.py,
+dynamics/kinematics/consistent_motion.py, dynamics/kinematics/pose_fit.py, motion/ground_reaction.py,
+dynamics/inverse/inverse_dynamics.py, pipeline/recorded_body.py, muscles/scaling/scale_muscles.py,
+muscles/muscle_state.py, muscles/hill_model.py, pipeline/share.py, sharing/problem.py, sharing/solving.py.
 """
 
 from __future__ import annotations

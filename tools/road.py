@@ -19,6 +19,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 import musclesolve as ms
+from musclesolve.forces import muscle_forces
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "musclesolve"
@@ -125,10 +126,10 @@ def main() -> None:
         "TOML of the package": f"{lines(PACKAGE.rglob('*.toml'))} lines",
         "ms.run of the bundled stride, warm": f"{1e3 * min(seconds):.0f} ms of processor time",
     }
-    if (PACKAGE / "forces.py").is_file():
-        stages = entered(lambda: ms.muscle_forces(ms.read_trial(trial), cost="stress_cubed"))
-        found["entered by the stages"] = f"{len(stages)} functions, {sum(map(length, stages))} lines"
-        found["to read for muscle forces"] = f"{len(listed())} files, {lines(listed())} lines"
+    read = ms.read_trial(trial)
+    stages = entered(lambda: muscle_forces(read, cost="stress_cubed"))
+    found["entered by the stages"] = f"{len(stages)} functions, {sum(map(length, stages))} lines"
+    found["to read for muscle forces"] = f"{len(listed())} files, {lines(listed())} lines"
     for name, goal in GOALS.items():
         print(f"{name:36}{found.get(name, '-'):60}goal {goal}")
 
