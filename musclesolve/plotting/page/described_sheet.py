@@ -96,7 +96,7 @@ class Panel:
         self.marks: list[dict[str, Any]] = []
         self.texts: dict[str, str] = {}
         self.ticks: dict[str, Any] = {}
-        self.equal = self.inverted = self.upright_labels = False
+        self.equal = self.upright_labels = False
         self.visible, self.columns = True, 1
         self.strips: list[tuple[float, float, Panel]] = []  # lower edge, height and content of panels below
         self.transAxes = SHARES
@@ -143,16 +143,6 @@ class Panel:
             mark = {"k": "area", "x": numbers[0], "y": numbers[1], "y2": numbers[2]}
             self._add(mark, style)
 
-    def stackplot(
-        self, x: Any, rows: Any, *, colors: Sequence[str], labels: Sequence[str], **style: Any
-    ) -> None:
-        """Areas (S, K) on each other."""
-        edge = np.zeros(len(x))
-        for row, color, label in zip(rows, colors, labels, strict=True):
-            above = edge + row
-            self.fill_between(x, edge, above, color=color, label=label, **style)
-            edge = above
-
     def axhline(self, y: float, **style: Any) -> None:
         """A line across the panel."""
         self._y.take(y)
@@ -168,19 +158,14 @@ class Panel:
         mark = {"k": "rule", "of": axis, "at": self.figure.numbers.add(places), "d": list(dashes or "")}
         self._add(mark | {"w": style.get("linewidth", 0.8)}, style)
 
-    def bar(self, x: Any, height: Any, width: float, **style: Any) -> list[_Bar]:
-        """Bars upward from zero; each of those returned may be changed."""
+    def bar(self, x: Any, height: Any, width: float, **style: Any) -> None:
+        """Bars upward from zero."""
+        places, tops = np.broadcast_arrays(np.asarray(x, float), np.asarray(height, float))
+        boxes = np.stack([places - 0.5 * width, 0.0 * tops, places + 0.5 * width, tops], axis=1)
         self._y.zero = True
-        bars = []
-        for place, top in zip(np.atleast_1d(x), np.atleast_1d(height), strict=True):
-            if np.isfinite(top):
-                self._x.take([place - 0.5 * width, place + 0.5 * width])
-                self._y.take([0.0, top])
-                box = np.array([[place - 0.5 * width, 0.0, place + 0.5 * width, top]])
-                bars.append(_Bar(self._boxes(box, style)))
-            else:
-                bars.append(_Bar({}))
-        return bars
+        self._x.take(boxes[:, [0, 2]])
+        self._y.take(boxes[:, [1, 3]])
+        self._boxes(boxes, style)
 
     def barh(self, y: Any, width: Any, height: float, left: Any = 0.0, **style: Any) -> None:
         """Bars to the right of `left`."""
@@ -191,13 +176,14 @@ class Panel:
         self._y.take(boxes[:, [1, 3]])
         self._boxes(boxes, style)
 
-    def _boxes(self, corners: Array, style: Mapping[str, Any], shares: bool = False) -> dict[str, Any]:
+    def _boxes(self, corners: Array, style: Mapping[str, Any], shares: bool = False) -> None:
         """Boxes (B, 4): left, lower, right and upper edge."""
         known = corners[~np.isnan(corners).any(axis=1)]
         mark = {"k": "box", "at": self.figure.numbers.add(known.ravel()), "h": shares}
         mark |= {"f": style.get("facecolor", ""), "w": style.get("linewidth", 0.0)}
-        mark |= {"edge": style.get("edgecolor", "")}
-        return self._add(mark, style)
+        mark |= {"edge": style.get("edgecolor", ""), "hatch": "hatch" in style}
+        if known.size:
+            self._add(mark, style)
 
     def text(self, x: float, y: float, text: str, *, transform: object = None, **style: Any) -> None:
         """A text at a place of the axes."""
@@ -209,14 +195,16 @@ class Panel:
         mark |= {"u": transform == BELOW, "t": transform == SHARES, "to": style.get("ha", "")}
         self._add(mark, style)
 
-    def _add(self, mark: dict[str, Any], style: Mapping[str, Any]) -> dict[str, Any]:
+    def _add(self, mark: dict[str, Any], style: Mapping[str, Any]) -> None:
         mark |= {"s": str(style.get("label", "")), "c": style.get("color", ""), "a": style.get("alpha", 1.0)}
         mark["z"] = style.get("zorder", {"area": 1.0, "box": 1.0}.get(mark["k"], 2.0))
-        kept = {
-            key: value for key, value in mark.items() if not (value is None or value is False or value == "")
-        }
-        self.marks.append(kept)
-        return kept
+        self.marks.append(
+            {
+                key: value
+                for key, value in mark.items()
+                if not (value is None or value is False or value == "")
+            }
+        )
 
     # ---- scales
 
@@ -233,12 +221,8 @@ class Panel:
         return self._x.ends
 
     def get_ylim(self) -> tuple[float, float]:
-        """Ends of the vertical axis, without its turn."""
+        """Ends of the vertical axis."""
         return self._y.ends
-
-    def invert_yaxis(self) -> None:
-        """Turn the vertical axis upside down."""
-        self.inverted = True
 
     def set_aspect(self, aspect: str, adjustable: str = "") -> None:
         """Units of both axes are alike: the shorter axis is extended."""
@@ -286,15 +270,11 @@ class Panel:
         """Show or hide the panel."""
         self.visible = bool(visible)
 
-    def set_axis_off(self) -> None:
-        """Show nothing."""
-        self.visible = False
-
     def described(self) -> dict[str, Any] | None:
         """Return the panel as data for a browser; None where the panel is hidden."""
         if not self.visible:
             return None
-        ends = {"x": self._x.ends, "y": self._y.ends[::-1] if self.inverted else self._y.ends}
+        ends = {"x": self._x.ends, "y": self._y.ends}
         found: dict[str, Any] = {key: [float(f"{end:.7g}") for end in each] for key, each in ends.items()}
         found |= self.ticks
         found |= {"equal": True} if self.equal else {}
@@ -308,18 +288,6 @@ class Panel:
         order = sorted(self.marks, key=lambda mark: float(mark["z"]))
         marks = [{key: value for key, value in mark.items() if key != "z"} for mark in order]
         return found | self.texts | {"marks": marks}
-
-
-class _Bar:
-    """A bar, which may be hatched."""
-
-    def __init__(self, mark: dict[str, Any]) -> None:
-        self._mark = mark
-
-    def set(self, **style: Any) -> None:
-        """Change its filling."""
-        if "hatch" in style:
-            self._mark["hatch"] = True
 
 
 class DescribedSheet:

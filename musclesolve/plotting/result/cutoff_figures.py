@@ -84,12 +84,9 @@ def _bars(rows: list[Axes], result: xr.Dataset, lines: list[slice], name: str) -
         names, uncertain = [str(name) for name in values["marker"].values[part]], _uncertain(result)[part]
         for k, (axis, color) in enumerate(AXIS_COLOR.items()):
             places = np.arange(len(names)) + 0.27 * (k - 1)
-            bars = axes.bar(
-                places, values[part].sel(axis=axis).values, 0.27, color=color, label=AXIS_NAME[axis]
-            )
-            for bar, hatched in zip(bars, uncertain[:, k], strict=True):
-                if hatched:
-                    bar.set(**UNCERTAIN)
+            heights, label = values[part].sel(axis=axis).values, AXIS_NAME[axis]
+            for chosen, style in ((~uncertain[:, k], {}), (uncertain[:, k], UNCERTAIN)):
+                axes.bar(places[chosen], heights[chosen], 0.27, color=color, label=label, **style)
         axes.set_xticks(range(len(names)), names)
         axes.tick_params(axis="x", labelrotation=90, length=0)
         axes.set_xlim(-0.7, len(names) - 0.3)

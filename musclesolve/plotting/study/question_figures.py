@@ -87,7 +87,7 @@ def _bars(axes: Axes, answer: xr.Dataset) -> None:
         axes.barh(place, value, 0.8, color=SIDE_COLOR[side_of(row["of"])], alpha=opacity, label=name)
         axes.text(value + 0.7, place, f"{value:.0f} %", va="center", ha="left", fontsize="small")
     axes.set_yticks(range(len(kept)), names)
-    axes.invert_yaxis()
+    axes.set_ylim(*axes.get_ylim()[::-1])
     axes.set_xlim(0.0, 108.0)
     weak = answer.attrs["weak"] != "none"
     of = "strength that is left" if weak else "strength of the trial"

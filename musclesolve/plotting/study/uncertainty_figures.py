@@ -130,9 +130,11 @@ def error_sources_contact_forces(samples: xr.Dataset) -> Sheet:
         for part in legs.x.passes[side]:
             shown = ~part.repeated & ~legs.validity[side].failed[part.index]
             heights = np.where(shown, np.nan_to_num(parts[:, part.index]), np.nan)
-            axes.stackplot(
-                part.place, heights, colors=_colors(samples), labels=_labels(samples), linewidth=0.0
-            )
+            edges = np.cumsum([0.0 * heights[0], *heights], axis=0)
+            for low, high, color, label in zip(
+                edges, edges[1:], _colors(samples), _labels(samples), strict=False
+            ):
+                axes.fill_between(part.place, low, high, color=color, label=label, linewidth=0.0)
         legs.mark_stance(axes, side)
         heading(axes, _in_words(name))
 
@@ -170,12 +172,11 @@ def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
         ticks = percents(axes)
         axes.set_xlim(0.0, 1.0)
         axes.set_xticks([0.01 * percent for percent in ticks], [f"{percent:.0f}" for percent in ticks])
-        axes.set_ylim(-0.6, len(edge) - 0.4)
+        axes.set_ylim(len(edge) - 0.4, -0.6)
         axes.grid(False, axis="y")
         heading(axes, f"{SIDE_NAMES.get(side, side)}, and force at that peak [N]")
         axes.set_yticks(range(len(labels)), labels)
         axes.tick_params(labelleft=number == 0 or not beside)
-        axes.invert_yaxis()
         if beside or number == len(sides) - 1:
             sheet.label_below(axes, "share of the variance, to first order [%]")
     note_choice(sheet, samples)
@@ -197,7 +198,7 @@ def _joint_panels(legs: Legs, title: str, fill: Callable[[Axes, str, str], None]
             if (name := with_side(joint, side)) in known:
                 fill(axes, side, name)
             else:
-                axes.set_axis_off()
+                axes.set_visible(False)
     return sheet
 
 
