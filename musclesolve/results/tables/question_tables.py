@@ -59,7 +59,7 @@ MARGINS = {
 
 
 def ordered_margins(answer: xr.Dataset) -> pd.DataFrame:
-    """The margins of the groups, then those of single muscles, the greatest first."""
+    """The margins of the groups, then the margins of single muscles, the greatest first."""
     table = pd.DataFrame({column: answer[name].values for name, column in MARGINS.items()})
     return table.sort_values(
         ["kind", "least_strength"], ascending=[True, False], kind="stable", ignore_index=True
