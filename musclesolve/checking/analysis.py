@@ -167,9 +167,15 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
     longest = max(spans, key=lambda span: span[1] - span[0], default=(0.0, 0.0))
     if longest[1] - longest[0] <= SHORTEST_MEASUREMENT:
         return
-    case = replace(case, recorded=replace(case.recorded, trial=replace(trial, time_range=longest)))
+    if longest != trial.time_range:
+        case = replace(case, recorded=replace(case.recorded, trial=replace(trial, time_range=longest)))
+    prepared = case.prepared
     try:
-        body = anatomy(case.trial, TIME_MARGIN)
+        # The analysis has measured a recording without repairs.
+        if prepared is not None and prepared.trial == case.trial:
+            body = prepared.mechanics.measured
+        else:
+            body = anatomy(case.trial, TIME_MARGIN)
     except InputError as error:
         # Code of a finding, by the place of the refusal in the trial file.
         places = (code for part, code in PLACE_CODES.items() if part in (error.where or ""))
@@ -222,9 +228,12 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
 
     A plausible motion also reveals small errors of the plates.
     """
+    known = None if case.prepared is None else (case.prepared.trial, case.prepared.mechanics)
     try:
-        known = None if case.prepared is None else (case.prepared.trial, case.prepared.mechanics)
-        recorded = mechanics_of(case.trial, body, known=known)
+        if known is not None and known[1].measured is body:
+            recorded = known[1]
+        else:
+            recorded = mechanics_of(case.trial, body, known=known)
     except InputError as error:
         yield finding_of("trial_file" if "[consistency]" in (error.where or "") else "refused", error)
         return

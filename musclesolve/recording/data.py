@@ -69,7 +69,7 @@ class FromFile(Sampled):
         ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Markers(FromFile):
     """Trajectories of n markers over T frames.
 
@@ -115,7 +115,7 @@ class Markers(FromFile):
         return replace(self, position=self.position @ rotation.T)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table(FromFile):
     """Columns over time, as in MOT and STO files.
 
@@ -180,7 +180,7 @@ class ImpossibleForce:
     time: float  # its time [s]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PlateForce(Sampled):
     """Force of one plate on one foot, in the global frame, S samples at the plate's own rate."""
 
@@ -332,7 +332,7 @@ class Subject:
         return 0.5 * (width + self.marker_diameter)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Emg(Sampled):
     """Signals of k channels of EMG and their muscles by the trial file, S samples at their own rate.
 
@@ -378,7 +378,7 @@ class Emg(Sampled):
         return {name: state.unusable for name, state in pairs if state.unusable}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fascicles:
     """Fascicle lengths of k muscles from ultrasound, S samples at their own times.
 
@@ -563,7 +563,7 @@ class AnyTrial:
     emg: Emg | None = None
     fascicles: Fascicles | None = None
     files: Mapping[str, Path] = field(default_factory=dict)
-    hashes: Mapping[str, str] = field(default_factory=dict)
+    hashes: Mapping[str, str] = field(default_factory=dict, compare=False)
     notes: tuple[str, ...] = ()
 
     @property
@@ -609,6 +609,7 @@ class Trial(AnyTrial, Recording):
     """One recorded motion with everything needed to analyze it; made by ``read_trial`` and checked there.
 
     The first stage of the pipeline splits it: stages take the recording, the subject, or the settings that they need.
+    Trials are equal where their samples are the same objects and all other values are equal, whatever their hashes.
 
     Args:
         subject: of the recording. analyzed: sentences on the analyzed part of the recording, with reasons, if the trial

@@ -158,6 +158,8 @@ def gaps(case: Case) -> Iterator[Finding]:
 def fill_and_complete(case: Case) -> Case:
     """Return the case with gaps filled and markers above the hips completed."""
     filled, _ = completed_trial(case.trial, case.settings)
+    if filled is case.trial:
+        return case
     return case.with_trial(replace(case.trial, markers=filled.markers, mapping=filled.mapping))
 
 
@@ -195,8 +197,10 @@ def remove_and_fill_jumps(case: Case) -> Case:
         frames = jump_frames(markers[name], markers.rate)
         if frames.any():
             recorded = remove_samples(name, frames)(recorded)
-    filled = filled_trial(recorded.trial, case.settings).markers
-    return case.with_trial(replace(recorded.trial, markers=filled))
+    filled = filled_trial(recorded.trial, case.settings)
+    if filled is case.trial:
+        return case
+    return case.with_trial(replace(recorded.trial, markers=filled.markers))
 
 
 # A step that exceeds the steps around it by so much more than a subject can move [m], [m/s^2] is a jump.
