@@ -152,7 +152,8 @@ class _Sheet:
         for drawn in self.body:
             drawn.remove()
         numbers = np.arange(len(corners)).reshape(-1, 3)
-        mesh: Any = TriMesh(Triangulation(corners[:, 0], corners[:, 1], numbers), zorder=3)
+        drawing = Triangulation(corners[:, 0], corners[:, 1], numbers)
+        mesh: Any = TriMesh(drawing, zorder=3, clip_on=False)
         mesh.set_facecolor(np.repeat(colors, 3, axis=0))
         self.body = [self.axes.add_collection(mesh, autolim=False)]
         self.floor.set_segments(list(self.view.grid(frame)))
