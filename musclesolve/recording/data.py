@@ -81,7 +81,8 @@ class Markers(FromFile):
         path: of the file. notes: for the results. sources: further files that contributed. repeated: repeated name ->
             its places in the file; the positions of these markers are NaN.
         row_warning: see Table.
-        diameter: of the markers [m], as the file states it; None where it does not.
+        diameter: of the markers [m], as the file states it; None where it does not. sha256: hash of the file; "" for
+            a file that is not read from its beginning to its end.
 
     Examples:
         >>> markers = ms.files.read_markers(ms.data.reference_stride().parent / "walk.trc")
@@ -98,6 +99,7 @@ class Markers(FromFile):
     repeated: Mapping[str, str] = field(default_factory=dict)
     row_warning: str = ""
     diameter: float | None = None
+    sha256: str = ""
 
     def __contains__(self, name: object) -> bool:
         return name in self.names
@@ -131,7 +133,7 @@ class Table(FromFile):
             without units.
         notes: for the results.
         repeated: repeated name -> its places in the file; the values of these columns are NaN.
-        row_warning: a sentence on a header with a wrong number of rows; "" with the right number.
+        row_warning: a sentence on a header with a wrong number of rows; "" with the right number. sha256: see Markers.
 
     Examples:
         >>> table = ms.files.read_mot(ms.data.reference_stride().parent / "forces.mot")
@@ -149,6 +151,7 @@ class Table(FromFile):
     notes: tuple[str, ...] = ()
     repeated: Mapping[str, str] = field(default_factory=dict)
     row_warning: str = ""
+    sha256: str = ""
 
     def __getitem__(self, name: str) -> Array:
         """Return the (T,) values of one column."""

@@ -51,14 +51,14 @@ class Document:
     """The text of a trial file beside its content, so that every error can name a line.
 
     `kind` defines its tables; unless given, the content does: a trial of a recording or of a model. `sha256` is the
-    hash of the text; `states` the `file_state` of every file that it names, before this file is opened.
+    hash of the text; `states` the `file_state` of this file and of every file that it names, before each is opened.
     """
 
     def __init__(self, path: Path, kind: type[Settings] | None = None) -> None:
         self.path = path
+        self.states: dict[Path, tuple[int, int] | None] = {path: file_state(path)}
         raw = read_settings(path)
         self.sha256 = hashlib.sha256(raw).hexdigest()
-        self.states: dict[Path, tuple[int, int] | None] = {}
         self.lines = settings_lines(path, raw)
         try:
             self.content: dict[str, Any] = tomllib.loads("\n".join(self.lines))

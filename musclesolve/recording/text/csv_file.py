@@ -79,7 +79,9 @@ def read_csv_markers(path: str | Path) -> Markers:
             header.markers,
             header.repeated,
         )
-    return Markers(time, header.markers, position, path, notes, repeated=header.repeated)
+    return Markers(
+        time, header.markers, position, path, notes, repeated=header.repeated, sha256=reader.sha256
+    )
 
 
 def read_csv_forces(path: str | Path) -> Table:
@@ -126,7 +128,7 @@ def _read_columns(path: Path, size_of: Callable[[str], float | None]) -> Table:
             repeated,
         )
     roles = tuple("" if unit is None else _role_and_size(unit)[0] for unit in units)
-    return Table(time, names, values, None, path, lines, roles, notes, repeated)
+    return Table(time, names, values, None, path, lines, roles, notes, repeated, sha256=reader.sha256)
 
 
 def _role_and_size(unit: str) -> tuple[str, float | None]:

@@ -31,6 +31,7 @@ from musclesolve._util.names import shortened
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import (
     EXPORT_AGAIN,
+    HashedReader,
     binary_file,
     decimal_point,
     decoded,
@@ -285,7 +286,8 @@ class RowReader:
         self._rest = ""
         self._read = 0
         # Every byte is a character in Latin-1, so positions in the text are positions in the file.
-        self._stream = io.TextIOWrapper(open_input(path), encoding="latin-1")
+        self._bytes = HashedReader(open_input(path))
+        self._stream = io.TextIOWrapper(self._bytes, encoding="latin-1")
         self._size = os.fstat(self._stream.fileno()).st_size
         try:
             self._lines = deque(self._more())
@@ -302,6 +304,11 @@ class RowReader:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stream.close()
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the file, after its last line."""
+        return self._bytes.sha256.hexdigest()
 
     @property
     def share_read(self) -> float:

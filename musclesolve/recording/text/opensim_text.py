@@ -102,7 +102,9 @@ def read_trc(path: str | Path) -> Markers:
             f"{header['NumFrames']:.15g}",
             rate,
         )
-    markers = Markers(time, tuple(columns), position, path, notes, (), repeated, warning)
+    markers = Markers(
+        time, tuple(columns), position, path, notes, (), repeated, warning, sha256=reader.sha256
+    )
     if abs(markers.rate - rate) > RATE_TOLERANCE * rate:
         raise input_error(
             "recording.text.datarate_hz_time_column", file=path, where=3, rate=rate, markers_rate=markers.rate
@@ -254,7 +256,8 @@ def read_mot(path: str | Path) -> Table:
     if degrees not in (None, "yes", "no"):
         raise input_error("recording.text.bad_indegrees", file=path, degrees=degrees)
     in_degrees = None if degrees is None else degrees == "yes"
-    return Table(time, tuple(columns), values, in_degrees, path, lines, (), notes, repeated, warning)
+    rest = lines, (), notes, repeated, warning, reader.sha256
+    return Table(time, tuple(columns), values, in_degrees, path, *rest)
 
 
 def _mot_header(reader: RowReader, path: Path) -> dict[str, str]:

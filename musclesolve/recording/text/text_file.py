@@ -154,6 +154,20 @@ def open_input(path: Path, most: int = RECORDING) -> BufferedReader:
         return open_regular(path, most)
 
 
+class HashedReader(BufferedReader):
+    """A file that is read piece by piece from its beginning; `sha256` is the hash of the pieces so far."""
+
+    def __init__(self, file: BufferedReader) -> None:
+        super().__init__(file.detach())
+        self.sha256 = hashlib.sha256()
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Read the next piece."""
+        piece = super().read1(size)
+        self.sha256.update(piece)
+        return piece
+
+
 def check_input(path: Path, most: int) -> None:
     """Refuse a file that `open_input` refuses, before a library opens it by its name."""
     with opening(path):

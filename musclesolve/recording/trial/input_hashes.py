@@ -1,32 +1,26 @@
 """SHA-256 of the files of a trial as read, and warnings of files that changed during the analysis.
 
-The hash of a trial file is the hash of the parsed text. Recordings are hashed at the end of `read_trial`; a file whose
-size or time of change has changed since it was opened is refused. The files of an OpenSim model are read later, in the
-analysis.
+The hash of a trial file is the hash of the parsed text. Recordings are hashed while they are read, or at the end of
+`read_trial`; a file whose size or time of change has changed since it was opened is refused. The files of an OpenSim
+model are read later, in the analysis.
 """
-
-from collections.abc import Mapping
-from pathlib import Path
 
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.recording.data import AnyTrial
-from musclesolve.recording.schema import Document, file_state
+from musclesolve.recording.schema import file_state
 from musclesolve.recording.text.text_file import has_hash, name_in, sha256
 
 
-def hashes_as_read(document: Document, files: Mapping[str, Path]) -> dict[str, str]:
+def hashes_as_read(trial: AnyTrial) -> dict[str, str]:
     """Return role -> SHA-256 of the files of a trial that has just been read.
 
     A missing muscle set is refused later, when it is needed.
     """
-    hashes = {
-        role: document.sha256 if path == document.path else sha256(path)
-        for role, path in files.items()
-        if path.is_file()
-    }
-    for path in files.values():
-        if path in document.states and document.states[path] != file_state(path):
+    document, known = trial.document, {"trial": trial.document.sha256, **trial.hashes}
+    hashes = {role: known.get(role) or sha256(path) for role, path in trial.files.items() if path.is_file()}
+    for role, path in trial.files.items():
+        if role != "trial" and path in document.states and document.states[path] != file_state(path):
             raise input_error("recording.trial.file_changed_while_read", file=path)
     return hashes
 
@@ -51,10 +45,13 @@ def input_lines(trial: AnyTrial) -> list[str]:
 def change_notes(trial: AnyTrial, read_later: bool = False) -> list[str]:
     """Return a warning for every file of a trial that has changed since `read_trial`.
 
+    A file of the same size and time of change as before it was read has not changed.
     `read_later`: the files, except the trial file, were hashed before they were read, as for an OpenSim model.
     """
-    notes = list[str]()
+    notes, states = list[str](), trial.document.states
     for role, path in trial.files.items():
+        if path in states and states[path] == file_state(path):
+            continue
         if role in trial.hashes and not has_hash(path, trial.hashes[role]):
             changed = (
                 "may be of either content"

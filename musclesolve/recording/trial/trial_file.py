@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from musclesolve._util.message_text import capitalized
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Markers, PlateForce, Subject, Trial
-from musclesolve.recording.faults import Faults
+from musclesolve.recording.faults import Faults, Rows
 from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
 from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.gaps.gap_filling import Completed, complete_upper_body, fill_trial
@@ -96,7 +96,7 @@ def read_trial(path: AnyTrial | str | Path) -> AnyTrial:
         raise document.error("recording.trial.both_recorded_markers_opensim", "files", "model")
     if document.of_model:
         trial = read_model_trial(document)
-        return replace(trial, hashes=hashes_as_read(trial.document, trial.files))
+        return replace(trial, hashes=hashes_as_read(trial))
     recorded, remarks = _recording(document)
     return as_read(recorded, examined=not remarks)
 
@@ -120,7 +120,7 @@ def as_read(recorded: Trial, examined: bool = True) -> Trial:
     examined: whether the recording is checked unchanged; otherwise its files are read again and repaired.
     """
     trial = analysable(recorded)
-    trial = replace(trial, hashes=hashes_as_read(trial.document, trial.files))
+    trial = replace(trial, hashes=hashes_as_read(trial))
     object.__setattr__(trial, "recorded", recorded if examined else None)
     object.__setattr__(trial, "as_read", True)
     return trial
@@ -160,6 +160,7 @@ class TrialReader:
     read: Callable[[Path], Markers] = read_markers
     files: dict[str, Path] = field(default_factory=dict, init=False)
     rotation: Array = field(default_factory=lambda: np.eye(3), init=False)
+    hashes: dict[str, str] = field(default_factory=dict, init=False)
 
     def trial(self) -> Trial | None:
         """Return the trial with everything that can be read; None without a motion."""
@@ -237,6 +238,7 @@ class TrialReader:
             files=self._all_files(mapped, functional, muscle_file)
             | ({} if emg is None else {"emg": emg.path})
             | ({} if fascicles is None else {"fascicles": fascicles.path}),
+            hashes=self.hashes,
             notes=notes,
             plate_corrections=corrections,
         )
@@ -251,13 +253,21 @@ class TrialReader:
         self.rotation, standing = self._rotations()
         settings = self.settings
         walk, static = (
-            None if role not in self.files else faults.rows(self.files[role], self.read)
-            for role in ("markers", "static")
+            self._rows(role, self.read) if role in self.files else None for role in ("markers", "static")
         )
         if walk is None:
             return None
         static = None if static is None else static.rotated(standing)
         return read_marker_mapping(document, settings, walk.rotated(self.rotation), static, faults)
+
+    def _rows(
+        self, role: Literal["markers", "static", "forces"], reader: Callable[[Path], Rows]
+    ) -> Rows | None:
+        """Read a recording; remember the hash of its file."""
+        recorded = self.faults.rows(self.files[role], reader)
+        if recorded is not None and recorded.sha256:
+            self.hashes[role] = recorded.sha256
+        return recorded
 
     def _rotations(self) -> tuple[Array, Array]:
         """Return the rotations (3, 3) from the files to the global frame, of the motion and of the standing trial."""
@@ -290,7 +300,7 @@ class TrialReader:
             if file is None:
                 return none
             return faults.attempt("plates", none, c3d_forces, document, settings, file, *shown, rotation)
-        table = faults.rows(path, read_forces_table) if "forces" in self.files else None
+        table = self._rows("forces", read_forces_table) if "forces" in self.files else None
         if table is None:
             return none
         plates = dict[int, PlateForce]()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -80,3 +82,18 @@ def test_the_hash_of_a_trial_file_is_of_its_text_even_where_it_is_edited_before_
 
     monkeypatch.setattr(trial_file, "read_markers", edited_meanwhile)
     assert ms.read_trial(path).hashes["trial"] == digest(before)
+
+
+def test_a_run_opens_every_input_once_and_its_hashes_are_of_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, opened, at = write_stride(tmp_path), Counter[str](), os.open
+    monkeypatch.setattr(os, "open", lambda file, *how: opened.update([Path(file).name]) or at(file, *how))
+    inputs = ms.run(path, side="r").attrs["inputs"]
+    files = [line.split()[1] for line in inputs]
+    assert {name: opened[name] for name in files} == dict.fromkeys(
+        ["trial.toml", "walk.trc", "static.trc", "forces.mot"], 1
+    )
+    for line in inputs:
+        _, name, sha = line.split()
+        assert sha == f"sha256:{digest((tmp_path / name).read_bytes())}"
