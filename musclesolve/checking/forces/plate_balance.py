@@ -93,10 +93,15 @@ class BalanceFit:
     segments: dict[str, Array]  # segment -> change of the residual with its mass, (T, 6) per factor
 
 
-def balance(trial: Trial, recorded: Mechanics) -> BalanceFit | None:
-    """Return the balance of forces of a motion, None where too little of it is measured."""
+def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> BalanceFit | None:
+    """Return the balance of forces of a motion, None where too little of it is measured.
+
+    moments (T, K+6): generalized forces of inverse dynamics where they are known.
+    """
     model, motion = recorded.model, recorded.unchanged
-    residual = measured_moments(trial, model, motion, recorded.wrenches)[:, -6:]
+    if moments is None:
+        moments = measured_moments(trial, model, motion, recorded.wrenches)
+    residual = moments[:, -6:]
     known: Mask = np.asarray(np.isfinite(residual).all(axis=1))
     if not trial.forces or known.sum() < max(SHORTEST_BALANCE * trial.markers.rate, 3):
         return None
@@ -245,7 +250,10 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     # A leaning force may come from the plates, a channel or the laboratory, which need different repairs.
     if any(f.severity != "note" and f.code == "leaning_force" for f in case.findings):
         return
-    measured = balance(trial, recorded)
+    prepared, moments = case.prepared, None
+    if prepared is not None and prepared.mechanics is recorded and recorded.change is None:
+        moments = prepared.moments
+    measured = balance(trial, recorded, moments)
     if measured is None or len(flights(trial, FootLoads.from_trial(trial))):
         return
     known = {f.where.plate for f in case.findings if f.severity != "note"}

@@ -323,9 +323,10 @@ def moved_markers(case: Case) -> Iterator[Finding]:
     reported = {m for f in case.findings for m in f.where.markers}
     for markers, standing in bodies(case.trial).values():
         names = [name for name in markers if name in static] if standing else []
+        still = {name: median_of_known(static[name]) for name in names}
         # Without one of them the others must still show the segment.
         while len(names) > FEWEST_LEFT:
-            fits = {name: _fit(case.trial, static, name, [n for n in names if n != name]) for name in names}
+            fits = {name: _fit(case.trial, still, name, [n for n in names if n != name]) for name in names}
             # The marker without which the others keep their shape best.
             worst = min(fits, key=lambda name: fits[name][1])
             off = fits[worst][0]
@@ -339,13 +340,14 @@ def moved_markers(case: Case) -> Iterator[Finding]:
             names.remove(worst)
 
 
-def _fit(trial: Trial, static: Markers, name: str, others: list[str]) -> tuple[float, float]:
+def _fit(trial: Trial, standing: dict[str, Array], name: str, others: list[str]) -> tuple[float, float]:
     """Return the distance of a marker from its standing place among others, and the distance of the others from theirs
     [m].
 
-    Medians over the motion; where it cannot be measured, the marker is in its place and the others are not.
+    standing: place (3,) [m] of each marker. Medians over the motion; where it cannot be measured, the marker is in its
+        place and the others are not.
     """
-    still = np.stack([median_of_known(static[other]) for other in (*others, name)])
+    still = np.stack([standing[other] for other in (*others, name)])
     moving = np.stack([trial.markers[other] for other in (*others, name)], axis=1)
     seen = np.isfinite(moving).all(axis=(1, 2))
     if seen.sum() < FEWEST_AGREEING or not np.isfinite(still).all():
