@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 import os
 import runpy
@@ -13,9 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import types
+from numba.core.compiler import Flags
+from numba.core.targetconfig import TargetConfig
 
 from musclesolve._util import compiled_code
-from musclesolve._util.compiled_code import CompiledFunction, source_version
+from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, compiled, source_version
+from musclesolve._util.joined_compilation import PartLibrary, WholeLibrary, without_detours
 from musclesolve.muscles.paths.engine import PathLayout, solve_paths
 from musclesolve.muscles.paths.kernel import entry
 
@@ -88,6 +92,31 @@ def test_another_process_compiles_beside_this_one(name, tmp_path, monkeypatch):
     del sys.modules["beside"]
 
 
+def test_parts_are_joined_in_the_function_that_python_calls():
+    """Parts of parts, too, each once; only the whole has machine code."""
+
+    @compiled
+    def twice(x):
+        return 2.0 * x
+
+    @compiled
+    def sum_of_parts(x):
+        return twice(x) + twice(x + 1.0)
+
+    def whole(x):
+        return sum_of_parts(x) * twice(x)
+
+    function = CompiledFunction(whole, (types.float64,), OPTIONS, "parts", "compiling").load()
+    assert function(3.0) == (6.0 + 8.0) * 6.0
+    (of_whole,) = (each.library for each in function.overloads.values())
+    assert isinstance(of_whole, WholeLibrary)
+    for part in (twice, sum_of_parts):
+        (compiled_part,) = part.overloads.values()
+        library = compiled_part.library
+        assert isinstance(library, PartLibrary)
+        assert library.get_pointer_to_function(compiled_part.fndesc.llvm_func_name) == 0
+
+
 def test_other_insides_of_numba_only_cost_time(tmp_path, monkeypatch, caplog):
     """Kept code is loaded by numba itself where its private names are others."""
     (tmp_path / "small.py").write_text("def small(x):\n    return 2.0 * x\n")
@@ -101,6 +130,42 @@ def test_other_insides_of_numba_only_cost_time(tmp_path, monkeypatch, caplog):
     kept = made()
     with caplog.at_level("INFO", "musclesolve"):
         assert not kept._from_disk() and kept.load()(3.0) == 6.0 and not caplog.text
+
+
+PLAIN = """
+import sys
+import numba
+{broken}
+from musclesolve._util import compiled_code
+from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, compiled
+from numba import types
+
+@compiled
+def twice(x):
+    return 2.0 * x
+
+def whole(x):
+    return twice(x) + 1.0
+
+function = CompiledFunction(whole, (types.float64,), OPTIONS, "plain", "compiling").load()
+print(function(3.0), compiled_code.PART, compiled_code.WHOLE)
+"""
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        'numba.__version__ = "9.0.1"',
+        'sys.modules["musclesolve._util.joined_compilation"] = None',
+        "import numba.core.compiler; del numba.core.compiler.CompilerBase",
+    ],
+)
+def test_an_unknown_numba_compiles_its_own_way(broken, tmp_path):
+    (tmp_path / "plain.py").write_text(PLAIN.format(broken=broken))
+    shown = subprocess.run(
+        [sys.executable, "plain.py"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert shown.stdout.split() == ["7.0", "{}", "{}"]
 
 
 def test_the_version_is_that_of_the_sources(tmp_path):
@@ -151,3 +216,15 @@ def test_without_compilation_the_path_engine_still_works():
         check=True,
     )
     assert done.stdout.strip() == "[[1.41421356]]"
+
+
+def test_without_detours_options_are_the_same_and_everything_is_as_before_afterward():
+    flags = Flags()
+    flags.release_gil, flags.error_model = True, "numpy"
+    usual, values = TargetConfig.values, flags.values()
+    assert gc.isenabled()
+    with pytest.raises(KeyError), without_detours():
+        assert flags.values() == values and flags == flags.copy() and hash(flags) == hash(flags.copy())
+        assert not gc.isenabled() and TargetConfig.values is not usual
+        raise KeyError
+    assert gc.isenabled() and TargetConfig.values is usual

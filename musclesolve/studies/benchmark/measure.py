@@ -30,7 +30,7 @@ from musclesolve.sharing.solving import solve
 from musclesolve.version import __version__
 
 PACKAGES = (
-    *("numpy", "scipy", "numba", "casadi", "cyipopt"),
+    *("numpy", "scipy", "numba", "casadi", "cyipopt-wheels"),
     *("daqp", "quadprog", "osqp", "piqp", "proxsuite", "clarabel", "highspy", "nlopt"),
 )
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
