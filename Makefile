@@ -6,6 +6,7 @@
 #   make package  wheel and sdist; the wheel installed into an empty environment, and used from another folder
 #   make docs     plain words (tools/prose.py), and the documentation as a site, in site/index.html; a warning is an error
 #   make recipes  the tests on a copy to which every recipe of CONTRIBUTING.md was applied
+#   make road     what must be read, entered and opened for muscle forces, and the lines of the package
 #   make bench    measured comparisons of the solvers (slow; never part of the tests)
 #   make clean    remove the environment and everything that was produced
 
@@ -20,7 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 # Bytecode is kept: the tests start many processes, and each would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-thorough lint package docs recipes bench clean
+.PHONY: demo test test-thorough lint package docs recipes road bench clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
@@ -48,6 +49,9 @@ docs: $(VENV)/writers
 
 recipes: $(VENV)/installed
 	$(RUN) tools/follow_recipes.py
+
+road: $(VENV)/installed
+	$(RUN) tools/road.py
 
 bench: $(VENV)/installed
 	$(RUN) -m musclesolve benchmark
