@@ -44,8 +44,6 @@ LIKELY = 0.95
 _FEWEST_PLACES, _MOST_PLACES = 20, 200
 _MOST_TRIED = 5000
 """Places that are looked at: the time of a gap does not grow with the recording."""
-_MOST_TRIED = 5000
-"""Places that are looked at: the time of a gap does not grow with the recording."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,6 @@ def expected_error(
     length = len(interpolant.weights)
     needed = np.concatenate([interpolant.nodes, np.arange(length)])
     first = np.arange(max(-needed.min(), 0), len(samples) - max(needed.max(), 0))
-    first = first[:: max(len(first) // _MOST_TRIED, 1)]
     first = first[:: max(len(first) // _MOST_TRIED, 1)]
     missing = np.concatenate([[0], np.cumsum(~np.isfinite(samples).all(axis=1))])
     places = first[missing[first + needed.max() + 1] == missing[first + needed.min()]]
