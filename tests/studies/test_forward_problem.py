@@ -66,7 +66,7 @@ def test_in_every_frame_forward_dynamics_gives_back_the_motion(analysis, replay)
 
 
 def test_a_recorded_walk_goes_on_as_recorded(recorded):
-    """Finer samples take away what the forces miss between frames; docs/dynamics.md has 0.3 s of it."""
+    """Finer samples take away what the forces miss between frames; 0.3 s of it: python -m benchmarks.round_trip."""
     off = []
     for refine in (1, 10):
         problem = forward_problem(recorded, refine=refine, between="spline")
