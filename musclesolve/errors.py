@@ -1,19 +1,27 @@
 """Exceptions of the package: each names where the fault is, what was expected and how to fix it.
 
-The sentences of an error stand in `errors.toml` beside the code that raises it; the code gives key, place and fields:
+The sentences of an error stand beside its condition:
 
-    raise input_error("opensim.no_column", file=table.path, name=name, force=force)
+    raise input_error(
+        "opensim.no_column",
+        file=table.path,
+        problem=f"there is no column {name}",
+        code="missing_column",
+        expected=f"force and point beside {force}",
+        remedy="export all components of force and point",
+    )
+
+The key is the folder with its dots and a name; it stays the same as the code does. Sentences of an error that several
+places raise stand once, in `errors.toml` of the folder; these places give key, place and fields, and no problem:
 
     [no_column]
     code = "missing_column"
     problem = "there is no column {name}"
-    expected = "force and point beside {force}"
-    remedy = "export all components of force and point"
 
-The key is the folder with its dots and the name of the template; errors of `_util` and of this module stand in
-`musclesolve/errors.toml`, and their keys have no folder. A field is written as in a format string, with two more
-formats: `{names:, }` joins several names by what follows the colon, and `frame{count:|s}` has the text before the bar
-for one and the text behind it for any other number. `[phrases]` are parts of several sentences, used like fields.
+Keys of `_util` and of this module have no folder; their sentences stand in `musclesolve/errors.toml`. A field is
+written as in a format string, with two more formats: `{names:, }` joins several names by what follows the colon, and
+`frame{count:|s}` has the text before the bar for one and the text behind it for any other number. `[phrases]` are parts
+of several sentences, used like fields.
 """
 
 from __future__ import annotations
@@ -87,27 +95,37 @@ class InputError(MuscleSolveError):
         *,
         file: str | Path | None = None,
         where: object = None,
+        problem: str | None = None,
         code: str | None = None,
         expected: str | None = None,
         remedy: str | None = None,
         **fields: object,
     ) -> Self:
-        """Return the error of a template of `errors.toml`.
+        """Return the error of a key, with the sentences given or those of its template in `errors.toml`.
 
         Args:
-            key: the folder and the name of the template, such as "opensim.no_column".
+            key: the folder and a name, such as "opensim.no_column".
             file: the file at fault.
             where: the number of a line, or another place as text.
-            code: the kind of fault where the template states none.
-            expected: what would have been right where the template does not say it.
-            remedy: how to fix it where the template does not say it.
-            fields: what the sentences are filled with.
+            problem: what is wrong; None takes the template of the key.
+            code: the kind of fault; like what follows, in place of what the template states.
+            expected: what would have been right.
+            remedy: how to fix it.
+            fields: what the sentences of a template are filled with.
         """
-        folder, _, name = key.rpartition(".")
-        texts = error_templates(folder)
-        filled = texts.get("phrases", {}) | fields
-        parts = {part: _SENTENCE.format(text, **filled) for part, text in texts[name].items()}
-        given = {"code": code, "where": _place(where), "expected": expected, "remedy": remedy}
+        parts: dict[str, str] = {}
+        if problem is None:
+            folder, _, name = key.rpartition(".")
+            texts = error_templates(folder)
+            filled = texts.get("phrases", {}) | fields
+            parts = {part: _SENTENCE.format(text, **filled) for part, text in texts[name].items()}
+        given = {
+            "problem": problem,
+            "code": code,
+            "where": _place(where),
+            "expected": expected,
+            "remedy": remedy,
+        }
         parts |= {part: text for part, text in given.items() if text is not None}
         return cls(parts.pop("problem"), file=file, key=key, **parts)
 
