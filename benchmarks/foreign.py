@@ -30,7 +30,7 @@ DRAFTED = re.compile(r"^(?:# )?(mass_kg|stature_m|sex) = *([\w.\"]+)", re.MULTIL
 
 @dataclass
 class Outcome:
-    """What became of one motion of a folder."""
+    """The fate of one motion of a folder."""
 
     motion: str
     subject: str = ""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
@@ -35,6 +34,7 @@ from muscle_db.model import (
     WrapObject,
     leg_segments,
 )
+from muscle_db.parsed_toml import toml_table
 from muscle_db.paths import (
     LIMIT,
     Names,
@@ -158,7 +158,7 @@ def _root(text: str, file: str) -> TomlTable:
     """The table of a whole file."""
     try:
         bundled = file.removesuffix(".toml") in _own()
-        values = kept_toml(Path(__file__).with_name(file), text) if bundled else tomllib.loads(text)
+        values = kept_toml(Path(__file__).with_name(file), text) if bundled else toml_table(text)
     except RecursionError as fault:
         raise MuscleDatabaseError("not valid TOML: brackets are nested too deep", file=file) from fault
     except ValueError as fault:  # TOMLDecodeError, or an integer of thousands of digits

@@ -101,7 +101,7 @@ class InputError(MuscleSolveError):
         remedy: str | None = None,
         **fields: object,
     ) -> Self:
-        """Return the error of a key, with the sentences given or those of its template in `errors.toml`.
+        """Return the error of a key, with the given sentences, or the sentences of its template in `errors.toml`.
 
         Args:
             key: the folder and a name, such as "opensim.no_column".

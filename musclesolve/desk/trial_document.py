@@ -16,6 +16,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import InlineTable
 
+from muscle_db.parsed_toml import toml_table
 from musclesolve.drafting.choose_mapping import MARKER
 from musclesolve.drafting.draft_text import TODO
 from musclesolve.errors import InputError, input_error
@@ -80,7 +81,7 @@ class TrialDocument:
         """`content` and `fault`, found once for a text."""
         if self._parsed is None or self._parsed[0] != self.text:
             try:
-                self._parsed = self.text, tomllib.loads(self.text), ""
+                self._parsed = self.text, toml_table(self.text), ""
             except tomllib.TOMLDecodeError as error:
                 self._parsed = self.text, {}, str(error)
         return self._parsed[1:]

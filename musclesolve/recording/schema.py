@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from muscle_db.parsed_toml import toml_table
 from musclesolve._util.names import listed_beside, similar, suggestion
 from musclesolve.constants import TRIAL_FILE
 from musclesolve.errors import InputError, input_error
@@ -61,7 +62,7 @@ class Document:
         self.sha256 = hashlib.sha256(raw).hexdigest()
         self.lines = settings_lines(path, raw)
         try:
-            self.content: dict[str, Any] = tomllib.loads("\n".join(self.lines))
+            self.content: dict[str, Any] = toml_table("\n".join(self.lines))
         except tomllib.TOMLDecodeError as reason:
             place = re.search(r"\s*\(at line (\d+), column \d+\)", str(reason))
             text = self.lines[int(place[1]) - 1].strip() if place else ""

@@ -5,6 +5,7 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
+from muscle_db.parsed_toml import toml_table
 from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.errors import input_error
@@ -36,4 +37,4 @@ def read_text(path: Path, what: str) -> str:
 @lru_cache(maxsize=16)
 def toml_of(text: str) -> dict:
     """The table of a TOML text, parsed once; callers must not change the dict."""
-    return tomllib.loads(text)
+    return toml_table(text)

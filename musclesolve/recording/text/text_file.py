@@ -11,6 +11,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
+from muscle_db.parsed_toml import toml_table
 from muscle_db.regular_file import (
     RECORDING,
     SETTINGS,
@@ -122,7 +123,7 @@ def stated_table(path: Path, name: str) -> dict[str, Any] | None:
     """Return a table of a TOML file; None for any other file, and for a file without this table."""
     if path.suffix.casefold() == ".toml":
         with suppress(InputError, tomllib.TOMLDecodeError):
-            table = tomllib.loads("\n".join(read_lines(path))).get(name)
+            table = toml_table("\n".join(read_lines(path))).get(name)
             return table if isinstance(table, dict) else None
     return None
 

@@ -108,6 +108,45 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
     return result
 
 
+BALANCE = 1e-3
+"""Share within which forces and moments of a result belong together, far above single precision."""
+PRODUCED = ("activation", "force_capacity", "passive_force", "moment_arm", "joint_moment", "reserve_moment")
+
+
+def check_moments(result: xr.Dataset) -> None:
+    """Refuse a result whose numbers contradict each other in frames with a valid solution.
+
+    A tendon force is F = a F_c + F_p (activation, capacity, passive force), and the moments about the shared degrees of
+    freedom are sum_m r_m F_m + reserve. A result that lacks one of them is not checked.
+    """
+    if not {"muscle_force", *PRODUCED, *ALWAYS} <= set(result.variables) or "shared_dofs" not in result.attrs:
+        return
+    force = result["muscle_force"].transpose("time", "muscle").values
+    activation, capacity, passive = (result[name].transpose("time", "muscle").values for name in PRODUCED[:3])
+    shared = result.sel(dof=np.atleast_1d(result.attrs["shared_dofs"]))
+    arm, moment, reserve = (shared[name].transpose("time", "dof", ...).values for name in PRODUCED[3:])
+    valid = result["valid"].transpose("time", "side").values.all(axis=1)
+    for made, stated, whole, what in (
+        (
+            activation * capacity + passive,
+            force,
+            np.abs(force),
+            "activation times capacity are not the muscle forces",
+        ),
+        (
+            np.einsum("tdm,tm->td", arm, force) + np.nan_to_num(reserve),
+            moment,
+            np.einsum("tdm,tm->td", np.abs(arm), np.abs(force)),
+            "the muscle forces do not produce the joint moments",
+        ),
+    ):
+        wrong = valid & (np.abs(made - stated) > BALANCE * (1.0 + whole)).any(axis=1)
+        if wrong.any():
+            first = result["time"].values[wrong][0]
+            contradiction = f"in {wrong.sum()} of {valid.sum()} valid frames, from {first:g} s on, {what}"
+            raise _refused("results.forces_contradict_moments", result, contradiction=contradiction)
+
+
 def check_status(result: xr.Dataset) -> None:
     """Refuse a dataset with muscles of a leg that has no status, or whose status has no names."""
     _check_sides(result)

@@ -6,7 +6,6 @@ import hashlib
 import os
 import pickle
 import re
-import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, TypedDict
 
+from muscle_db.parsed_toml import toml_table
 from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve._util.checks import check_integer, check_keywords, one_or_several
 from musclesolve._util.processes import cores
@@ -283,7 +283,7 @@ def find_trials(arguments: Iterable[str | Path]) -> list[Path]:
 def _may_be_trial(path: Path) -> bool:
     """Return whether a TOML file has the table [files]; an unreadable file may be a trial."""
     try:
-        return "files" in tomllib.loads(read_regular(path, SETTINGS).decode("utf-8"))
+        return "files" in toml_table(read_regular(path, SETTINGS).decode("utf-8"))
     except (OSError, ValueError, RecursionError):
         return path.is_file()
 

@@ -31,7 +31,7 @@ from musclesolve.results.cycles.normalization import OF_SUBJECT, normalized
 from musclesolve.results.dataset.quantities import KINDS, in_set
 from musclesolve.results.dataset.result_quantities import texts
 from musclesolve.results.files.atomic_writing import written_whole
-from musclesolve.results.files.result_netcdf import opened_netcdf, storable
+from musclesolve.results.files.result_netcdf import DAMAGED, opened_netcdf, storable
 from musclesolve.results.finding import Finding
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.cycles_file import CYCLES
@@ -259,11 +259,11 @@ def _written(path: Path) -> Iterator[netCDF4.Dataset]:
 def _opened(file: Path) -> Iterator[netCDF4.Dataset]:
     """The cycles of a trial."""
     try:
-        source = opened_netcdf(file)
-    except OSError as error:
-        raise input_error("studies.cycles_cannot_read", file=file, reason=error.strerror or error) from error
-    with source:
-        yield source
+        with opened_netcdf(file) as source:
+            yield source
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise input_error("studies.cycles_cannot_read", file=file, reason=reason) from error
 
 
 def open_study(folder: str | Path) -> xr.Dataset:
@@ -285,7 +285,7 @@ def open_study(folder: str | Path) -> xr.Dataset:
         for coordinate in cycles.coords.values():
             coordinate.variable.load()
         return cycles
-    except (OSError, ValueError, KeyError) as error:
+    except DAMAGED as error:
         raise input_error(
             "studies.no_such_file" if not path.exists() else "studies.no_study_nc_damaged", file=path
         ) from error

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from types import SimpleNamespace
 
 import netCDF4
+import numpy as np
 import pytest
+from elastic_stride import elastic_result
 from refusals import refused
 from said import summary
 from synthetic_result import result, with_troubles
@@ -90,3 +93,36 @@ def test_a_large_result_without_room_changes_nothing(tmp_path, monkeypatch):
     with refused("not_writable", "result.nc"):
         write_result(result(), tmp_path / "result.nc")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_changed_bit_never_changes_a_number_silently(tmp_path, seed):
+    data = result()
+    whole, path = netcdf_bytes(data), tmp_path / "result.nc"
+    for place in np.random.default_rng(seed).integers(len(whole), size=8):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << (place % 8)
+        path.write_bytes(damaged)
+        with suppress(InputError):
+            again = read_result(path)
+            numbers = {name: each for name, each in data.variables.items() if each.dtype.kind in "fiub"}
+            assert all(again.variables[name].equals(each) for name, each in numbers.items() if name in again)
+
+
+def test_a_file_that_declares_more_than_it_can_hold_is_not_read(tmp_path):
+    with netCDF4.Dataset(tmp_path / "huge.nc", "w") as file:
+        file.createDimension("time", 400_000_000)
+        file.createVariable("muscle_force", "f8", ("time",), zlib=True)
+    with refused("bad_format", "3.2 GB"):
+        read_result(tmp_path / "huge.nc")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("muscle_force", "activation times capacity"), ("joint_moment", "joint moments")]
+)
+def test_forces_that_contradict_moments_are_noticed(tmp_path, name, said):
+    data = elastic_result().copy(deep=True)
+    data[name] *= -1.0
+    write_result(data, tmp_path / "result.nc")
+    with refused("bad_result", said, "result.nc"):
+        read_result(tmp_path / "result.nc")
