@@ -137,17 +137,6 @@ def momentum_imbalance(run: ContactSimulation, models: Sequence[str], straps: Se
     return float(np.abs(off).max() / np.abs(impulse).max())
 
 
-def asymmetry(run: ContactSimulation, who: str, middle: float = 0.0) -> float:
-    """The largest distance [m] of a point of a person from the mirror image of its counterpart; middle: where the plane
-    of symmetry is, to the left [m].
-    """
-    motion, points = run.motions[who], run.motions[who].model.topology.points
-    places = motion.q[:, : len(points)] - (0.0, middle, 0.0)
-    names, sides = [point.name for point in points], {"_r": "_l", "_l": "_r"}
-    other = [names.index(name[:-2] + sides.get(name[-2:], name[-2:])) for name in names]
-    return float(np.abs(places - places[:, other] * (1.0, -1.0, 1.0)).max())
-
-
 def straps_of(run: ContactSimulation, straps: Sequence[Strap]) -> Straps:
     """The straps of a simulation as they lie in its first frame."""
     models = {name: motion.model for name, motion in run.motions.items()}

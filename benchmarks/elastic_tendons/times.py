@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from time import perf_counter
-from typing import TypeVar
+from operator import itemgetter
 
 import numpy as np
 
@@ -12,22 +10,11 @@ from benchmarks.elastic_tendons.variants import COST, OWN, SETS, SOFT, motion
 from benchmarks.timing import measure
 from benchmarks.validation.page import table
 from musclesolve.sharing.solving import solve
+from musclesolve.studies.benchmark.measure import seconds_of
 from musclesolve.trajectory.collocation.collocation import Collocation
 from musclesolve.trajectory.motion_problem import MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution
 from musclesolve.trajectory.solve_motion import solve_motion, static_problem
-
-Found = TypeVar("Found")
-
-
-def timed(call: Callable[[], Found], repeats: int = 1) -> tuple[float, Found]:
-    """The shortest of some times [s], and what was found."""
-    seconds = []
-    for _ in range(repeats):
-        begin = perf_counter()
-        found = call()
-        seconds.append(perf_counter() - begin)
-    return min(seconds), found
 
 
 def total(found: MotionSolution, problem: MotionProblem) -> float:
@@ -51,8 +38,8 @@ def times() -> str:
 def _compared(problem: MotionProblem) -> tuple[str, ...]:
     static = static_problem(problem)[0]
     single = measure(lambda: solve(static, COST)).best
-    fast, ours = timed(lambda: solve_motion(problem, COST), 3)
-    slow, theirs = timed(lambda: solve_motion(problem, COST, Collocation()))
+    fast, ours = min((seconds_of(lambda: solve_motion(problem, COST)) for _ in range(3)), key=itemgetter(0))
+    slow, theirs = seconds_of(lambda: solve_motion(problem, COST, Collocation()))
     apart = np.abs(ours.activation - theirs.activation).max()
     cost = abs(total(ours, problem) / total(theirs, problem) - 1.0)
     if ours.solver != "structured" or not (ours.solved.all() and theirs.solved.all()):

@@ -11,7 +11,7 @@ from here import computed_here
 from thorough import THOROUGH
 
 from benchmarks import recorded_figures
-from benchmarks.chapter_4 import SUBJECTS, asymmetry, imbalance, momentum_imbalance, subject
+from benchmarks.chapter_4 import SUBJECTS, imbalance, momentum_imbalance, subject
 from benchmarks.recorded_figures import pattern, recorded, sentences
 from benchmarks.sled import SPEED, belted, figures, sled
 from benchmarks.tackle import FRONTAL, RUNS, tackle
@@ -132,6 +132,17 @@ def test_recording_that_fails_leaves_all_pages_as_they_were(tmp_path, monkeypatc
         recorded_figures.record({"sled": {"belted": {"peak": 5.0, "lap": float("nan")}}})
     assert first.read_text(encoding="utf-8") == "1"
     assert recorded()["sled"]["belted"]["peak"] == 1.0
+
+
+def asymmetry(run, who, middle=0.0):
+    """The largest distance [m] of a point of a person from the mirror image of its counterpart; middle: where the plane
+    of symmetry is, to the left [m].
+    """
+    motion, points = run.motions[who], run.motions[who].model.topology.points
+    places = motion.q[:, : len(points)] - (0.0, middle, 0.0)
+    names, sides = [point.name for point in points], {"_r": "_l", "_l": "_r"}
+    other = [names.index(name[:-2] + sides.get(name[-2:], name[-2:])) for name in names]
+    return float(np.abs(places - places[:, other] * (1.0, -1.0, 1.0)).max())
 
 
 MIDDLE = RigidSeat.printed().attachment[1]
