@@ -8,8 +8,8 @@ disk; the median of the repeats. Cold: the first use on a machine, everything co
 command). The page of a study is what `study` takes when all its trials are computed already, shared among its trials.
 The verdict at the desk is what its process does between the sharing of forces and the verdict. `aim`: the ratio, or
 the seconds of the processor, that a command should not exceed. A command that fails is printed with its last line.
-`--against`: every command of an earlier revision of git, too, in turn with those of today; the last columns have its
-processor time and that of today over it.
+`--against` runs every command of an earlier revision of git as well, in turn with today's commands. The last columns
+have the earlier processor time, and today's time over it.
 """
 
 from __future__ import annotations
