@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from scipy.integrate import cumulative_trapezoid
@@ -20,10 +19,12 @@ from musclesolve._util.names import unknown_name
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.contact.belt import Strap, Straps
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
+from musclesolve.dynamics.contact.surfaces import plane
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 from musclesolve.dynamics.forward.simulate import Simulation, momentum
 from musclesolve.dynamics.model.human_model import forward_human_model, human_model
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.motion.signals.injury_criteria import head_injury_criterion, severity_index
 
 MASS, STATURE = 81.52, 1.761
@@ -42,11 +43,12 @@ SKIN = 3.5e5
 """Stiffness of the skin on a hard ground [N/m^1.5], as in `forward_surfaces.toml`."""
 TWO_SKINS = SKIN / 2.0**1.5
 """Of two skins one behind the other: each gives half of the depth [N/m^1.5]."""
+FLOOR = plane("floor", (0, 0, 0), (0, 0, 1))
 
 Figures = dict[str, dict[str, float]]
 """What the runs of a case give: name of the run -> name of the quantity -> value."""
-Case = Callable[[Path, str], Figures]
-"""A case: simulates its runs with a subject, prints them, and draws them into a folder."""
+Case = Callable[[str], tuple[Figures, dict[str, ContactSimulation]]]
+"""A case: simulates its runs with a subject; their numbers, and the runs of which moving pictures are made."""
 
 
 def subject(name: str = STANDARD, mass: float | None = None) -> Model:
@@ -61,11 +63,17 @@ def subject(name: str = STANDARD, mass: float | None = None) -> Model:
     return forward_human_model(table(own if mass is None else mass, stature))
 
 
-def described(name: str) -> str:
-    """A subject in words, for pictures."""
-    _, mass, stature = SUBJECTS[name]
-    inertia = "printed inertia" if name == "printed" else "inertia of de Leva (1996)"
-    return f"man of {mass:g} kg, {stature:g} m, {inertia}"
+def bent_person(model: Model, angles: dict[str, float], lean: float) -> Array:
+    """Positions (N, 3) with joint angles [deg], both sides alike, leaning forward [deg]; the hips at the origin."""
+    joints = np.zeros((1, model.tree.joint_count))
+    for name, degrees in angles.items():
+        joints[0, [model.joint(f"{name}_{side}") for side in "rl"]] = np.radians(degrees)
+    return model.tree.pose(joints, np.zeros((1, 3)), leaning(lean)[None])[0]
+
+
+def leaning(degrees: float) -> Array:
+    """Rotation (3, 3) of a trunk that leans forward [deg]."""
+    return rotation_about(np.array([0.0, 1.0, 0.0]), np.radians([degrees]))[0]
 
 
 def center_acceleration(motion: Simulation, body: str) -> Array:
@@ -74,16 +82,6 @@ def center_acceleration(motion: Simulation, body: str) -> Array:
     weights = model.rigid_bodies.coordinates(model.mass.center)[number]
     parts = model.rigid_bodies.basic(motion.q, motion.qd, motion.qdd)[:, number]
     return np.einsum("k,tkx->tx", weights, parts)
-
-
-def accelerations(run: ContactSimulation, who: str) -> dict[str, tuple[Array, Array]]:
-    """Times [s] and accelerations [g] of the centers of mass of a person's head and neck, as curves to draw."""
-    head, neck = (center_acceleration(run.motions[who], body) / STANDARD_GRAVITY for body in ("head", "neck"))
-    return {
-        "head": (run.time, np.linalg.norm(head, axis=1)),
-        "head, forward": (run.time, head[:, 0]),
-        "neck": (run.time, np.linalg.norm(neck, axis=1)),
-    }
 
 
 @dataclass(frozen=True)
@@ -137,17 +135,6 @@ def momentum_imbalance(run: ContactSimulation, models: Sequence[str], straps: Se
     impulse = cumulative_trapezoid(force, run.time, axis=0, initial=0.0)
     off = gained - gained[0] - impulse - run.time[:, None] * weight
     return float(np.abs(off).max() / np.abs(impulse).max())
-
-
-def asymmetry(run: ContactSimulation, who: str, middle: float = 0.0) -> float:
-    """The largest distance [m] of a point of a person from the mirror image of its counterpart; middle: where the plane
-    of symmetry is, to the left [m].
-    """
-    motion, points = run.motions[who], run.motions[who].model.topology.points
-    places = motion.q[:, : len(points)] - (0.0, middle, 0.0)
-    names, sides = [point.name for point in points], {"_r": "_l", "_l": "_r"}
-    other = [names.index(name[:-2] + sides.get(name[-2:], name[-2:])) for name in names]
-    return float(np.abs(places - places[:, other] * (1.0, -1.0, 1.0)).max())
 
 
 def straps_of(run: ContactSimulation, straps: Sequence[Strap]) -> Straps:

@@ -1,13 +1,15 @@
 """Times that a person waits for: commands as whole processes, in seconds and as ratios to `musclesolve run
 --no-figures`.
 
-    python -m benchmarks.felt [TRIAL.toml] [--repeat N] [--samples N] [--cold]
+    python -m benchmarks.felt [TRIAL.toml] [--repeat N] [--samples N] [--cold] [--against REVISION]
 
 Ratios are ratios of processor time, which other work on the machine hardly changes. Warm: the compiled code is on
 disk; the median of the repeats. Cold: the first use on a machine, everything compiled (demo and run; with --cold every
 command). The page of a study is what `study` takes when all its trials are computed already, shared among its trials.
 The verdict at the desk is what its process does between the sharing of forces and the verdict. `aim`: the ratio, or
 the seconds of the processor, that a command should not exceed. A command that fails is printed with its last line.
+`--against` runs every command of an earlier revision of git as well, in turn with today's commands. The last columns
+have the earlier processor time, and today's time over it.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,16 +64,25 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--samples", type=int, default=1000, help="of Monte Carlo")
     parser.add_argument("--cold", action="store_true", help="every command on an empty cache, too")
+    parser.add_argument("--against", metavar="REVISION", help="an earlier revision of git")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, revision(given.against) as earlier:
         place = Path(name)
         commands = commands_of(given.trial.resolve(), given.samples, place)
         timed(commands[0])  # everything is compiled
         first = {each: timed(each) for each in commands}  # and what later commands read is made
-        warm = {
-            each: first[each] if each.once else median([timed(each) for _ in range(given.repeat)])
-            for each in commands
-        }
+        warm, before = {}, {}
+        for each in commands:
+            taken, ago = (
+                [],
+                [timed(each, source=earlier)] if earlier else [],
+            )  # the first of a revision compiles
+            for _ in range(0 if each.once else given.repeat):
+                ago += [timed(each, source=earlier)] if earlier else []
+                taken.append(timed(each))  # the last to write what later commands read
+            warm[each] = median(taken) if taken else first[each]
+            if earlier:
+                before[each] = median(ago[1:] or ago)
         verdict = Command("verdict at the desk", (), "1 s")
         warm[verdict] = median([verdict_at_desk(given.trial, place / "desk") for _ in range(given.repeat)])
         cold = {
@@ -77,7 +90,7 @@ def main() -> None:
             for number, each in enumerate(commands)
             if each.cold or given.cold
         }
-    print(table(warm, cold))
+    print(table(warm, cold, before))
 
 
 def commands_of(trial: Path, samples: int, place: Path) -> tuple[Command, ...]:
@@ -125,13 +138,25 @@ def commands_of(trial: Path, samples: int, place: Path) -> tuple[Command, ...]:
     return tuple(commands)
 
 
-def environment(cache: Path | None = None) -> dict[str, str]:
-    """The environment of a command; cache: an empty folder for compiled code.
+@contextmanager
+def revision(name: str | None) -> Iterator[Path | None]:
+    """A folder with the files of a revision, if one is named."""
+    if name is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        archive = subprocess.run(["git", "-C", str(ROOT), "archive", name], capture_output=True, check=True)
+        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+        yield Path(folder)
+
+
+def environment(cache: Path | None = None, source: Path = ROOT) -> dict[str, str]:
+    """The environment of a command; cache: an empty folder for compiled code; source: where the package is.
 
     Bytecode of Python is kept, as in every installation, though not in the folders of the sources.
     """
     own = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    own |= {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(bytecode())}
+    own |= {"PYTHONPATH": str(source), "PYTHONPYCACHEPREFIX": str(bytecode())}
     return own if cache is None else own | {"NUMBA_CACHE_DIR": str(cache)}
 
 
@@ -143,11 +168,12 @@ def bytecode() -> Path:
     return Path(folder.name)
 
 
-def timed(command: Command, cache: Path | None = None) -> Taken:
-    """Run a command once."""
+def timed(command: Command, cache: Path | None = None, source: Path | None = None) -> Taken:
+    """Run a command once; source: the folder of another revision."""
     words = [sys.executable, "-m", "musclesolve", *command.words]
     before, start = _processor(), time.perf_counter()
-    done = subprocess.run(words, env=environment(cache), capture_output=True, check=False)
+    own = environment(cache, source or ROOT)
+    done = subprocess.run(words, env=own, cwd=source, capture_output=True, check=False)
     clock, processor = time.perf_counter() - start, _processor() - before
     said = [line.strip("│ ") for line in done.stderr.decode().splitlines() if any(map(str.isalpha, line))]
     found = command.words[0] == "check" and done.returncode == 2 and not said  # an error of a trial, reported
@@ -184,11 +210,11 @@ def median(taken: list[Taken]) -> Taken:
     return failed[0] if failed else Taken(*middle)
 
 
-def table(warm: dict[Command, Taken], cold: dict[Command, Taken]) -> str:
-    """Seconds of processor and clock, and the ratio to the first command, warm and cold."""
+def table(warm: dict[Command, Taken], cold: dict[Command, Taken], before: dict[Command, Taken]) -> str:
+    """Seconds of processor and clock, and the ratio to the first command, warm and cold; before: earlier, warm."""
     first = next(iter(warm.values())).processor
     head = f"{'':<28}{'CPU [s]':>9}{'clock [s]':>11}{'ratio':>8}{'aim':>11}"
-    lines = [f"{head}   {'cold CPU':>9}{'clock':>8}{'ratio':>8}"]
+    lines = [f"{head}   {'cold CPU':>9}{'clock':>8}{'ratio':>8}   {'earlier':>8}{'ratio':>8}"]
     for command, taken in warm.items():
         line = f"{command.name:<28}"
         if taken.failure:
@@ -198,6 +224,9 @@ def table(warm: dict[Command, Taken], cold: dict[Command, Taken]) -> str:
         if command in cold and not cold[command].failure:
             one = cold[command]
             line += f"   {one.processor:9.2f}{one.clock:8.2f}{one.processor / first:8.2f}"
+        if command in before and not before[command].failure:
+            ago = before[command].processor
+            line = f"{line:<95}   {ago:8.2f}{taken.processor / ago:8.2f}"
         lines.append(line)
     return "\n".join(lines)
 

@@ -2,29 +2,45 @@
 
     python -m benchmarks.impact_cases [FOLDER] [--case tackle sled ...] [--subject printed] [--record]
 
-Prints what the text says beside what is found, and draws the motion and its histories into the folder. `--record` keeps
-the numbers and puts them into the documentation (`benchmarks.recorded_figures`). The pedestrian takes some minutes, and
-says how many.
+Prints the numbers of every run, and writes moving pictures into the folder. What the text says of them stands beside
+them in docs/corrections.md. `--record` keeps the numbers and puts them into the documentation
+(`benchmarks.recorded_figures`). The pedestrian takes some minutes, and says how many.
 """
 
 from __future__ import annotations
 
+from rich.table import Table
+
 from benchmarks.arguments import command_line, output_folder
-from benchmarks.chapter_4 import STANDARD, SUBJECTS, Case
+from benchmarks.chapter_4 import STANDARD, SUBJECTS, Case, Figures
 from benchmarks.pedestrian import pedestrian_case
 from benchmarks.recorded_figures import record
 from benchmarks.rollover.cases import rollover_case
 from benchmarks.sled import sled_case
-from benchmarks.sled_belts import belts_case
 from benchmarks.tackle import tackle_case
+from benchmarks.timing import console
+from musclesolve.report.picture.save_picture import save_picture
 
 CASES: dict[str, Case] = {
     "tackle": tackle_case,
     "sled": sled_case,
-    "belts": belts_case,
     "rollover": rollover_case,
     "pedestrian": pedestrian_case,
 }
+
+
+def show(case: str, found: Figures) -> None:
+    """Print the numbers: a table for each kind of run, with a row for each quantity or, of many runs, for each run."""
+    kinds: dict[tuple[str, ...], list[str]] = {}
+    for name, numbers in found.items():
+        kinds.setdefault(tuple(numbers), []).append(name)
+    for quantities, runs in kinds.items():
+        across = len(runs) <= len(quantities)
+        table = Table(case, *(runs if across else quantities))
+        for row in quantities if across else runs:
+            cells = [found[run][row] for run in runs] if across else list(found[row].values())
+            table.add_row(row, *(f"{value:.4g}" for value in cells))
+        console.print(table)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -44,7 +60,14 @@ def main(arguments: list[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     if given.record and given.subject != STANDARD:
         parser.error(f"the documentation quotes the subject {STANDARD!r}")
-    found = {name: CASES[name](given.folder, given.subject) for name in given.case}
+    found = {}
+    for case in given.case:
+        found[case], drawn = CASES[case](given.subject)
+        show(case, found[case])
+        for name, run in drawn.items():
+            file = given.folder / f"{name}.html"
+            save_picture(run, file, title=name.replace("_", " ").capitalize())
+            console.print(f"moving picture: {file}")
     if given.record:
         record(found)
 

@@ -26,7 +26,7 @@ from rich.table import Table as PrintedTable
 
 import musclesolve as ms
 from benchmarks.arguments import command_line
-from benchmarks.timing import console
+from benchmarks.timing import console, rms
 from benchmarks.validation.page import Absent, data_folder, written_trials
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import FAST
@@ -134,11 +134,6 @@ class Agreement:
 
 PARTS = ("total", "medial", "lateral")
 HEAD = ("rms", "r", "peak", "push-off", "medial", "lateral", "reserves")
-
-
-def rms(error: Array) -> float:
-    """The root of the mean square of errors (T,)."""
-    return float(np.sqrt(np.mean(error**2)))
 
 
 @cache

@@ -1,39 +1,30 @@
 """A seated and belted occupant on a deceleration sled (Silva 2003, 4.2): run by `benchmarks.impact_cases`.
 
 The sled comes with 20 km/h and stops. The source stops it by an energy absorber of which it gives no numbers, and shows
-the results in figures: here a pulse of half a sine, and what the text says of the results. Why the trunk leans to the
-side of the shoulder strap is the matter of `benchmarks.sled_belts`.
+the results in figures: here a pulse of half a sine, and what the text says of the results.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
-from rich.table import Table
 from scipy.optimize import least_squares
 
 from benchmarks.chapter_4 import (
     STANDARD,
     Figures,
     HeadInjury,
-    accelerations,
-    described,
     imbalance,
+    leaning,
     momentum_imbalance,
     subject,
 )
-from benchmarks.impact_pictures import histories, sequence, write
-from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.contact.belt import RigidSeat, Strap, sled_model, three_point_belt
 from musclesolve.dynamics.contact.body_surfaces import body_surfaces
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs
-from musclesolve.dynamics.forward.applied_forces import Force
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation, Start, simulate_contact
 from musclesolve.dynamics.forward.joint_resistance import JointResistance
 from musclesolve.dynamics.forward.simulate import Simulation, half_sine
@@ -69,36 +60,11 @@ RUNS: dict[str, tuple[float, Belt]] = {
 """Duration of the pulse [s], and the belt."""
 
 
-def sled_case(folder: Path, who: str = STANDARD) -> Figures:
-    """Simulate with and without belt, print and draw."""
-    table = Table(
-        *("sled", "peak head [g]", "HIC 36 ms", "HIC 15 ms", "SI", "neck, its limit [N m]"),
-        *(
-            "lap, shoulder [kN]",
-            "hips move [m]",
-            "turns, leans [deg]",
-            "CPU [s]",
-            "off: energy, momentum",
-        ),
-    )
-    found, runs = {}, {}
-    for name, (duration, belt) in RUNS.items():
-        begin = time.process_time()
-        run = runs[name] = sled(duration, belt, who)
-        seconds = time.process_time() - begin
-        one = found[name] = figures(run, belt(run.motions["occupant"].model))
-        table.add_row(
-            *(name, f"{one['peak']:.1f}", f"{one['criterion_36']:.0f}", f"{one['criterion_15']:.0f}"),
-            *(f"{one['severity']:.0f}", f"{one['neck']:.0f}, {one['neck_limit']:.0f}"),
-            f"{one['lap']:.1f}, {one['shoulder']:.1f}" if run.tension.size else "-",
-            *(f"{one['hips']:.2f}", f"{one['turn']:.0f}, {one['lean']:.0f}"),
-            *(f"{seconds:.1f}", f"{one['energy_off']:.0e}, {one['momentum_off']:.0e}"),
-        )
-    says = "below tolerance", "", "", "in Figure 4.16", "", "stays in the seat", "turns about the spine"
-    table.add_row("  printed", "no contact", *says, "", "")
-    console.print(table)
-    write(folder, pictures(runs["belted"], who))
-    return found
+def sled_case(who: str = STANDARD) -> tuple[Figures, dict[str, ContactSimulation]]:
+    """With and without belt; the printed belt to draw."""
+    runs = {name: sled(duration, belt, who) for name, (duration, belt) in RUNS.items()}
+    found = {name: figures(run, RUNS[name][1](run.motions["occupant"].model)) for name, run in runs.items()}
+    return found, {"sled_belted": runs["belted"]}
 
 
 def seated(model: Model, seat: RigidSeat, bent: Mapping[str, float] | None = None) -> Array:
@@ -123,10 +89,8 @@ def seated(model: Model, seat: RigidSeat, bent: Mapping[str, float] | None = Non
         angles[0, model.joint("neck_flexion")] = np.radians(LEAN)
         for name, degrees in (bent or {}).items():
             angles[0, model.joint(name)] = np.radians(degrees)
-        c, s = np.cos(np.radians(-LEAN)), np.sin(np.radians(-LEAN))
-        turned = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
         base = np.array([[guess[0], seat.attachment[1], guess[1]]])
-        return model.tree.pose(angles, base, turned[None])[0]
+        return model.tree.pose(angles, base, leaning(-LEAN)[None])[0]
 
     def missing(guess: Array) -> Array:
         q = placed(guess)
@@ -146,9 +110,8 @@ def sled(
     belt: Belt = belted,
     who: str = STANDARD,
     frames: Array = FRAMES,
-    forces: Callable[[Model, Array], Sequence[Force]] | None = None,
 ) -> ContactSimulation:
-    """The sled stops within a duration [s]; forces: what acts on the occupant beside joints, seat and straps."""
+    """The sled stops within a duration [s]."""
     model, base, seat = subject(who), sled_model(), RigidSeat.printed()
     q, skins = seated(model, seat), body_surfaces(model, "occupant")
     pairs = ContactPairs.build(
@@ -158,10 +121,9 @@ def sled(
     for name, one in (("sled", base), ("occupant", model)):
         moving[name][: one.topology.point_count, 0] = SPEED
     pulse = half_sine(np.array([-SPEED, 0.0, 0.0]), duration, BEGIN)
-    beside = [] if forces is None else forces(model, q)
     starts = {
         "sled": Start(base, base.standing, moving["sled"], pulse=pulse),
-        "occupant": Start(model, q, moving["occupant"], [JointResistance.build(model), *beside]),
+        "occupant": Start(model, q, moving["occupant"], [JointResistance.build(model)]),
     }
     return simulate_contact(starts, pairs, frames, straps=belt(model))
 
@@ -209,45 +171,3 @@ def trunk_angles(motion: Simulation) -> tuple[Array, Array, Array]:
     turn = np.degrees(np.arctan2(across[:, 0], across[:, 1]))
     lean = np.degrees(np.arcsin(trunk[:, 1] / np.linalg.norm(trunk, axis=1)))
     return turn, lean, np.degrees(np.arctan2(trunk[:, 0], trunk[:, 2]))
-
-
-def pictures(run: ContactSimulation, who: str) -> dict[str, Figure]:
-    """Figures 4.15 and 4.16: motion in the seat, acceleration of the head, resistance of the neck; tensions, too."""
-    title = "Belted occupant of a sled that stops from 20 km/h"
-    about = (
-        f"{described(who)}; chosen: pulse of half a sine, {1e3 * PULSE:g} ms from {BEGIN:g} s on, "
-        f"trunk leans back by {LEAN:g} deg, thighs point up by {THIGH:g} deg, webbing"
-    )
-    motion = run.motions["occupant"]
-    straps = belted(motion.model)
-    damping, limit = neck_moment(motion)
-    size = {
-        name: np.linalg.norm(moment, axis=1)
-        for name, moment in (("damping and limit", damping + limit), ("limit", limit))
-    }
-    return {
-        "4.15": sequence(
-            run,
-            (0.0, 0.08, 0.12, 0.18, 0.3),
-            {"side": ((-0.9, 0.6), (-0.2, 1.15)), "front": ((-0.2, 1.1), (-0.2, 1.15))},
-            straps=straps,
-            beside="sled",
-            title=title,
-            about=f"{about}; drawn in the frame of the sled",
-        ),
-        "4.16": histories(
-            title,
-            {
-                "(a) acceleration of the centers of mass": ("[g]", accelerations(run, "occupant")),
-                "(b) resistance of the joint of neck and torso": (
-                    "[N m]",
-                    {name: (run.time, values) for name, values in size.items()},
-                ),
-                "tension of the straps": (
-                    "[N]",
-                    {strap.name: (run.time, run.tension[:, k]) for k, strap in enumerate(straps)},
-                ),
-            },
-            about,
-        ),
-    }

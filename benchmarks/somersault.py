@@ -1,7 +1,5 @@
 """A back somersault on a trampoline, and the reactions in the joints of the legs (Blajer & Czaplicki 2005, figure 2).
 
-    python -m benchmarks.somersault [FOLDER]
-
 The source measured a somersault in the pike position. It prints neither motion nor forces of it, and says that the feet
 are on the bed from 0 to 0.4 s, that the joints bear most then, and that the vertical reaction drops from ankle to hip.
 This one is made: the seven-segment body bends its joints as `POSES` says, and the motion of the trunk follows from the
@@ -15,8 +13,7 @@ Three numbers are found (Powell's hybrid method) so that it is the somersault of
 lean at the first touch for a whole turn at the landing, and the horizontal velocity for a landing on the same place.
 
 Then everything is as with a measured motion: coordinates over time are differentiated, and lambda = E^T (h - M (D qdd +
-gamma)) (2.10). Checked are the balances that nothing above was made from: angular momentum and path of the center of
-mass in flight, energy against the work of bed and joints, and the hips' reaction against the motion of what is above.
+gamma)) (2.10). The figure is 2005.2 of `benchmarks.thesis_figures`.
 """
 
 from __future__ import annotations
@@ -25,23 +22,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.figure import Figure
-from rich.table import Table
-from scipy.integrate import cumulative_simpson, solve_ivp
+from scipy.integrate import solve_ivp
 from scipy.interpolate import BPoly
 from scipy.optimize import root
 
-from benchmarks.arguments import command_line, output_folder
-from benchmarks.thesis_figures.drawing import COLORS, key, panels, png
-from benchmarks.timing import console
+from benchmarks.thesis_figures.drawing import COLORS, key, panels
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.planar.planar_dynamics import (
     Load,
     Support,
     equations,
-    inverse_dynamics,
     joint_reactions,
     load_force,
-    mass_diagonal,
     support_position,
 )
 from musclesolve.dynamics.planar.planar_tree import (
@@ -49,7 +41,6 @@ from musclesolve.dynamics.planar.planar_tree import (
     PlanarTree,
     place,
     planar_body,
-    planar_motion,
 )
 from musclesolve.plotting.page.page_style import SMALL, TEXT
 from musclesolve.plotting.page.sheet import heading
@@ -76,7 +67,7 @@ SOLE = np.array([0.05, -0.066])
 GUESS = np.array([5.91, -0.173, -0.883])
 """Stiffness [kN/m], lean [rad], horizontal velocity [m/s]: where the search for them begins, near its end."""
 TOLERANCE = 1e-8
-FRAMES_HZ, MEASURED_HZ = 1000.0, 100.0
+FRAMES_HZ = 1000.0
 APART = 1.2
 """Distance between the figures of the picture, beside the way that they travel [m]."""
 JOINTS = {"ankle": 2, "knee": 1, "hip": 0}
@@ -209,94 +200,6 @@ def somersault(tree: PlanarTree | None = None) -> Somersault:
     )
 
 
-@dataclass(frozen=True)
-class Balances:
-    """Numbers that should be zero: drift of angular momentum in flight [kg m2/s] beside its size, of the center of mass
-    from a parabola [m], of energy [J] beside the work of the joints, force and moment that the base would need [N, N
-    m], and the hips' reaction less what moves all above them [N].
-    """
-
-    turning: float
-    angular_momentum: float
-    path: float
-    energy: float
-    work: float
-    residual: float
-    above: float
-
-
-def balances(run: Somersault) -> Balances:
-    """The laws that a somersault must obey."""
-    tree, motion, time = run.jumper.tree, run.motion, run.time
-    (p, pd, pdd), diagonal = motion.absolute(tree), mass_diagonal(tree)
-    points, speed, pull = (x.reshape(len(time), -1, 3) for x in (p, pd, pdd))
-    center, moving = (
-        np.einsum("b,tbx->tx", tree.mass, x[..., :2]) / tree.mass.sum() for x in (points, speed)
-    )
-    away, by = points[..., :2] - center[:, None], speed[..., :2] - moving[:, None]
-    spin = (away[..., 0] * by[..., 1] - away[..., 1] * by[..., 0]) @ tree.mass + speed[..., 2] @ tree.inertia
-    free = time > run.take_off
-    since = (time - time[free][0])[free, None]
-    parabola = center[free][0] + since * moving[free][0] - 0.5 * tree.gravity * since**2 * [0.0, 1.0]
-    moments = inverse_dynamics(tree, motion, [run.bed])
-    joints = tree.joints
-    bending = motion.qd[:, 2 + joints] - motion.qd[:, 2 + tree.parent[joints]]
-    worked = cumulative_simpson((moments.torque * bending).sum(axis=1), x=time, initial=0.0)
-    pushed = cumulative_simpson((load_force(tree, p, [run.bed]) * pd).sum(axis=1), x=time, initial=0.0)
-    energy = 0.5 * (pd**2) @ diagonal + tree.gravity * tree.mass.sum() * center[:, 1]
-    upper = tree.distal_segments[:, tree.segment("thigh")] == 0.0
-    needed = np.einsum("b,tbx->tx", tree.mass[upper], pull[:, upper, :2] + [0.0, tree.gravity])
-    return Balances(
-        turning=float(np.ptp(spin[free])),
-        angular_momentum=float(spin[free].mean()),
-        path=float(np.abs(center[free] - parabola).max()),
-        energy=float(np.abs(energy - energy[0] - worked - pushed).max()),
-        work=float(np.abs(worked).max()),
-        residual=float(np.abs(moments.residual).max()),
-        above=float(np.abs(run.reactions()[:, 0] - needed).max()),
-    )
-
-
-def measured(run: Somersault) -> Array:
-    """Reactions (T', J, 2) [N] from coordinates sampled as by a camera, differentiated by splines."""
-    every = round(FRAMES_HZ / MEASURED_HZ)
-    chosen = slice(None, None, every)
-    tree, bed = run.jumper.tree, Load("foot", run.bed.force[chosen], run.bed.moment[chosen])
-    motion = planar_motion(tree, run.time[chosen], run.motion.q[chosen])
-    return Somersault(run.jumper, run.time[chosen], motion, bed, run.take_off).reactions()
-
-
-def main() -> None:
-    """Print what the source says beside what is found, and draw."""
-    parser = command_line(__doc__)
-    parser.add_argument("folder", nargs="?", type=output_folder, default=".")
-    folder = parser.parse_args().folder
-    run = somersault()
-    table = Table("", "ours", "printed")
-    table.add_row("feet on the bed [s]", f"0 to {run.take_off:.3f}", "0 to 0.4")
-    table.add_row("landing after [s]", f"{run.time[-1]:.2f}", "")
-    for name, on_bed in (("support", True), ("flight", False)):
-        for axis, way in ((1, "vertical"), (0, "horizontal")):
-            row = ", ".join(f"{each:.2f}" for each in run.largest(on_bed, axis))
-            printed = "most loaded; drops from ankle to hip" if on_bed and axis == 1 else ""
-            table.add_row(f"{name}: {way} reaction of ankle, knee, hip [body weights]", row, printed)
-    console.print(table)
-    laws, off = balances(run), np.abs(measured(run) - run.reactions()[:: round(FRAMES_HZ / MEASURED_HZ)])
-    console.print(
-        f"bed {1e-3 * run.jumper.stiffness:.2f} kN/m, lean {np.degrees(run.motion.q[0, 2]):.2f} deg, forward "
-        f"{run.motion.qd[0, 0]:.3f} m/s at the first touch.\n"
-        f"In flight the angular momentum of {laws.angular_momentum:.2f} kg m2/s changes by {laws.turning:.0e}, the "
-        f"center of mass leaves its parabola by {laws.path:.0e} m. The energy is that of the work done, the joints' "
-        f"{laws.work:.0f} J, to {laws.energy:.0e} J; force and moment without a cause {laws.residual:.0e} N, N m; the "
-        f"hips carry what is above them to {laws.above:.0e} N.\n"
-        f"From {MEASURED_HZ:.0f} frames a second instead: {np.sqrt((off**2).mean()):.1f} N rms off, at most "
-        f"{off.max():.0f} N."
-    )
-    file = folder / "somersault.png"
-    file.write_bytes(png(picture(run)))
-    console.print(f"picture: {file}")
-
-
 def picture(run: Somersault) -> Figure:
     """The motion, and horizontal and vertical reactions over time (figure 2 of the source)."""
     figure, axes = panels(None, "Back somersault on a trampoline: reactions in the leg", 3, 1, 0.8)
@@ -337,7 +240,3 @@ def _lines(tree: PlanarTree, q: Array) -> list[Array]:
         np.array([at("thigh", 0.0), at("shank", 0.0), at("foot", 0.0), *foot, at("foot", 0.0)]),
         np.array([at("trunk", shoulder), at("forearm", 0.0), at("forearm", 0.4)]),
     ]
-
-
-if __name__ == "__main__":
-    main()

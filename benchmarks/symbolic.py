@@ -20,8 +20,9 @@ from musclesolve._util.arrays import Array
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.elastic.fiber_dynamics import FiberDynamics
+from musclesolve.muscles.muscle_set import load_muscle_set
 from musclesolve.muscles.muscle_state import MuscleState, muscle_state
-from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
+from musclesolve.muscles.scaling.scale_muscles import joined
 from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.symbolic.muscle_chain import MuscleChain
@@ -154,24 +155,14 @@ def cases() -> Iterator[tuple[str, Any, Any]]:
     large = ms.dynamics.human_model(stature=1.85, mass=95.0)
     for name in SETS:
         for label, body in (("standard", ms.dynamics.human_model()), ("1.85 m", large)):
-            sides = [ms.muscles.scale_muscles(body, _set(name), side, passive="table") for side in "rl"]
-            yield f"{name}, {label}", body, _joined(sides)
+            sides = [
+                ms.muscles.scale_muscles(body, load_muscle_set(name), side, passive="table") for side in "rl"
+            ]
+            yield f"{name}, {label}", body, joined(sides)
     own = Path(__file__).parents[1] / "examples" / "opensim_model" / "leg.osim"
     for file in [*(MODELS / f"{name}.osim" for name in NAMES), own]:
         if file.exists():
             yield file.name, ms.read_osim(file), None
-
-
-def _set(name: str) -> Any:
-    from musclesolve.muscles.muscle_set import load_muscle_set
-
-    return load_muscle_set(name)
-
-
-def _joined(sides: list[ScaledMuscles]) -> ScaledMuscles:
-    from musclesolve.muscles.scaling.scale_muscles import joined
-
-    return joined(sides)
 
 
 def main(poses: int) -> None:
@@ -190,7 +181,9 @@ def main(poses: int) -> None:
         report("  elastic", elastic_differences(elastic, states, state))
     body = ms.dynamics.human_model()
     for family in FAMILIES:
-        muscles = ms.muscles.scale_muscles(body, _set("gait2392_hip"), "r", passive="table", curves=family)
+        muscles = ms.muscles.scale_muscles(
+            body, load_muscle_set("gait2392_hip"), "r", passive="table", curves=family
+        )
         chain = ms.symbolic.muscle_chain(body, muscles)
         states = random_states(chain, poses, body)
         state = numeric_state(body, muscles, chain, states)

@@ -1,36 +1,28 @@
 """A standing man is tackled from in front (Silva 2003, 4.1): run by `benchmarks.impact_cases`.
 
 A man of the 50th percentile is met at the level of his lower torso by a player of 75 kg at 3 m/s. Where the players
-stand exactly, their poses, stiffness and friction are in figures or nowhere: chosen here, and varied by
-`benchmarks.tackle_map`.
+stand exactly, their poses, stiffness and friction are in figures or nowhere: chosen here.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
-from rich.table import Table
 
 from benchmarks.chapter_4 import (
+    FLOOR,
     SKIN,
     STANDARD,
     TWO_SKINS,
     Figures,
     HeadInjury,
-    accelerations,
-    described,
+    bent_person,
     imbalance,
     momentum_imbalance,
     subject,
 )
-from benchmarks.contact import FLOOR, bent_person
-from benchmarks.impact_pictures import histories, sequence, write
-from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.contact.body_surfaces import body_laws, body_surfaces, pairs_with
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, HertzContact
@@ -38,7 +30,6 @@ from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation, Start, simulate_contact
 from musclesolve.dynamics.forward.joint_resistance import JointResistance
 from musclesolve.dynamics.model.model import Model
-from musclesolve.report.picture.save_picture import save_picture
 
 FRAMES = np.linspace(0.0, 1.3, 5_201)
 STRIKING = (
@@ -98,32 +89,13 @@ RUNS = {
     "offset, head as on stone": replace(OFFSET, head=12.0),
     "offset, all parts touch": replace(OFFSET, everything=True),
 }
-PRINTED = {"frontal": ("0.63", "", "1.20", "", "", ""), "offset": ("0.63", "", "140", "2170", "873", "")}
 
 
-def tackle_case(folder: Path, who: str = STANDARD) -> Figures:
-    """Simulate all tackles, print and draw them."""
-    heads = "head meets floor after [s]", "at [m/s]", "peak [g]", "SI", "HIC 15 ms", "HIC 36 ms"
-    table = Table("tackle", *heads, "CPU [s]", "off: energy, momentum")
-    found, runs = {}, {}
-    for name, how in RUNS.items():
-        begin = time.process_time()
-        run = runs[name] = tackle(how, who)
-        seconds = time.process_time() - begin
-        one = found[name] = figures(run) | {"until": float(run.time[-1])}
-        touch = (f"{one['touch']:.2f}", f"{one['speed']:.2f}") if one["blows"] else ("-", "-")
-        row = (*touch, f"{one['peak']:.0f}", f"{one['severity']:.0f}")
-        table.add_row(
-            *(name, *row, f"{one['criterion_15']:.0f}", f"{one['criterion_36']:.0f}"),
-            *(f"{seconds:.1f}", f"{one['energy_off']:.0e}, {one['momentum_off']:.0e}"),
-        )
-        if name in PRINTED:
-            table.add_row("  printed", *PRINTED[name], "", "")
-            save_picture(run, folder / f"tackle_{name}.html", title=f"Tackle, {name}")
-            console.print(f"moving picture: {folder / f'tackle_{name}.html'}")
-    console.print(table)
-    write(folder, pictures(runs, who))
-    return found
+def tackle_case(who: str = STANDARD) -> tuple[Figures, dict[str, ContactSimulation]]:
+    """All tackles, and the two of the text to draw."""
+    runs = {name: tackle(how, who) for name, how in RUNS.items()}
+    found = {name: figures(run) | {"until": float(run.time[-1])} for name, run in runs.items()}
+    return found, {f"tackle_{name}": runs[name] for name in ("frontal", "offset")}
 
 
 def tackle(how: Tackle, who: str = STANDARD, frames: Array = FRAMES) -> ContactSimulation:
@@ -194,45 +166,3 @@ def figures(run: ContactSimulation) -> dict[str, float]:
         "energy_off": imbalance(run),
         "momentum_off": momentum_imbalance(run, ["man", "player"]),
     }
-
-
-def pictures(runs: dict[str, ContactSimulation], who: str) -> dict[str, Figure]:
-    """Figures 4.6 to 4.8: motion of both tackles, forward acceleration of the head, force on the right shoulder."""
-    both = {name: runs[name] for name in ("frontal", "offset")}
-    drawn = {}
-    for letter, (name, run) in zip("ab", both.items(), strict=True):
-        drawn[f"4.6{letter}"] = sequence(
-            run,
-            (0.0, 0.25, 0.5, 0.75, 1.0),
-            {"side": None, "front": None},
-            title=f"Tackle, {name}",
-            about=about(RUNS[name], who),
-        )
-    drawn["4.7"] = histories(
-        "Acceleration of head and neck of the tackled man",
-        {
-            f"({letter}) {name}": ("[g]", accelerations(run, "man"))
-            for letter, (name, run) in zip("ab", both.items(), strict=True)
-        },
-        about(FRONTAL, who, OFFSET),
-    )
-    offset = runs["offset"]
-    shoulders = {
-        side: (offset.time, np.linalg.norm(offset.force_on(f"man shoulder_{side[0]}"), axis=1))
-        for side in ("right", "left")
-    }
-    drawn["4.8"] = histories(
-        "Offset tackle, force of the ground on the shoulders", {"": ("[N]", shoulders)}, about(OFFSET, who)
-    )
-    return drawn
-
-
-def about(how: Tackle, who: str, *others: Tackle) -> str:
-    """Subject and chosen values of a tackle, and the offsets of others; two lines."""
-    offsets = " and ".join(f"{one.offset:g}" for one in (how, *others))
-    return (
-        f"{described(who)}; player of {how.mass:g} kg at {how.player_speed:g} m/s; chosen: offset {offsets} m, "
-        f"his trunk leans by {how.lean:g} deg, knees bent by {how.crouch:g} deg,\n"
-        f"skin {how.skin * SKIN:.2g} N/m^1.5, friction with the ground {how.friction:g}, between the players "
-        f"{how.grip:g}, restitution {how.restitution:g}, which parts of the players can touch"
-    )

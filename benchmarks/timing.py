@@ -1,4 +1,4 @@
-"""Functions with which benchmarks print, time, and compute side by side."""
+"""Functions with which benchmarks print, time, compare, and compute side by side."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 
+from musclesolve._util.arrays import Array
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.errors import MuscleSolveError
 from musclesolve.studies.benchmark.measure import measure
 
-__all__ = ["console", "measure", "processors", "side_by_side"]
+__all__ = ["console", "measure", "processors", "rms", "side_by_side"]
 
 console = Console(width=150, markup=False)
 processors = os.cpu_count() or 1
+
+
+def rms(values: Array) -> float:
+    """Root mean square."""
+    return float(np.sqrt(np.mean(np.square(values))))
 
 
 def side_by_side(

@@ -29,7 +29,7 @@ import numpy as np
 
 from benchmarks.arguments import command_line
 from benchmarks.calibration.leuven import Free, LeuvenCourse, LeuvenFit, LeuvenTrial, estimate
-from benchmarks.timing import console
+from benchmarks.timing import console, rms
 from benchmarks.validation.page import data_folder, table
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.person import COMPARED
@@ -90,11 +90,6 @@ class Walk:
             *(f"{rms(off):.1f}", f"{np.corrcoef(length, measured)[0, 1]:.2f}", f"{off.mean():+.1f}"),
             *(f"{100.0 * strain:.1f}", f"{np.abs(course.reserve).max():.1f}"),
         )
-
-
-def rms(values: Array) -> float:
-    """Root of the mean square."""
-    return float(np.sqrt(np.mean(np.square(values))))
 
 
 def median(call: Callable[[], LeuvenFit], repeats: int) -> tuple[float, LeuvenFit]:

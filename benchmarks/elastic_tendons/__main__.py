@@ -2,14 +2,14 @@
 
 python -m benchmarks.elastic_tendons [SECTION ...] [-o FOLDER | --write]
 
-Without names all sections, some eight minutes. They are printed; with -o a copy of the page and its figure go into a
+Without names all sections, some minutes. They are printed; with -o a copy of the page and its figure go into a
 folder, with --write into docs. The recorded walk is the trial tests/real/rajagopal_walk.toml;
 MUSCLESOLVE_DATA names another folder that holds it.
 """
 
 from __future__ import annotations
 
-from benchmarks.elastic_tendons import agreement, between, drawing, published, times
+from benchmarks.elastic_tendons import agreement, drawing, published, times
 from benchmarks.validation.page import PAGE as VALIDATION
 from benchmarks.validation.page import write_sections
 
@@ -21,11 +21,7 @@ SECTIONS = {
     "push_off": published.push_off,
     "calf": drawing.calf,
     "published": published.published,
-    "loads": times.loads,
     "times": times.times,
-    "growth": times.growth,
-    "starts": times.starts,
-    "between": between.between,
 }
 """What computes each section, by the name in its marker."""
 

@@ -9,6 +9,7 @@ the cosine of the pennation angle, which is taken out where capacities are compa
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -19,8 +20,9 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from benchmarks.opensim.walk import COORDINATES, CUTOFF_HZ, MODEL, MOMENTS, python_and_walk, run_tool
+from benchmarks.arguments import command_line
 from benchmarks.timing import console, measure
+from benchmarks.validation.page import data_folder
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
@@ -32,6 +34,9 @@ from musclesolve.sharing.solving import solve
 from musclesolve.studies.benchmark.measure import machine
 
 LEAST = 0.01
+START, END, CUTOFF_HZ = 0.45, 1.80, 6.0
+MODEL, COORDINATES, MOMENTS = "rajagopal_lai_uhlrich_2023_scaled.osim", "opensim_ik.mot", "opensim_id.sto"
+"""Files of the folder `reference` of the walk."""
 Files = tuple[Path, Path, Path]
 """Model, coordinates and moments."""
 COST = ActivationPower(2.0)
@@ -40,14 +45,20 @@ SHARING = Sharing(COST, find_solver("batch"))
 
 def main() -> None:
     """Run both and print the tables."""
-    chosen = python_and_walk(__doc__.splitlines()[0])
-    if chosen is None:
+    parser = command_line(__doc__)
+    parser.add_argument("--opensim-python", default=sys.executable)
+    python = parser.parse_args().opensim_python
+    walk = data_folder().resolve() / "rajagopal_walk"
+    if subprocess.run([python, "-c", "import opensim"], capture_output=True, check=False).returncode:
+        console.print(f"skipped: {python} has no opensim; pip install opensim, or --opensim-python")
         return
-    python, walk = chosen
     reference = walk / "reference"
     model, coordinates, moments = files = (reference / MODEL, reference / COORDINATES, reference / MOMENTS)
     with TemporaryDirectory() as folder:
-        run_tool(python, "opensim_tool.py", walk, Path(folder))
+        inputs = [model, coordinates, walk / "walk_grf.mot", START, END, CUTOFF_HZ, folder]
+        tool = [python, Path(__file__).with_name("opensim_tool.py"), *inputs]
+        alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        subprocess.run(list(map(str, tool)), check=True, env=alone, stdout=subprocess.DEVNULL)
         with np.load(Path(folder) / "opensim.npz") as stored:
             there = {name: stored[name] for name in stored}
         whole = _command(files, Path(folder) / "share")

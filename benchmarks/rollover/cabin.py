@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.chapter_4 import TWO_SKINS
-from benchmarks.contact import FLOOR
+from benchmarks.chapter_4 import FLOOR, TWO_SKINS
 from benchmarks.printed_inertia import printed_human
 from benchmarks.sled import seated
 from musclesolve._util.arrays import Array

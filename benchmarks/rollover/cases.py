@@ -6,15 +6,13 @@ The truck leaves its cart to the left, the left side down, and is alone, with a 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.table import Table
 
 from benchmarks.chapter_4 import (
+    FLOOR,
     STANDARD,
     Figures,
     HeadInjury,
@@ -23,12 +21,8 @@ from benchmarks.chapter_4 import (
     momentum_imbalance,
     subject,
 )
-from benchmarks.contact import FLOOR
-from benchmarks.impact_pictures import write
 from benchmarks.rollover.cabin import FRONT, Occupant, between, hard_headed, occupant, panels, tall_man
-from benchmarks.rollover.pictures import pictures
 from benchmarks.rollover.truck import DATA, otherwise, rows, skins, standing_truck, suspension, truck
-from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactLaw, ContactPairs
@@ -42,7 +36,7 @@ from musclesolve.motion.signals.injury_criteria import head_injury_criterion
 FRAMES = np.linspace(0.0, 2.0, 2_001)
 STEPS = Integration(tolerance=1e-5, stepper="rk45")
 STONE, HARDER = "head as on stone", 12.0
-"""A run that is not drawn: how much stiffer the head of its driver is, as in the tackle of that name."""
+"""A run: how much stiffer the head of its driver is, as in the tackle of that name."""
 RUNS: dict[str, Callable[[str], list[Occupant]]] = {
     "alone": lambda who: [],
     "50th percentile": lambda who: [occupant("driver", subject(who))],
@@ -60,77 +54,18 @@ OTHERWISE = {
 """The truck alone with other numbers than those chosen in `truck.toml`."""
 
 
-def rollover_case(folder: Path, who: str = STANDARD) -> Figures:
-    """Simulate, print and draw all runs."""
-    table = Table(
-        *(
-            "rollover",
-            "wheels touch [s]",
-            "cage touches [s]",
-            "roll at 0.8, 1.6, 2 s",
-            "most upward [g]",
-        ),
-        *("seconds", "energy", "momentum", "in flight"),
-    )
-    people = Table(
-        *("occupant", "head, chest [g]", "HIC 15 ms", "36 ms", "any window", "SI"),
-        *("lap before, after 1 s [kN]", "shoulder"),
-    )
-    blows = Table(
-        "occupant",
-        "HIC before 1 s",
-        "hit hardest by",
-        "at [s]",
-        "with [m/s]",
-        "force of ground, cabin on head [kN]",
-    )
+def rollover_case(who: str = STANDARD) -> tuple[Figures, dict[str, ContactSimulation]]:
+    """Trucks with whom `RUNS` has, empty ones of other numbers, and the truck at rest."""
     found: Figures = {}
-    runs: dict[str, ContactSimulation] = {}
-    inside: dict[str, list[Occupant]] = {}
+    drawn: dict[str, ContactSimulation] = {}
     for name, riders in RUNS.items():
-        inside[name] = riders(who)
-        begin = time.perf_counter()
-        runs[name] = rollover(inside[name])
-        found[name] = truck_row(table, name, runs[name], time.perf_counter() - begin)
-        straps = [strap.name for rider in inside[name] for strap in rider.straps]
-        for rider in inside[name]:
-            one = occupant_figures(runs[name], rider.name, straps)
-            found[f"{name}, {rider.name}"] = one
-            belt = [
-                f"{one[f'{strap}_early']:.1f}, {one[f'{strap}_late']:.1f}" if rider.straps else "-"
-                for strap in ("lap", "shoulder")
-            ]
-            criteria = ("criterion_15", "criterion_36", "criterion", "severity")
-            people.add_row(
-                f"{name}, {rider.name}",
-                f"{one['peak']:.1f}, {one['chest']:.0f}",
-                *(*(f"{one[key]:.0f}" for key in criteria), *belt),
-            )
-            blows.add_row(
-                *(f"{name}, {rider.name}", f"{one['criterion_early']:.0f}"),
-                "ground" if one["head_ground"] > one["head_cabin"] else "cabin",
-                *(f"{one['head_at']:.2f}", f"{one['head_speed']:.1f}"),
-                f"{one['head_ground']:.1f}, {one['head_cabin']:.1f}",
-            )
-    table.add_row("  printed", "0.3", "about 0.8", "upside down at 2 s", *[""] * 5)
-    people.add_row("  printed, 4.3", "", "above 5400", *[""] * 3, "8.0 and 9.5, then 35", "minor")
-    people.add_row("  printed, 4.4", *[""] * 4, "fatal", "", "")
-    blows.add_row("  printed, 4.3", "", "cabin: side and top panels", "", "", "")
-    for name, data in OTHERWISE.items():
-        begin = time.perf_counter()
-        run = rollover([], data=data)
-        found[name] = truck_row(table, name, run, time.perf_counter() - begin)
-    console.print(table)
-    console.print(people)
-    console.print(blows)
-    found["at rest"] = rest = rest_figures()
-    console.print(
-        f"The truck at rest: {rest['front']:.0f} N in front, {rest['rear']:.0f} N at the rear "
-        f"(printed 7840 and 6580); center of mass {rest['behind']:.3f} m behind the front axle (1.232), "
-        f"{rest['above']:.3f} m above the ground (0.650)"
-    )
-    write(folder, pictures({name: run for name, run in runs.items() if name != STONE}, inside))
-    return found
+        people = riders(who)
+        run = drawn[f"rollover_{name.replace(' ', '_')}"] = rollover(people)
+        found[name] = truck_figures(run)
+        straps = [strap.name for rider in people for strap in rider.straps]
+        found |= {f"{name}, {rider.name}": occupant_figures(run, rider.name, straps) for rider in people}
+    found |= {name: truck_figures(rollover([], data=data)) for name, data in OTHERWISE.items()}
+    return found | {"at rest": rest_figures()}, drawn
 
 
 def rest_figures() -> dict[str, float]:
@@ -145,18 +80,6 @@ def rest_figures() -> dict[str, float]:
         "behind": float(axle[0] - center[0]),
         "above": float(center[2] - axle[2] + DATA["tire"]["radius"]),
     }
-
-
-def truck_row(table: Table, name: str, run: ContactSimulation, seconds: float) -> dict[str, float]:
-    """Put the motion of the truck into a table; returns its numbers."""
-    one = truck_figures(run)
-    table.add_row(
-        *(name, f"{one['wheel']:.2f}", f"{one['cage']:.2f}"),
-        ", ".join(f"{one[f'roll_{at}']:.0f}" for at in ("08", "16", "20")),
-        *(f"{one['upward']:.0f}", f"{seconds:.1f}"),
-        *(f"{one[f'{what}_off']:.0e}" for what in ("energy", "momentum", "flight")),
-    )
-    return one
 
 
 def rollover(

@@ -15,7 +15,7 @@ import musclesolve as ms
 from benchmarks.thesis_figures import drawing
 from benchmarks.thesis_figures.comparison import Finding
 from benchmarks.thesis_figures.drawing import COLORS, key, panels, when
-from benchmarks.thesis_figures.function_groups import claims
+from benchmarks.thesis_figures.muscle_forces import claims
 from benchmarks.thesis_figures.muscle_names import (
     MARGIN,
     bursts_of,

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from benchmarks.thesis_figures.comparison import Finding
 from benchmarks.thesis_figures.drawing import key, over_cycle, panels
 from benchmarks.thesis_figures.study import SAGITTAL, Study
+from benchmarks.timing import rms
 from musclesolve._util.arrays import Array
 from musclesolve.plotting.page.sheet import heading
 
@@ -127,8 +128,3 @@ def over_draws(
         f"with Winter {like[:, 0].mean():.3f} and {like[:, 1].mean():.3f} "
         f"(better in {(like[:, 0] > like[:, 1]).sum()})."
     )
-
-
-def rms(values: Array) -> float:
-    """Root mean square."""
-    return float(np.sqrt(np.mean(values**2)))

@@ -17,11 +17,10 @@ from benchmarks.thesis_figures.configurations import configurations
 from benchmarks.thesis_figures.consistency import moment_of, support_moment
 from benchmarks.thesis_figures.cutoffs import cutoffs_of
 from benchmarks.thesis_figures.digitization import chosen_cutoffs, correlations, noise, positions, residuals
-from benchmarks.thesis_figures.function_groups import function_groups
 from benchmarks.thesis_figures.hill_curves import active_curves, passive_curve
 from benchmarks.thesis_figures.hof_1992 import explicit_moment, pressure_and_mass
 from benchmarks.thesis_figures.knee_acceleration import knee_acceleration
-from benchmarks.thesis_figures.muscle_forces import activations, compared_forces, forces
+from benchmarks.thesis_figures.muscle_forces import activations, compared_forces, forces, function_groups
 from benchmarks.thesis_figures.optimizers import optimizers
 from benchmarks.thesis_figures.routes_overlaid import overlaid
 from benchmarks.thesis_figures.saturation import saturation

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.thesis_figures.comparison import Finding
-from benchmarks.thesis_figures.consistency import rms
 from benchmarks.thesis_figures.drawing import COLORS, key, over_cycle, panels
 from benchmarks.thesis_figures.study import SAGITTAL, Study
+from benchmarks.timing import rms
 from musclesolve._util.arrays import Array
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.dynamics.inverse.newton_euler import (

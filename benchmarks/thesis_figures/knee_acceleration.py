@@ -13,9 +13,9 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from benchmarks.thesis_figures.comparison import Finding
-from benchmarks.thesis_figures.consistency import rms
 from benchmarks.thesis_figures.drawing import COLORS, key, over_cycle, panels
 from benchmarks.thesis_figures.study import SAGITTAL, SIDE, Study
+from benchmarks.timing import rms
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate, motion_with

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from benchmarks.thesis_figures.published import PUBLISHED
-from benchmarks.thesis_figures.study import SIDE, Study
+from benchmarks.thesis_figures.study import PUBLISHED, SIDE, Study
 from musclesolve._util.arrays import Array, Mask
 
 MARGIN = 10.0

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import xarray as xr
+from scipy.interpolate import CubicSpline
 
 import musclesolve as ms
-from benchmarks.thesis_figures.published import published_moment
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.data.bundled import reference_stride
@@ -39,6 +39,26 @@ SAGITTAL = {
     "knee": f"knee_flexion_{SIDE}",
     "ankle": f"ankle_dorsiflexion_{SIDE}",
 }
+PUBLISHED = Path(__file__).parents[2] / "tools" / "reference_stride"
+"""Published curves and times, whose tables name their sources."""
+FEWEST_SPREAD = 0.05  # N m/kg, least standard deviation: in swing that of the table is rounding
+MISPRINT = ("ankle_dorsiflexion", 94.0)  # printed 0.087, see winter_1991.csv
+
+
+def columns(file: str) -> dict[str, Array]:
+    """Columns of numbers of a table of tools/reference_stride, comments left out."""
+    lines = (PUBLISHED / file).read_text(encoding="utf-8").splitlines()
+    header, *rows = [line.split(",") for line in lines if not line.startswith("#")]
+    return {name: np.array([float(row[k]) for row in rows]) for k, name in enumerate(header)}
+
+
+def published_moment(dof: str, percent: Array) -> tuple[Array, Array]:
+    """Winter's (1991) mean moment and the standard deviation of Schwartz et al. (2008), [N m/kg]."""
+    winter, spread = columns("winter_1991.csv"), columns("schwartz_2008.csv")
+    kept = np.array([(dof, each) != MISPRINT for each in winter["percent"]])
+    mean = CubicSpline(winter["percent"][kept], winter[f"{dof}_moment"][kept])(np.clip(percent, 0.0, 100.0))
+    deviation = np.interp(percent, spread["percent"], spread[f"{dof}_moment_sd"])
+    return mean, np.maximum(deviation, FEWEST_SPREAD)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Sections on forces inside a knee: tables of `benchmarks.instrumented_knee` and `.bent_knees`, and figures."""
+"""Sections on forces inside a knee: tables of `benchmarks.instrumented_knee`, and figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
-from benchmarks import bent_knees
 from benchmarks.instrumented_knee import (
     BAND_HEAD,
     HEAD,
@@ -55,11 +54,6 @@ def knee_bands() -> str:
     about = "Force in the left knee of two walks: measured, computed, and the bands of 95 % of the samples"
     shown = picture(band_figure({OF_INPUTS: usual, "all sources": every}), "validation_knee_bands", about)
     return f"{table(('muscles', 'errors of', *BAND_HEAD), rows)}\n\n{shown}"
-
-
-def bent() -> str:
-    """The forces that press a knee in a squat and in a rise from a chair, one thing exchanged at a time."""
-    return "\n\n".join(table(each.head, each.rows) for each in (bent_knees.squats(), bent_knees.chairs()))
 
 
 SAMPLES = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.bent_knees import (
+from benchmarks.validation.bent_knees import (
     DEEPEST,
     FLEXION,
     HIPS,

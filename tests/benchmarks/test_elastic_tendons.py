@@ -1,4 +1,4 @@
-"""The page on elastic tendons has the sections of its command; the motions that it times are what they are called."""
+"""The page on elastic tendons has the sections of its command."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import tomllib
 from pathlib import Path
 
 import numpy as np
-import pytest
 import xarray as xr
 from document_pages import text_of
-from motion_cases import small_motion
 
-from benchmarks.elastic_tendons import published, times
+from benchmarks.elastic_tendons import published
 from benchmarks.elastic_tendons.__main__ import PAGE, SECTIONS
 from benchmarks.elastic_tendons.variants import stance
 
@@ -37,27 +35,6 @@ def test_published_values_are_those_of_the_page():
     file = Path(published.__file__).parent / "published.toml"
     for record in tomllib.loads(file.read_text(encoding="utf-8")).values():
         assert f"| {record['quantity']} | {published.stated(record)} |" in text
-
-
-def test_a_resampled_motion_keeps_its_course():
-    problem = small_motion()
-    finer = times.resampled(problem, 200.0)
-    assert finer.n_frames == 2 * problem.n_frames - 1
-    for name in ("musculotendon_length", "musculotendon_velocity", "moment"):
-        np.testing.assert_allclose(getattr(finer, name)[::2], getattr(problem, name), atol=1e-12)
-    slope = np.gradient(finer.musculotendon_length, finer.time, axis=0, edge_order=2)
-    np.testing.assert_allclose(slope, finer.musculotendon_velocity, atol=2e-3)
-
-
-@pytest.mark.parametrize("copies", [2, 3])
-def test_there_and_back_has_velocities_that_are_rates(copies):
-    problem = small_motion()
-    longer = times.there_and_back(problem, copies)
-    assert longer.n_frames == copies * (problem.n_frames - 1) + 1
-    slope = np.gradient(longer.musculotendon_length, longer.time, axis=0)
-    inner = np.ones(longer.n_frames, dtype=bool)
-    inner[:: problem.n_frames - 1] = False  # where it turns
-    np.testing.assert_allclose(slope[inner], longer.musculotendon_velocity[inner], atol=3e-3)
 
 
 def test_the_stance_that_ends_within_the_record():

@@ -11,7 +11,6 @@ from thorough import THOROUGH
 from benchmarks.chapter_4 import imbalance, momentum_imbalance
 from benchmarks.pedestrian import (
     CLEARANCE,
-    GROUND,
     IN_THE_WAY,
     OTHERS,
     POSITIONS,
@@ -21,19 +20,15 @@ from benchmarks.pedestrian import (
     SPEEDS,
     TIRE_WIDTH,
     WIDTH,
-    Outcome,
     Scene,
-    Throw,
     beside_tire,
     blown,
     bus_surfaces,
     feet_from_tire,
-    main,
+    figures,
     run_over,
-    thrown_with,
 )
 from benchmarks.recorded_figures import recorded
-from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics import separation, sphere
 from musclesolve.dynamics.forward.simulate import momentum
 
@@ -151,48 +146,12 @@ def test_a_tire_beside_or_over_a_foot(blow):
     assert beside_tire(passed) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("angle, which", [(0.0, 1), (np.arctan(0.6), 0)])
-def test_speeds_from_a_throw_are_those_of_flight_landing_and_slide(angle, which):
-    """Thrown from 0.9 m with 8 m/s: horizontally it is the larger speed, at the angle of friction the smaller."""
-    mu, g, height = 0.6, STANDARD_GRAVITY, 0.9
-    ahead, up = 8.0 * np.cos(angle), 8.0 * np.sin(angle)
-    down = np.sqrt(up**2 + 2.0 * g * height)
-    way = ahead * (up + down) / g + (ahead - mu * down) ** 2 / (2.0 * mu * g)
-    assert thrown_with(way, height, mu)[which] == pytest.approx(8.0)
-
-
-@pytest.mark.parametrize("degrees", [-8.0, 0.0, 20.0])
-def test_a_throw_at_a_known_angle_gives_its_speed(degrees):
-    """Thrown from 0.9 m with 8 m/s, up or down: flight, landing and slide at friction `GROUND` in closed form."""
-    g, height, angle = STANDARD_GRAVITY, 0.9, np.radians(degrees)
-    ahead, up = 8.0 * np.cos(angle), 8.0 * np.sin(angle)
-    down = np.sqrt(up**2 + 2.0 * g * height)
-    way = ahead * (up + down) / g + (ahead - GROUND * down) ** 2 / (2.0 * GROUND * g)
-    throw = Throw(way, ahead, up, *thrown_with(way, height, GROUND), 0.0, 0.0, 0.0)
-    assert throw.searle == pytest.approx(ahead)
-    assert (throw.most < 8.0) == (degrees < 0.0)
-
-
-def test_a_friction_below_zero_is_refused(tmp_path, capsys):
-    with pytest.raises(SystemExit):
-        main([str(tmp_path), "--friction", "-1"])
-    assert "--friction must be 0 or more" in capsys.readouterr().err
-
-
 @pytest.mark.skipif(not THOROUGH, reason="runs of a second and more: make test-thorough")
 @pytest.mark.parametrize("position, speed", [(2, 40), (8, 40), (8, 20)])
 def test_a_run_gives_the_recorded_numbers(position, speed):
-    found, kept = Outcome.from_run(run_over(position, speed), 0.0).figures, recorded()["pedestrian"]
+    found, kept = figures(run_over(position, speed)), recorded()["pedestrian"]
     for name in ("criterion", "peak", "turn", "rate", "beside"):
         assert found[name] == pytest.approx(kept[f"IP{position} at {speed}"][name], rel=1e-2), name
-
-
-@pytest.mark.skipif(not THOROUGH, reason="half a minute")
-@pytest.mark.parametrize("speed", [20, 40])
-def test_a_throw_gives_the_recorded_numbers(speed):
-    found, kept = Throw.from_speed(speed).figures, recorded()["pedestrian"][f"thrown at {speed}"]
-    for name in ("way", "speed", "down", "least", "most", "searle"):
-        assert found[name] == pytest.approx(kept[name], rel=1e-2), name
 
 
 @pytest.mark.skipif(not THOROUGH, reason="a minute")

@@ -1,17 +1,82 @@
-"""The somersault obeys the laws of flight and support, and its reactions are the same by every route of the source."""
+"""The somersault obeys the laws of flight and support, and its reactions are the same by every route of the source.
+
+Checked are balances that its motion was not made from: angular momentum and path of the center of mass in flight,
+energy against the work of bed and joints, and the hips' reaction against the motion of what is above.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 from planar_closed_forms import joint_reactions_classical, lower_limb_reactions
+from scipy.integrate import cumulative_simpson
 
-from benchmarks.somersault import SUPPORT, balances, measured, somersault
+from benchmarks.somersault import FRAMES_HZ, SUPPORT, Somersault, somersault
 from musclesolve.dynamics.planar import inverse_dynamics
-from musclesolve.dynamics.planar.planar_dynamics import load_force, torque_matrix
-from musclesolve.dynamics.planar.planar_tree import place
+from musclesolve.dynamics.planar.planar_dynamics import Load, load_force, mass_diagonal, torque_matrix
+from musclesolve.dynamics.planar.planar_tree import place, planar_motion
+
+MEASURED_HZ = 100.0
+
+
+@dataclass(frozen=True)
+class Balances:
+    """Numbers that should be zero: drift of angular momentum in flight [kg m2/s] beside its size, of the center of mass
+    from a parabola [m], of energy [J] beside the work of the joints, force and moment that the base would need [N, N
+    m], and the hips' reaction less what moves all above them [N].
+    """
+
+    turning: float
+    angular_momentum: float
+    path: float
+    energy: float
+    work: float
+    residual: float
+    above: float
+
+
+def balances(run: Somersault) -> Balances:
+    """The laws that a somersault must obey."""
+    tree, motion, time = run.jumper.tree, run.motion, run.time
+    (p, pd, pdd), diagonal = motion.absolute(tree), mass_diagonal(tree)
+    points, speed, pull = (x.reshape(len(time), -1, 3) for x in (p, pd, pdd))
+    center, moving = (
+        np.einsum("b,tbx->tx", tree.mass, x[..., :2]) / tree.mass.sum() for x in (points, speed)
+    )
+    away, by = points[..., :2] - center[:, None], speed[..., :2] - moving[:, None]
+    spin = (away[..., 0] * by[..., 1] - away[..., 1] * by[..., 0]) @ tree.mass + speed[..., 2] @ tree.inertia
+    free = time > run.take_off
+    since = (time - time[free][0])[free, None]
+    parabola = center[free][0] + since * moving[free][0] - 0.5 * tree.gravity * since**2 * [0.0, 1.0]
+    moments = inverse_dynamics(tree, motion, [run.bed])
+    joints = tree.joints
+    bending = motion.qd[:, 2 + joints] - motion.qd[:, 2 + tree.parent[joints]]
+    worked = cumulative_simpson((moments.torque * bending).sum(axis=1), x=time, initial=0.0)
+    pushed = cumulative_simpson((load_force(tree, p, [run.bed]) * pd).sum(axis=1), x=time, initial=0.0)
+    energy = 0.5 * (pd**2) @ diagonal + tree.gravity * tree.mass.sum() * center[:, 1]
+    upper = tree.distal_segments[:, tree.segment("thigh")] == 0.0
+    needed = np.einsum("b,tbx->tx", tree.mass[upper], pull[:, upper, :2] + [0.0, tree.gravity])
+    return Balances(
+        turning=float(np.ptp(spin[free])),
+        angular_momentum=float(spin[free].mean()),
+        path=float(np.abs(center[free] - parabola).max()),
+        energy=float(np.abs(energy - energy[0] - worked - pushed).max()),
+        work=float(np.abs(worked).max()),
+        residual=float(np.abs(moments.residual).max()),
+        above=float(np.abs(run.reactions()[:, 0] - needed).max()),
+    )
+
+
+def measured(run: Somersault):
+    """Reactions (T', J, 2) [N] from coordinates sampled as by a camera, differentiated by splines."""
+    every = round(FRAMES_HZ / MEASURED_HZ)
+    chosen = slice(None, None, every)
+    tree, bed = run.jumper.tree, Load("foot", run.bed.force[chosen], run.bed.moment[chosen])
+    motion = planar_motion(tree, run.time[chosen], run.motion.q[chosen])
+    return Somersault(run.jumper, run.time[chosen], motion, bed, run.take_off).reactions()
 
 
 @pytest.fixture(scope="module")

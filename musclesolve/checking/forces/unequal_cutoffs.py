@@ -8,7 +8,7 @@ leaves a moment of up to h |dF| at the hip, and less at the knee,
 
 Divided by the mass this moment is 0.1 N m/kg on the synthetic walk and 0.16 to 0.18 on the recorded walk, both without
 impacts, and 0.3 to 0.7 on a treadmill (6 and 25 Hz). There peaks of hip extension grow by 0.1 to 0.5 N m/kg; where the
-truth is known (`benchmarks/heel_strike.py`) they grow by 0.3, none of it made by muscles.
+truth is known (docs/motion.md) they grow by 0.3, none of it made by muscles.
 """
 
 from collections.abc import Iterator

@@ -12,7 +12,7 @@ the expected number of excursions above u is rho_0(u) + resels rho_1(u) with the
 1994, Hum Brain Mapp 1:210-20). Smoothness and probabilities come from the library spm1d (Pataky 2012, Comput Methods
 Biomech Biomed Engin 15:295-301). The statistics are computed here: the two-sample test of spm1d 0.4 divides by one
 variance for both groups, and finds differences that are not there where the smaller group is the more variable one
-(docs/study_statistics.md, ``python -m benchmarks.study_statistics``).
+(table in docs/study_statistics.md).
 """
 
 import itertools

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from examined import examined
+from impact_stride import ImpactStride, moments
 
-from benchmarks.heel_strike import ImpactStride, moments
 from musclesolve.forces import recording_of
 from musclesolve.synthetic.reference_stride import reference_stride
 from musclesolve.synthetic.synthetic_recording import synthetic_recording

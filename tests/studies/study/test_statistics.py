@@ -13,7 +13,6 @@ from scipy import stats
 from synthetic_study import PERCENT, bump, cycles, smooth
 from thorough import THOROUGH
 
-from benchmarks import study_statistics
 from musclesolve.results.plausibility import NOT_PLAUSIBLE, PLAUSIBLE
 from musclesolve.studies import compare_curves, group_means, subject_means
 from musclesolve.studies.study import random_field as module
@@ -463,19 +462,20 @@ def test_differences_are_found_where_there_are_none_as_often_as_the_level_says(d
     """Many null studies; limits of 99.9 %. Welch: the smaller group is three times as variable."""
     many, rng = 300 if THOROUGH else 150, np.random.default_rng(11)
     subjects, conditions = {"paired": (10, 2), "Welch": (24, 1), "repeated": (10, 3)}[design]
-    curves, groups = study_statistics.smooth(rng, subjects, conditions, many), None
+    curves, names = smooth(rng, subjects, conditions, many), {"conditions": ["c0", "c1", "c2"][:conditions]}
     if design == "Welch":
         curves[:6] *= 3.0
-        groups = ["a"] * 6 + ["b"] * 18
-    (rate,) = study_statistics.rates(study_statistics.study(curves, groups)).values()
+        names = {"groups": ["a"] * 6 + ["b"] * 18}
+    found = compared(curves, **names)
+    wrong = np.intersect1d(found["cluster_test"].values, np.flatnonzero(found["follows"].values < 0)).size
     low, high = stats.binom.interval(0.999, many, 0.05)
-    assert low <= many * rate <= high
+    assert low <= wrong <= high
 
 
 def test_a_difference_is_found_where_it_was_put(rng):
-    curves = study_statistics.smooth(rng, 12, 2, 40)
+    curves = smooth(rng, 12, 2, 40)
     curves[:, 1] += 4.0 * bump(40)
-    found = compare_curves(study_statistics.study(curves), ALONE)
+    found = compared(curves, conditions=["slow", "fast"])
     over = (found["start"].values < 40) & (found["end"].values > 40)
     assert np.unique(found["cluster_test"].values[over]).size >= 38
 
@@ -514,9 +514,9 @@ def test_where_groups_differ_each_is_compared_with_the_first(rng):
 def test_single_comparisons_are_wrong_no_more_often_than_the_analysis():
     """One of four conditions differs always, so the analysis does not protect the two others."""
     many, rng = 200 if THOROUGH else 100, np.random.default_rng(12)
-    curves = study_statistics.smooth(rng, 10, 4, many)
+    curves = smooth(rng, 10, 4, many)
     curves[:, 3] += 8.0 * bump(40)
-    found = compare_curves(study_statistics.study(curves), ALONE)
+    found = compared(curves, conditions=["c0", "c1", "c2", "c3"])
     wrong = set()
     for test in np.unique(found["cluster_test"].values):
         if str(found["effect"].values[test]) in ("condition: c1 - c0", "condition: c2 - c0"):

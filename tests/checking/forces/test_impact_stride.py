@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from impact_stride import IMPACT, PUSH, ImpactStride, course
 
-from benchmarks.heel_strike import IMPACT, PUSH, ImpactStride, course
 from musclesolve.synthetic.reference_stride import reference_stride
 
 

@@ -1,44 +1,31 @@
-"""Joint moments at heel strike by cut-offs of markers and forces, on a walk with impacts whose truth is known.
+"""A walk with impacts whose truth is known.
 
-    python -m benchmarks.heel_strike [TRIAL ...]
-
-The impact: right after heel strike the ground pushes the heel forward and upward for 40 ms, as on a treadmill where
-the foot lands faster than the belt. Hip and knee answer as free hinges, so that their true moments hardly change, while
-the foot is stopped. With q0(t) the bundled stride, s its reaction to the push and g'' a bump of 40 ms, less two slow
-ones that bring velocity and place back to zero,
+Right after heel strike the ground pushes the heel forward and upward for 40 ms, as on a treadmill where the foot lands
+faster than the belt. Hip and knee answer as free hinges, so that their true moments hardly change, while the foot is
+stopped. With q0(t) the bundled stride, s its reaction to the push and g'' a bump of 40 ms, less two slow ones that
+bring velocity and place back to zero,
 
     q(t) = q0(t) + s g(t),
 
 exact in all derivatives; the ground force of the striking foot follows from Newton's law, nothing being left at the
 pelvis. Both legs alike, half a stride apart.
-
-Of recorded trials, named by their files, the table has the measures that need no truth: the force that is missing at
-the pelvis in the first 80 ms after heel strikes.
 """
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
 
-from benchmarks.arguments import command_line, input_file
-from benchmarks.timing import console
-from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
-from musclesolve.forces import mechanics, recording_of
-from musclesolve.motion.events.gait_events import gait_events
+from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments
 from musclesolve.recording.data import SIDES, Trial
-from musclesolve.synthetic.reference_stride import ReferenceStride, reference_stride
-from musclesolve.synthetic.synthetic_recording import recording_files
+from musclesolve.synthetic.reference_stride import ReferenceStride
 
 Array = NDArray[np.float64]
 
@@ -49,19 +36,6 @@ RETURN = ((0.0, 0.3), (0.08, 0.42))
 """When the impact begins and ends, and the slow bumps that take its motion back [s]."""
 FREE = ("hip_flexion", "knee_flexion")
 """Joints of the leg that give way; the ankle is held."""
-STRIKE = 0.08
-"""How long after a heel strike counts as heel strike [s]."""
-DOFS = ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")
-PAIRS: list[tuple[float | str, float | None]] = [
-    *((6, forces) for forces in (6, 10, 15, 25, 50)),
-    *((10, forces) for forces in (10, 25)),
-    *((15, forces) for forces in (15, 50)),
-    (20, 20),
-    ("residual_analysis", None),
-    ("residual_analysis", 20),
-]
-"""Cut-offs of markers and forces [Hz]; None: the forces have that of the feet's markers."""
-MARKER_RATE, FORCE_RATE, NOISE_MM = 120.0, 1200.0, 1.0
 
 
 def bump(time: Array, first: float, last: float, order: int) -> Array:
@@ -154,70 +128,3 @@ def moments(trial: Trial, markers: float | str, forces: float | None) -> tuple[M
     how = {"cutoff_hz": markers} | ({} if forces is None else {"force_cutoff_hz": forces})
     found = mechanics(trial.with_settings(filter=how))
     return found, measured_moments(trial, found.model, found.motion, found.wrenches)
-
-
-def report_truth(size: float) -> None:
-    """Print the errors of joint moments of a synthetic walk."""
-    base = reference_stride()
-    stride = ImpactStride(base.layout, base.coefficients, size)
-    files = recording_files(
-        stride, seed=1, strides=2, noise_mm=NOISE_MM, marker_rate_hz=MARKER_RATE, force_rate_hz=FORCE_RATE
-    )
-    table = Table(title=f"impact x {size:g}: error, at heel strike, of the peak at heel strike [N m/kg]")
-    for heading in ("markers [Hz]", "forces [Hz]", *DOFS):
-        table.add_column(heading, no_wrap=True)
-    with tempfile.TemporaryDirectory() as name:
-        for file, content in files.items():
-            (Path(name) / file).write_bytes(content)
-        trial = recording_of(Path(name) / "trial.toml", "this benchmark")
-    mass, names = trial.subject.mass, list(stride.dof_names)
-    for markers, forces in PAIRS:
-        found, computed = moments(trial, markers, forces)
-        time = found.motion.time - trial.time_range[0]
-        true = stride.joint_moments(time)
-        cells = []
-        for dof in DOFS:
-            errors, at_strike, peaks = [], [], []
-            for side, since in zip(SIDES, stride._since_strike(time), strict=True):
-                own = computed[:, found.model.dof(f"{dof}_{side}")] / mass
-                truth, struck = true[:, names.index(f"{dof}_{side}")] / mass, since < STRIKE
-                peak = np.min if dof == "hip_flexion" else np.max
-                errors.append(own - truth)
-                at_strike.append((own - truth)[struck])
-                peaks.append(peak(own[struck]) - peak(truth[struck]))
-            cells.append(f"{_rms(errors):.3f} {_rms(at_strike):.3f} {np.mean(peaks):+.2f}")
-        table.add_row(f"{markers}", f"{forces or 'the same'}", *cells)
-    console.print(table)
-
-
-def report_residual(file: Path) -> None:
-    """Print what a recorded trial leaves at the pelvis."""
-    trial = recording_of(file, "this benchmark")
-    strikes = [event.time for side in SIDES for event in gait_events(trial).of("heel_strike", side)]
-    table = Table(title=f"{file.parent.name}/{file.name}: force missing at the pelvis [body weights]")
-    for heading in ("markers [Hz]", "forces [Hz]", "at heel strike", "forward, largest", "elsewhere"):
-        table.add_column(heading, no_wrap=True)
-    for markers, forces in PAIRS[:8]:
-        found, computed = moments(trial, markers, forces)
-        joints = found.model.tree.joint_count
-        residual = computed[:, joints : joints + 3] / (trial.subject.mass * STANDARD_GRAVITY)
-        since = found.motion.time[:, None] - np.array(strikes)
-        struck = ((since >= 0.0) & (since < STRIKE)).any(axis=1)
-        size = np.linalg.norm(residual, axis=1)
-        cells = _rms([size[struck]]), np.nanmax(np.abs(residual[struck, 0])), _rms([size[~struck]])
-        table.add_row(f"{markers}", f"{forces}", *(f"{cell:.3f}" for cell in cells))
-    console.print(table)
-
-
-def _rms(parts: list[Array]) -> float:
-    return float(np.sqrt(np.nanmean(np.concatenate(parts) ** 2)))
-
-
-if __name__ == "__main__":
-    parser = command_line(__doc__)
-    parser.add_argument("trials", nargs="*", type=input_file)
-    console.width = 130
-    for impact in (0.0, 1.0):
-        report_truth(impact)
-    for recorded in parser.parse_args().trials:
-        report_residual(recorded)

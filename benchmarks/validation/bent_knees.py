@@ -1,7 +1,5 @@
 """The forces that press a bent knee: a squat and a rise from a chair at rest, one thing exchanged at a time.
 
-python -m benchmarks.bent_knees
-
 The standard subject (70.25 kg, 1.70 m) holds poses, half of the weight on each foot: motion and moments are known
 without markers. Forces in body weights, default set and cost unless stated.
 
@@ -16,25 +14,19 @@ Squat to 110 degrees, force in the knee by its flexion:
 
 Rise from a chair when the seat is left, knees at 90 degrees, feet flat: force in knee and hip and the moment of the
 flexors of the knee, by the flexion of the hip; *: with a reserve.
-
-Then arms of the patellar ligament and of the quadriceps beside measured ones, and the peaks of a drop jump on a model
-of AddBiomechanics (`share`, 15 Hz), in the folder that MUSCLESOLVE_DATA names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from rich.table import Table
 
 import muscle_db
 import musclesolve as ms
-from benchmarks.timing import console
-from benchmarks.validation.page import Absent, data_folder
+from benchmarks.validation.page import table
 from muscle_db.model import LEG_DOFS
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_COST, USUAL_LEAST_ACTIVATION
@@ -50,7 +42,6 @@ from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.recorded_body import Knee, MuscleJoints, sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.share import sharing_problem
-from musclesolve.results.plausibility import in_vivo
 from musclesolve.sharing.cost import Cost, JointReactionSquared
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
@@ -221,22 +212,12 @@ def antagonists(found: SolvedGroup) -> Array:
     return np.asarray(np.maximum(moment, 0.0).sum(axis=1))
 
 
-class Listing(NamedTuple):
-    """A table in words."""
-
-    title: str
-    head: tuple[str, ...]
-    rows: list[tuple[str, ...]]
-
-    def printed(self) -> Table:
-        """For the terminal."""
-        shown = Table(*self.head, title=self.title)
-        for row in self.rows:
-            shown.add_row(*row)
-        return shown
+def bent() -> str:
+    """Both tables."""
+    return f"{squats()}\n\n{chairs()}"
 
 
-def squats() -> Listing:
+def squats() -> str:
     """The squat, one thing exchanged at a time."""
     arm, usual = ligament_arm(), Held()
     depth = np.array(FLEXION) / DEEPEST
@@ -282,10 +263,10 @@ def squats() -> Listing:
     for about, exchanged in exchanges.items():
         found = replace(usual, **exchanged).solved(SQUAT, depth)
         row(about, contact(found), found)
-    return Listing("squat", head, rows)
+    return table(head, rows)
 
 
-def chairs() -> Listing:
+def chairs() -> str:
     """The seat is left: force in the knee and in the hip, and the moment of the flexors of the knee."""
     rows = list[tuple[str, ...]]()
     usual, once = Held(), np.ones(1)
@@ -314,95 +295,4 @@ def chairs() -> Listing:
             rows.append(("moment of knee and hip [N m]", *moments))
         rows.append((about, *cells))
     head = ("exchanged", *(f"hip at {hip:.0f}" for hip in HIPS))
-    return Listing("chair: knee, hip, flexors [N m]", head, rows)
-
-
-ANGLES = (0.0, 10.0, 20.0, 40.0, 50.0, 60.0, 70.0, 90.0, 110.0)
-MEASURED = {
-    "ligament, MRI (PMC7547162)": {0.0: 42.6, 20.0: 39.9, 40.0: 37.7, 60.0: 36.2},
-    "quadriceps, men, dynamic MRI (PMC4662057)": {10.0: 47.1, 50.0: 31.5},
-    "quadriceps, women, dynamic MRI (PMC4662057)": {10.0: 45.5, 50.0: 32.9},
-}
-"""Arms [mm] by flexion [deg]; of the quadriceps the effective one, moment over tension of its tendon."""
-
-
-def arms() -> Listing:
-    """Arms of the patellar ligament and of the quadriceps (mean of the vasti) [mm]."""
-    rows = [
-        (about, *(f"{known[angle]:.0f}" if angle in known else "" for angle in ANGLES))
-        for about, known in MEASURED.items()
-    ]
-    rows.append(("ligament here", *(f"{1e3 * ligament_arm():.0f}" for _ in ANGLES)))
-    for database in ("gait2392_hip", "rajagopal_2023"):
-        geometry = ms.muscle_geometry({"knee_flexion_r": np.radians(ANGLES)}, database=database)["moment_arm"]
-        vasti = [
-            name
-            for name in geometry["muscle"].values.astype(str)
-            if name.startswith("vastus") and name.endswith("_r")
-        ]
-        mean = geometry.sel(dof="knee_flexion_r", muscle=vasti).mean("muscle").values
-        rows.append((f"vasti, {database}", *(f"{-1e3 * each:.0f}" for each in mean)))
-    return Listing("arms", ("arm [mm] at", *(f"{angle:.0f}" for angle in ANGLES)), rows)
-
-
-def jumps() -> Listing:
-    """Peaks of a drop jump on a scaled model, both legs; frames with a reserve left out."""
-    folder = data_folder() / "addbiomechanics" / "opencap_subject"
-    if not folder.is_dir():
-        raise Absent(f"no results of AddBiomechanics in {folder}")
-    files = folder / "Models" / "final.osim", folder / "IK" / "DJ1_ik.mot"
-    head = ("exchanged", "leg", "peak", "at [deg]", "ground", "moment over 46 mm", "flexors [N m]", "full")
-    rows = list[tuple[str, ...]]()
-    exchanges: dict[str, dict[str, Any]] = {
-        "nothing": {},
-        "without subtalar joint": {"without": ("subtalar_angle_r", "subtalar_angle_l")},
-        "cost activation_power": {"cost": "activation_power"},
-        "least force": {"cost": JointReactionSquared({"walker_knee": 1.0}, effort=1e-3)},
-    }
-    for about, exchanged in exchanges.items():
-        loads = folder / "ID" / "DJ1_grf.mot"
-        found = ms.share_model(*files, loads=loads, cutoff_hz=15.0, **exchanged)
-        body = found.attrs["subject_mass_kg"] * STANDARD_GRAVITY
-        for side in "rl":
-            here = found.sel(side=side)
-            solved = here["valid"].values.astype(bool) & (here["status"].values == Status.SOLVED)
-            force = np.linalg.norm(
-                found["joint_reaction"].sel(joint=f"walker_knee_{side}").transpose("time", "axis"), axis=1
-            )
-            top = int(np.nanargmax(np.where(solved, force, np.nan)))
-            at = found.isel(time=top)
-            arm = at["moment_arm"].sel(dof=f"knee_angle_{side}")
-            flexors = float((arm * at["muscle_force"]).clip(min=0.0).sum())
-            ground = float(np.linalg.norm(at["ground_reaction_force"].sel(side=side)))
-            moment, angle = (
-                float(at[name].sel(dof=f"knee_angle_{side}")) for name in ("joint_moment", "joint_angle")
-            )
-            own = [name for name in found["muscle"].values.astype(str) if name.endswith(f"_{side}")]
-            shares = force[top] / body, ground / body, abs(moment) / 0.046 / body
-            peak, pressed, alone = (f"{share:.1f}" for share in shares)
-            full = int((at["activation"].sel(muscle=own) > 0.99).sum())
-            at_angle = f"{np.degrees(angle):.0f}"
-            rows.append((about, side, peak, at_angle, pressed, alone, f"{flexors:.0f}", str(full)))
-    return Listing("drop jump; full: muscles at full activation", head, rows)
-
-
-def measured() -> Iterator[str]:
-    """Return the forces that implants measured, a line for each movement and joint."""
-    known = in_vivo()
-    for movement, joint in (("squat", "knee"), ("chair", "knee"), ("chair", "hip")):
-        for entry in known[movement][joint]:
-            yield f"measured, {known['words'][movement]}, {joint}: {entry['about']}"
-
-
-def main() -> None:
-    console.print(squats().printed(), chairs().printed(), arms().printed())
-    for line in measured():
-        console.print(line)
-    try:
-        console.print(jumps().printed())
-    except Absent as reason:
-        console.print(f"drop jump left out: {reason}")
-
-
-if __name__ == "__main__":
-    main()
+    return table(head, rows)

@@ -1,6 +1,4 @@
-"""The largest isometric moments of the standard subject beside those that young men were measured with.
-
-    python -m benchmarks.strength
+"""The largest isometric moments of the standard subject against those of young men.
 
 Measured are C1 (mean and standard deviation, times m g h) and C3, the angle of the largest moment, of Table 3 of
 Anderson, Madigan & Nussbaum (2007), J Biomech 40:3105-3113, men of 18 to 25 years, as RBDL tabulates it. How their
@@ -12,10 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from rich.table import Table
+import pytest
 
 import muscle_db
-from benchmarks.timing import console
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
@@ -82,18 +79,18 @@ def largest(database: str, exertion: Exertion, elastic: bool) -> tuple[float, fl
     return float(moment.max()), float(degrees[moment.argmax()])
 
 
-def main() -> None:
-    """Print a row for each exertion, a pair of columns for each muscle set."""
-    table = Table("exertion", "measured N m", *muscle_db.available())
-    for name, exertion in EXERTIONS.items():
-        mean, sd = measured(exertion)
-        cells = []
-        for database in muscle_db.available():
-            (rigid, _), (elastic, angle) = (largest(database, exertion, each) for each in (False, True))
-            cells.append(f"{rigid:.0f}, {elastic:.0f} at {angle:.0f} deg")
-        table.add_row(name, f"{mean:.0f} ({sd:.0f}) at {exertion.angle_deg:.0f} deg", *cells)
-    console.print(table)
+@pytest.mark.parametrize(("database", "most"), [("gait2392", 2.5), ("rajagopal_2023", 4.0)])
+def test_the_sets_are_those_of_strong_men(database: str, most: float) -> None:
+    """They can do what young men do, in nearly the same order of exertions."""
+    found = {name: largest(database, exertion, elastic=True) for name, exertion in EXERTIONS.items()}
+    ratio = [found[name][0] / measured(exertion)[0] for name, exertion in EXERTIONS.items()]
+    assert 0.9 < min(ratio) and max(ratio) < most
+    assert 40.0 <= found["knee extension"][1] <= 80.0  # measured: 65 degrees
+    moments = np.array([[found[name][0], measured(exertion)[0]] for name, exertion in EXERTIONS.items()])
+    ranks = np.argsort(np.argsort(moments, axis=0), axis=0)
+    assert np.corrcoef(ranks.T)[0, 1] > 0.7
 
 
-if __name__ == "__main__":
-    main()
+def test_knee_extension_of_gait2392_is_that_of_young_men() -> None:
+    mean, sd = measured(EXERTIONS["knee extension"])
+    assert abs(largest("gait2392", EXERTIONS["knee extension"], elastic=True)[0] - mean) < sd

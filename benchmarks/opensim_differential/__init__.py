@@ -1,1 +1,0 @@
-"""OpenSim models and their mutants as OpenSim computes them and as this package does, side by side."""
