@@ -26,6 +26,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, median_of_known
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.names import folded
 from musclesolve._util.sides import has_side
 from musclesolve.drafting.column_triples import SIDE_WORDS
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratch
@@ -112,11 +113,6 @@ def _spoken(names: Iterable[str]) -> tuple[dict[str, str], str]:
         return {}, ""
     words = {word: landmark for landmark, several in best["spoken"].items() for word in several}
     return words, f"{best['name']} ({best['source']})"
-
-
-def folded(name: str) -> str:
-    """A name in small letters, without signs."""
-    return re.sub(r"[^a-z0-9]", "", name.casefold())
 
 
 def named_markers(names: Iterable[str]) -> NamedMarkers:

@@ -196,8 +196,8 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
         if file.layout.channels:
             numbers = file.description.numbers("FORCE_PLATFORM:CHANNEL").ravel()
             of_plates = {int(number) - 1 for number in numbers if number > 0}
-            labels = enumerate(file.description.texts("ANALOG:LABELS")[: file.layout.channels])
-            channels = emg_channels([label for k, label in labels if label and k not in of_plates])
+            names = [name for k, name in file.channel_names.items() if k not in of_plates]
+            channels = emg_channels(names, recorded=True)
             if channels.muscles or channels.unknown:
                 contents.emg.append(EmgFile(path, file.channels(), channels))
     elif suffix == ".csv":

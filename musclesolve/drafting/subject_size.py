@@ -9,11 +9,12 @@ import numpy as np
 
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.message_text import count_of
+from musclesolve._util.names import folded
 from musclesolve.checking.case import Case
 from musclesolve.checking.forces.newtons_law import carried_mass, law, measured, total_force
 from musclesolve.checking.forces.plate_balance import SCALE
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.drafting.choose_mapping import MarkerChoice, folded
+from musclesolve.drafting.choose_mapping import MarkerChoice
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratch
 from musclesolve.drafting.folder_contents import MotionFiles, ScaleSetup
 from musclesolve.drafting.laboratory_axes import both, middle_path, path_of, seen

@@ -46,6 +46,7 @@ class MarkerNames:
         Other labels do not change, nor does a label whose name is already in use.
         """
         exact = set(markers.names) & (self.written | set(self.known.values()))
+        short = {name: label for label, name in markers.aliases.items()}
         others = (
             set(self.persons(markers)) - {self.person} if self.person is not None else self._doubles(markers)
         )
@@ -55,6 +56,8 @@ class MarkerNames:
             new = label if label in exact else self.name_of(label)
             if new is None and person not in others:
                 new = self.name_of(plain)
+            if new is None and label in short:
+                new = self.name_of(short[label])
             in_use = exact | set(names) | set(markers.names)
             names.append(new if new is not None and (new == label or new not in in_use) else label)
         return _with_names(markers, names)
