@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import SIDE_WORDS
 from musclesolve.checking.case import Case
-from musclesolve.drafting.column_triples import SIDE_WORDS
 from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.motion.signals.emg_envelope import linear_envelope
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Table
@@ -203,7 +203,7 @@ def left_out_text(reasons: Mapping[str, list[str]]) -> str:
 
 
 def _ranges(names: list[str]) -> list[str]:
-    """"Pin 1 to Pin 16" for all names between."""
+    """Return names, those that are alike but for a number as "Pin 1 to Pin 16"."""
     runs: list[list[str]] = []
     stem = None
     for name in names:
@@ -223,8 +223,8 @@ def emg_tables(file: EmgFile, name: str, in_markers: bool, case: Case | None) ->
     kept = [channel for channel in channels.muscles if channel in table.names and channel not in unknown]
     if not kept:
         todo = (
-            "enter what each channel of the EMG shows, such as soleus_r, or leave the tables out: every channel is left "
-            f"out, {left_out_text(reasons)}"
+            "enter what each channel of the EMG shows, such as soleus_r, or leave the tables out: every channel is "
+            f"{left_out_text(reasons)}"
         )
         line = Line("processed", False, "raw; true: linear envelopes")
         left = tuple(Line(channel, "MUSCLE_r") for channel in unknown)

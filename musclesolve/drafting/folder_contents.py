@@ -21,6 +21,7 @@ from musclesolve.recording.c3d.c3d_file import C3D, read_c3d
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.formats import MARKERS, read_markers
 from musclesolve.recording.markers.mapping_tables import HINGES
+from musclesolve.recording.markers.marker_names import by_person
 from musclesolve.recording.text.csv_file import read_csv_columns, read_csv_forces, read_csv_markers
 from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.recording.text.text_file import STORAGE, read_lines
@@ -190,7 +191,7 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
         file = read_c3d(path)
         plates = file.description.count("FORCE_PLATFORM:USED") or 0
         if file.shows_body:
-            contents.markers.append(MarkerFile(path, file.markers(), file, plates))
+            contents.markers.append(MarkerFile(path, by_person(file.markers()), file, plates))
         elif plates:
             contents.plates.append(PlateFile(path, plates))
         if file.layout.channels:
@@ -223,7 +224,7 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
 def _csv(path: Path, contents: FolderContents) -> None:
     """Markers, if every column is a coordinate in a stated unit; else forces or EMG, if the columns are named so."""
     try:
-        contents.markers.append(MarkerFile(path, read_csv_markers(path)))
+        contents.markers.append(MarkerFile(path, by_person(read_csv_markers(path))))
         return
     except InputError as error:
         refused = error

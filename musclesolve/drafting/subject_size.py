@@ -23,7 +23,7 @@ from musclesolve.motion.events.force_events import FootLoads, force_events
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.data import SIDES, Markers
-from musclesolve.recording.markers.marker_set import split_label
+from musclesolve.recording.markers.marker_names import split_label
 from musclesolve.results.facts import SHORTEST_CARRIED
 
 MASSES, STATURES = (20.0, 250.0), (0.9, 2.3)

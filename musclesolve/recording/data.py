@@ -158,7 +158,9 @@ class Table(FromFile):
 
     def by_written(self, written: Iterable[str]) -> Table:
         """Return the table with the other name of a column in place of its name, where the other one is written."""
-        other = {self.aliases[name]: name for name in written if name in self.aliases and name not in self.names}
+        other = {
+            self.aliases[name]: name for name in written if name in self.aliases and name not in self.names
+        }
         return replace(self, names=tuple(other.get(name, name) for name in self.names))
 
     def __getitem__(self, name: str) -> Array:

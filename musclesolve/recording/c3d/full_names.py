@@ -21,7 +21,9 @@ def full_names(labels: Sequence[str], descriptions: Sequence[str]) -> list[str]:
     pairs = list(zip(labels, texts, strict=True))
     cut = _are_cut([pair for pair in pairs if all(pair)])
     full = [
-        text if text and described[text] == 1 and (count[label] > 1 or (cut and _longer(label, text))) else label
+        text
+        if text and described[text] == 1 and (count[label] > 1 or (cut and _longer(label, text)))
+        else label
         for label, text in pairs
     ]
     # A description that is the label of another one would be a new repetition.

@@ -19,7 +19,13 @@ from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.markers.landmark_names import landmarks
-from musclesolve.recording.markers.mapping_tables import follows_segment, read_clusters, read_weights
+from musclesolve.recording.markers.mapping_tables import (
+    follows_segment,
+    markers_of,
+    read_clusters,
+    read_weights,
+)
+from musclesolve.recording.markers.marker_names import split_label
 from musclesolve.recording.schema import Document
 from musclesolve.recording.text.text_file import is_file
 
@@ -100,12 +106,6 @@ class MarkerNames:
                 path=markers.path,
             )
         return self.renamed(markers)
-
-
-def split_label(label: str) -> tuple[str, str]:
-    """Return person and name of a label such as "Ann:LASI"; the person is "" for a label without one."""
-    person, _, plain = label.partition(":")
-    return (person, plain) if person and plain else ("", label)
 
 
 def without_person(markers: Markers) -> Markers:
@@ -367,20 +367,6 @@ def _table(file: Document, name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise file.error("recording.markers.not_table", name, name=name)
     return value
-
-
-def markers_of(way: Any) -> list[str]:
-    """Return the markers of one definition of a landmark: a name, a midpoint or weights."""
-    if isinstance(way, str):
-        return [way]
-    named = [way.get(form) for form in ("midpoint", "weights")] if isinstance(way, dict) else []
-    return [
-        marker
-        for form in named
-        if isinstance(form, list | dict)
-        for marker in form
-        if isinstance(marker, str)
-    ]
 
 
 def first_way(ways: Iterable[Any], markers: set[str]) -> Any:

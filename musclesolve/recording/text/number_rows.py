@@ -69,7 +69,7 @@ def distinct_names(
 
 
 def by_place(name: str, where: str) -> list[str]:
-    """Return the names of the columns of a repeated name, by its places "line 9, columns 3 and 7": "RKNE (column 3)"."""
+    """Return the names of the columns of a repeated name, by its places "line 9, columns 3 and 7"."""
     kind, numbers = re.findall(r"(?:(\w+)s )?([\d, and]+)$", where)[-1]
     return [f"{name} ({kind or 'column'} {number})" for number in re.findall(r"\d+", numbers)]
 
@@ -91,14 +91,18 @@ def repeated_notes(kind: str, repeated: Mapping[str, str], path: Path) -> tuple[
         return ()
     named = shortened([f"'{name}'" for name in repeated], _MOST_NAMED)
     first = next(f"'{by_place(name, where)[0]}'" for name, where in repeated.items())
-    return (f"In {path.name} a {kind} occurs twice: {named}. Each of them has a name by its place, such as {first}.",)
+    return (
+        f"In {path.name} a {kind} occurs twice: {named}. Each of them has a name by its place, such as {first}.",
+    )
 
 
 def repeated_name(kind: str, name: str, where: object, path: Path) -> InputError:
     """Return the error of a repeated name in use."""
     places = [f"'{place}'" for place in by_place(name, where)] if isinstance(where, str) else []
     remedy = f"name the one that is meant by its place: {few(places)}" if places else None
-    return input_error("recording.text.stands_twice", file=path, where=where, remedy=remedy, kind=kind, name=name)
+    return input_error(
+        "recording.text.stands_twice", file=path, where=where, remedy=remedy, kind=kind, name=name
+    )
 
 
 def check_unique(names: Sequence[str], kind: str, path: Path, line: int) -> None:
