@@ -328,6 +328,33 @@ def travel(file: MarkerFile) -> float:
     return float(np.median(np.linalg.norm(high - low, axis=1))) / max(extent, 1e-9)
 
 
+GOES = 0.5
+"""Least horizontal way of a body that leaves its place, as a share of the height of all markers."""
+MOST_GHOSTS = 0.2
+"""Share of the markers that may stay where they are."""
+
+
+def leaves_place(file: MarkerFile) -> bool:
+    """Return whether the whole body goes from one place to another, as no one does whose joints are moved to be found.
+
+    The longest axis of the body is upright.
+    """
+    position = file.markers.position
+    with np.errstate(invalid="ignore"):
+        seen = np.isfinite(position).all(axis=2).sum(axis=0) > 1
+        if not seen.any():
+            return False
+        low, middle, high = np.nanquantile(position[:, seen], [0.05, 0.5, 0.95], axis=0)
+    upright = int(np.argmax(np.ptp(middle, axis=0)))
+    way = np.linalg.norm(np.delete(high - low, upright, axis=1), axis=1)
+    return bool(np.quantile(way, MOST_GHOSTS) > GOES * np.ptp(middle[:, upright]))
+
+
+def is_functional(file: MarkerFile) -> bool:
+    """Return whether joints are moved to be found: the name says so, and the subject stays in one place."""
+    return says_functional(file.path.stem) and not leaves_place(file)
+
+
 def file_roles(contents: FolderContents) -> FileRoles:
     """Determine the roles of the files."""
     files, left_out = _once(contents)
@@ -336,10 +363,10 @@ def file_roles(contents: FolderContents) -> FileRoles:
     standing = [
         file for file in files if moves[file.path] < (STILL_BY_NAME if stands_by_name(file.path) else STILL)
     ]
-    functional = [file for file in files if file not in standing and says_functional(file.path.stem)]
+    functional = [file for file in files if file not in standing and is_functional(file)]
     motions = [file for file in files if file not in standing and file not in functional]
-    if not motions:  # an exercise of the knee, which is what was to be analyzed
-        motions = [file for file in functional if bent_joints(file.path.stem)]
+    if not motions:  # an exercise, which is what was to be analyzed
+        motions = [file for file in functional if bent_joints(file.path.stem)] or functional
         functional = [file for file in functional if file not in motions]
     for short in [file for file in motions if file.markers.time.size < FEWEST_MOTION_FRAMES]:
         motions.remove(short)
