@@ -316,8 +316,8 @@ class FileRoles:
         return shown
 
 
-def travel(file: MarkerFile) -> float:
-    """Return the distance that the median marker moves, over the extent of the body; 0 without markers."""
+def travel(file: MarkerFile, share: float = 0.5) -> float:
+    """Return the distance that this share of the markers move at most, over the extent of the body; 0 without markers."""
     position = file.markers.position
     with np.errstate(invalid="ignore"):
         seen = np.isfinite(position).all(axis=2).sum(axis=0) > 1
@@ -325,7 +325,7 @@ def travel(file: MarkerFile) -> float:
             return 0.0
         low, middle, high = np.nanquantile(position[:, seen], [0.05, 0.5, 0.95], axis=0)
     extent = float(np.linalg.norm(np.ptp(middle, axis=0)))
-    return float(np.median(np.linalg.norm(high - low, axis=1))) / max(extent, 1e-9)
+    return float(np.quantile(np.linalg.norm(high - low, axis=1), share)) / max(extent, 1e-9)
 
 
 GOES = 0.5
@@ -358,7 +358,8 @@ def is_functional(file: MarkerFile) -> bool:
 def file_roles(contents: FolderContents) -> FileRoles:
     """Determine the roles of the files."""
     files, left_out = _once(contents)
-    moves = {file.path: travel(file) for file in files}
+    # One leg alone moves where a joint is moved to be found.
+    moves = {file.path: travel(file, 0.9 if says_functional(file.path.stem) else 0.5) for file in files}
     # Some who stand raise the arms, or come and go.
     standing = [
         file for file in files if moves[file.path] < (STILL_BY_NAME if stands_by_name(file.path) else STILL)
