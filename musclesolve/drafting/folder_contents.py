@@ -317,7 +317,7 @@ class FileRoles:
 
 
 def travel(file: MarkerFile, share: float = 0.5) -> float:
-    """Return the distance that this share of the markers move at most, over the extent of the body; 0 without markers."""
+    """Return how far this share of the markers move at most, over the extent of the body; 0 without markers."""
     position = file.markers.position
     with np.errstate(invalid="ignore"):
         seen = np.isfinite(position).all(axis=2).sum(axis=0) > 1

@@ -98,11 +98,11 @@ def repeated_notes(kind: str, repeated: Mapping[str, str], path: Path) -> tuple[
 
 def repeated_name(kind: str, name: str, where: object, path: Path) -> InputError:
     """Return the error of a repeated name in use."""
-    places = [f"'{place}'" for place in by_place(name, where)] if isinstance(where, str) else []
-    remedy = f"name the one that is meant by its place: {few(places)}" if places else None
-    return input_error(
-        "recording.text.stands_twice", file=path, where=where, remedy=remedy, kind=kind, name=name
-    )
+    how = "rename or remove one of them"
+    if isinstance(where, str):
+        places = [f"'{place}'" for place in by_place(name, where)]
+        how = f"name the one that is meant by its place: {few(places)}"
+    return input_error("recording.text.stands_twice", file=path, where=where, kind=kind, name=name, how=how)
 
 
 def check_unique(names: Sequence[str], kind: str, path: Path, line: int) -> None:
