@@ -198,7 +198,7 @@ class EmgFile:
 
 
 def left_out_text(reasons: Mapping[str, list[str]]) -> str:
-    """What is left out and why, in words; names that are alike but for a number only at both ends."""
+    """Return what is left out and why, in words; of names that differ by a number only the first and the last one."""
     return "; ".join(f"{reason}: {', '.join(_ranges(names))}" for reason, names in reasons.items())
 
 

@@ -274,7 +274,7 @@ def _on_plates(recording: MarkerFile, forces: ForceFile | None) -> tuple[Array, 
 
 
 def carried_all_the_time(force: Array, rate: float, name: str) -> Iterator[Mass]:
-    """Yield the mass by the mean force of plates that carry the whole body all the time: those of a treadmill.
+    """Yield the mass by the mean force of plates that carry the whole body all the time, as belts of a treadmill do.
 
     Over whole steps, from one rise of the force through its mean to the last one; no marker is used.
     """
