@@ -199,10 +199,10 @@ class EmgFile:
 
 def left_out_text(reasons: Mapping[str, list[str]]) -> str:
     """Return what is left out and why, in words; of names that differ by a number only the first and the last one."""
-    return "; ".join(f"{reason}: {', '.join(_ranges(names))}" for reason, names in reasons.items())
+    return "; ".join(f"{reason}: {', '.join(ranges(names))}" for reason, names in reasons.items())
 
 
-def _ranges(names: list[str]) -> list[str]:
+def ranges(names: list[str]) -> list[str]:
     """Return names, those that are alike but for a number as "Pin 1 to Pin 16"."""
     runs: list[list[str]] = []
     stem = None

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from musclesolve.drafting.column_triples import PlateNames, plates_of
-from musclesolve.drafting.emg_channels import EmgFile, emg_channels
+from musclesolve.drafting.emg_channels import EmgFile, emg_channels, ranges
 from musclesolve.errors import InputError, input_error
 from musclesolve.opensim.external_loads import StatedLoad, identified_columns, stated_loads
 from musclesolve.opensim.xml_tree import Element, read_xml
@@ -201,6 +201,10 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
             channels = emg_channels(names, recorded=True)
             if channels.muscles or channels.unknown:
                 contents.emg.append(EmgFile(path, file.channels(), channels))
+            elif names:
+                contents.others.append(
+                    f"{path.name} (channels whose names mean no muscle: {', '.join(ranges(names))})"
+                )
     elif suffix == ".csv":
         _csv(path, contents)
     elif suffix in MARKERS:

@@ -163,3 +163,16 @@ def test_what_is_left_out_is_said_with_its_reason(tmp_path: Path) -> None:
     said = dict(draft_folder(as_c3d(folder, tmp_path / "c3d", with_pins)).trials[0].recognized)
     assert "R_TA, L_TA, R_RF" in said["EMG"] and "L_RF" not in said["EMG"]
     assert said["EMG left out"].endswith("means no muscle: Pin 1 to Pin 3; without a signal: L_RF")
+
+
+def test_channels_that_mean_nothing_are_said(tmp_path: Path) -> None:
+    def with_channels(file) -> None:
+        analogs = file["data"]["analogs"]
+        noise = np.random.default_rng(4).normal(size=(1, 4, analogs.shape[2]))
+        file["data"]["analogs"] = np.concatenate([analogs, noise], axis=1)
+        labels = file["parameters"]["ANALOG"]["LABELS"]
+        labels["value"] = [*labels["value"], "V 1", "V 2", "V 3", "switch"]
+
+    folder = recordings(tmp_path / "text", marker_set="plug_in_gait")
+    others = draft_folder(as_c3d(folder, tmp_path / "c3d", with_channels)).others
+    assert others == ("walk.c3d (channels whose names mean no muscle: V 1 to V 3, switch)",)
