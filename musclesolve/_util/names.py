@@ -26,6 +26,11 @@ def natural_place(name: str) -> NaturalPlace:
     return [(1, float(part), "") if k % 2 else (0, 0.0, part) for k, part in enumerate(parts)]
 
 
+def folded(name: str) -> str:
+    """Return a name in small letters, without signs."""
+    return re.sub(r"[^a-z0-9]", "", name.casefold())
+
+
 def shortened(names: Sequence[str], most: int = 3, between: str = ", ") -> str:
     """Names between commas, the last ones only counted: "a, b, c and 2 more"."""
     rest = len(names) - most

@@ -12,6 +12,8 @@ SIDE_NAMES: dict[Any, str] = {"r": "right", "l": "left"}
 """Side -> its word; the key is one of SIDES, often as the end of a name."""
 SIDE_LETTERS: dict[str, Side] = {SIDE_NAMES[side]: side for side in SIDES}
 """Word of a side -> side."""
+SIDE_WORDS: dict[str, Side] = SIDE_LETTERS | {side: side for side in SIDES}
+"""Words and letters that state a side in a name; whole words first."""
 OTHER = "other"
 ALL_SIDES = (*SIDE_NAMES, OTHER)
 """Sides of muscles; `other` is the side of muscles whose names do not end in _r or _l."""

@@ -26,15 +26,14 @@ from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Trial
 from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
 from musclesolve.recording.markers.landmark_names import landmarks
-from musclesolve.recording.markers.mapping_tables import functional_joints
+from musclesolve.recording.markers.mapping_tables import functional_joints, markers_of
 from musclesolve.recording.markers.marker_mapping import requested_mapping
+from musclesolve.recording.markers.marker_names import split_label
 from musclesolve.recording.markers.marker_set import (
     MarkerNames,
     MarkerSet,
     marker_names_of,
     marker_sets,
-    markers_of,
-    split_label,
 )
 from musclesolve.results.finding import Finding
 

@@ -14,23 +14,19 @@ of a joint are a pair of such markers on one side: apart by the width of a joint
 several pairs it is the one that is least apart square to r.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, median_of_known
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import has_side
-from musclesolve.drafting.column_triples import SIDE_WORDS
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratch
 from musclesolve.errors import InputError
-from musclesolve.recording.data import SIDES, Markers, Side
+from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.gaps.rigid_registration import breadth
 from musclesolve.recording.markers.landmark_names import ARMS_AND_HEAD, TRUNK, landmarks
 from musclesolve.recording.markers.mapping_tables import (
@@ -40,162 +36,15 @@ from musclesolve.recording.markers.mapping_tables import (
     Weights,
     absences,
     examined_mapping,
+    markers_of,
     needs_chord,
     one_marker,
     read_clusters,
 )
 from musclesolve.recording.markers.marker_mapping import requested_mapping
-from musclesolve.recording.markers.marker_set import marker_sets, markers_of, split_label
+from musclesolve.recording.markers.marker_names import NamedMarkers, named_markers, split_label
+from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.trial.functional_trials import BODIES
-
-_PART = re.compile(
-    r"(upper|lower|front|rear|lat|med|lateral|medial|anterior|posterior|superior|inferior|proximal|distal|up|low|dist|prox"
-    r"|top|bot|[a-d])?\d*$"
-)
-"""Endings of the names of tracking markers after the segment."""
-
-
-@dataclass(frozen=True)
-class NamedMarkers:
-    """Landmark -> its mapping; segment with side -> tracking markers; markers without a known meaning."""
-
-    mapping: dict[str, Any]
-    tracking: dict[str, list[str]] = field(default_factory=dict)
-    unknown: tuple[str, ...] = ()
-    vocabulary: str = ""  # vocabulary of the recording, and its source
-
-    @property
-    def markers(self) -> tuple[str, ...]:
-        """The markers that show a landmark."""
-        return tuple(marker for way in self.mapping.values() for marker in markers_of(way))
-
-
-@cache
-def _words() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Folded name -> landmark, of those with a side and of those without; beginning of a name -> segment."""
-    tables = bundled_toml(__package__, "landmark_words.toml")
-    sided, unsided = (
-        {name: landmark for landmark, names in tables[kind].items() for name in (*names, folded(landmark))}
-        for kind in ("sided", "unsided")
-    )
-    for name in landmarks():
-        if name[:-2] in {other[:-2] for other in landmarks() if has_side(other)}:
-            sided.setdefault(folded(name[:-2]), name[:-2])
-        else:
-            unsided.setdefault(folded(name), name)
-    tracking = {begin: segment for segment, begins in tables["tracking"].items() for begin in begins}
-    for vocabulary in _vocabularies():
-        for landmark, names in vocabulary["always"].items():
-            sided |= dict.fromkeys(names, landmark)
-    return sided, unsided, tracking
-
-
-@cache
-def _vocabularies() -> list[dict[str, Any]]:
-    """The names of protocols and laboratories, as `marker_vocabularies.toml` has them."""
-    return list(bundled_toml(__package__, "marker_vocabularies.toml")["vocabulary"])
-
-
-def _spoken(names: Iterable[str]) -> tuple[dict[str, str], str]:
-    """Folded name -> landmark of the best matching vocabulary, and its name; empty without a match."""
-    sides: dict[str, set[Side]] = {}
-    for name in names:
-        for rest, side in _splits(name):
-            sides.setdefault(rest, set()).add(side)
-    best, share = None, SPOKEN
-    for vocabulary in _vocabularies():
-        landmarks_of = vocabulary["spoken"].values()
-        there = sum(any(len(sides.get(word, ())) == 2 for word in words) for words in landmarks_of)
-        if there / len(landmarks_of) > share:
-            best, share = vocabulary, there / len(landmarks_of)
-    if best is None:
-        return {}, ""
-    words = {word: landmark for landmark, several in best["spoken"].items() for word in several}
-    return words, f"{best['name']} ({best['source']})"
-
-
-def folded(name: str) -> str:
-    """A name in small letters, without signs."""
-    return re.sub(r"[^a-z0-9]", "", name.casefold())
-
-
-def named_markers(names: Iterable[str]) -> NamedMarkers:
-    """The landmarks that some markers show, by their names; the first of several possible markers."""
-    shown: dict[str, str] = {}
-    tracking: dict[str, list[str]] = {}
-    unknown = []
-    names = list(names)
-    spoken, vocabulary = _spoken(split_label(label)[1] for label in names)
-    for label in names:
-        plain = split_label(label)[1]
-        if (landmark := _landmark(plain, spoken)) is not None and landmark not in shown:
-            shown[landmark] = plain
-        elif landmark is None and (segment := _segment(plain)) is not None:
-            tracking.setdefault(segment, []).append(plain)
-        else:
-            unknown.append(plain)
-    # Two markers beside a wrist show it between them, and so do those at the neck.
-    mapping: dict[str, Any] = dict(shown)
-    pairs = [(f"wrist_{s}", f"wrist_thumb_{s}", f"wrist_finger_{s}") for s in SIDES]
-    for between, one, other in [*pairs, ("neck_base", "neck_back", "neck_front")]:
-        first, second = mapping.pop(one, None), mapping.pop(other, None)
-        if between in mapping:
-            continue
-        if first is not None and second is not None:
-            mapping[between] = {"midpoint": [first, second]}
-        elif (single := first or second) and between != "neck_base":
-            mapping[between] = single
-    known = {name: mapping[name] for name in landmarks() if name in mapping}
-    return NamedMarkers(known, tracking, tuple(unknown), vocabulary)
-
-
-SPOKEN = 0.6
-"""Least share of a vocabulary in a recording that uses it, with both sides of each landmark."""
-
-
-def _splits(name: str) -> list[tuple[str, Side]]:
-    """Return the name without the word of its side, and the side; every way to read the name, the surest first."""
-    words = re.findall(r"[A-Za-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name))
-    ways: list[tuple[str, Side]] = []
-    for word, side in SIDE_WORDS.items():
-        ways += [
-            (folded("".join(words[:k] + words[k + 1 :])), side)
-            for k in range(len(words))
-            if words[k].casefold() == word and len(words) > 1
-        ]
-    whole = folded(name)
-    for word, side in SIDE_WORDS.items():
-        if whole.startswith(word):
-            ways.append((whole[len(word) :], side))
-        if whole.endswith(word):
-            ways.append((whole[: -len(word)], side))
-    return ways
-
-
-def _landmark(name: str, spoken: Mapping[str, str]) -> str | None:
-    """The landmark that a name means, with its side; the words of a vocabulary that is spoken come first."""
-    sided, unsided, _ = _words()
-    if name in landmarks():
-        return name
-    ways = _splits(name)
-    for rest, side in ways:
-        if rest in spoken:
-            return f"{spoken[rest]}_{side}"
-    for rest, side in ways:
-        if rest in sided:
-            return f"{sided[rest]}_{side}"
-    return unsided.get(folded(name))
-
-
-def _segment(name: str) -> str | None:
-    """The segment that a marker tracks, with its side: a usual beginning, then a number or a letter."""
-    tracking = _words()[2]
-    for rest, side in _splits(name):
-        stem = _PART.sub("", rest)
-        if stem in tracking:
-            return f"{tracking[stem]}_{side}"
-    return None
-
 
 FEWEST_MARKERS = 3
 RIGID = 0.03
@@ -676,7 +525,7 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
         by_set.append(Line("guessed", list(choice.guessed), "", todo))
     guessed = dict.fromkeys(choice.guessed, "guessed by its place")
     lone = {
-        name: f"check {name}: {choice.mapping[name]} is the only marker ahead on this foot"
+        name: f"check {name}: of the markers ahead on this foot only the name of {choice.mapping[name]} is known"
         for name in choice.lone_toes
     }
     lines = [

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from musclesolve._util.sides import SIDE_LETTERS, SIDES
+from musclesolve._util.sides import SIDE_WORDS
 from musclesolve.recording.data import Side, Table
 
 _COMPONENT = re.compile(r"(?P<stem>.*?)(?P<axis>[xyzXYZ])(?P<end>[ _.-]*\d*)")
@@ -16,8 +16,6 @@ _ROLE_OF = {
     **dict.fromkeys(("moment", "moments", "torque", "torques", "m", "t", "free"), "moment"),
 }
 _IDLE = {"ground", "reaction", "plate", "fp", "the", "on"}
-SIDE_WORDS = SIDE_LETTERS | {side: side for side in SIDES}
-"""Words and letters that state a side in a name; whole words first."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from musclesolve.constants import (
 )
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
 from musclesolve.drafting.draft_text import NAME, DraftTable, Line, draft_text, read_back
-from musclesolve.drafting.emg_channels import emg_tables
+from musclesolve.drafting.emg_channels import emg_tables, left_out_text
 from musclesolve.drafting.folder_contents import (
     FileRoles,
     FolderContents,
@@ -381,9 +381,11 @@ def _recognized(
             yield "forces", f"{files.forces.path.name}, {foot.plate.label}: {side}{source}"
     if files.emg is not None:
         channels = files.emg.channels
-        yield "EMG", f"{files.emg.path.name}: {', '.join(channels.muscles) or 'no channel names a muscle'}"
-        if channels.unknown:
-            yield "EMG left out", f"of a name that means no muscle: {', '.join(channels.unknown)}"
+        left = {name for several in files.emg.left_out.values() for name in several}
+        used = [name for name in channels.muscles if name not in left]
+        yield "EMG", f"{files.emg.path.name}: {', '.join(used) or 'no channel names a muscle'}"
+        if reasons := files.emg.left_out:
+            yield "EMG left out", left_out_text(reasons)
     if events := stated_events(_paths(files))[0]:
         yield "events", f"{len(events)} heel strikes and toe-offs are stated in the C3D file, and used"
 

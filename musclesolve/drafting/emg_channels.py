@@ -4,6 +4,7 @@ The side comes from the name, else from the signals.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.sides import SIDE_WORDS
 from musclesolve.checking.case import Case
-from musclesolve.drafting.column_triples import SIDE_WORDS
 from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.motion.signals.emg_envelope import linear_envelope
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Table
@@ -25,7 +26,11 @@ from musclesolve.settings.trial import EmgSettings
 _MOST_CHANNELS = 32
 """Largest number of recorded muscles: a file with more was computed by a model."""
 _SHARE = 0.5
-"""Least number of channels with names of muscles for a file of EMG."""
+"""Least share of channels with names of muscles for a file of EMG, without numbered copies of one name."""
+COPIES = 3
+"""Least number of names that are alike but for numbers ("Pin 1", "Pin 2", ...) and mean nothing."""
+TELLING = 2
+"""Least number of names of muscles that are long, or of muscles on both sides, which no other channels have."""
 STANCE_RATIO = 1.3
 """Least ratio of the activity of stance muscles with their own foot loaded to that with the other foot loaded."""
 LOADED_N = 50.0
@@ -64,8 +69,11 @@ def stance_muscles() -> frozenset[str]:
     return frozenset(bundled_toml(__package__, "emg_muscles.toml")["stance"]["muscles"])
 
 
-def emg_channels(names: Iterable[str]) -> EmgChannels:
-    """The channels among some columns that name a muscle, and those that name none beside them."""
+def emg_channels(names: Iterable[str], recorded: bool = False) -> EmgChannels:
+    """The channels among some columns that name a muscle, and those that name none beside them.
+
+    recorded: they are channels of a converter, so that no model computed them, however many there are.
+    """
     names = list(names)
     known = muscles_by_name()
     read = {name: _muscle_and_side(name, names, known) for name in names}
@@ -82,15 +90,19 @@ def emg_channels(names: Iterable[str]) -> EmgChannels:
     read |= company
     muscles = {name: meant for name, (meant, _) in read.items() if meant}
     sides = {name: side for name, (meant, side) in read.items() if meant and side is not None}
-    if len(names) > _MOST_CHANNELS:
+    if len(names) > _MOST_CHANNELS and not recorded:
         return EmgChannels(muscles, sides, computed=len(muscles) > 0)
     in_name = [name for name in names if "emg" in name.casefold()]
+    others = [name for name in names if name not in muscles]
+    alike = Counter(re.sub(r"[\W\d_]", "", name.casefold()) for name in others)
+    copies = sum(count for count in alike.values() if count >= COPIES)
     # Two letters may mean anything among other channels.
-    telling = sum(len(re.sub(r"[^a-z]", "", name.casefold())) > 3 for name in muscles) >= 2
-    if len(muscles) < _SHARE * len(names) and not in_name and not telling:
+    long = sum(len(re.sub(r"[^a-z]", "", name.casefold())) > 3 for name in muscles)
+    of_sides = Counter(meant for meant, _ in {(muscles[name], side) for name, side in sides.items()})
+    telling = max(long, sum(count == len(SIDES) for count in of_sides.values())) >= TELLING
+    if len(muscles) < _SHARE * (len(names) - copies) and not in_name and not telling:
         return EmgChannels()
-    others = names if muscles else in_name
-    unknown = tuple(name for name in others if name not in muscles)
+    unknown = tuple(others if muscles else in_name)
     return EmgChannels(muscles, sides, unknown, by_company=tuple(company))
 
 
@@ -171,19 +183,48 @@ class EmgFile:
     table: Table
     channels: EmgChannels
 
+    @property
+    def left_out(self) -> dict[str, list[str]]:
+        """Reason -> the channels that are left out for it."""
+        table, reasons = self.table, dict[str, list[str]]()
+        for channel in table.names:
+            if channel in self.channels.unknown:
+                reasons.setdefault("of a name that means no muscle", []).append(channel)
+            elif channel in self.channels.muscles and channel in table.repeated:
+                reasons.setdefault("of a name that occurs twice", []).append(channel)
+            elif channel in self.channels.muscles and is_flat(table[channel]):
+                reasons.setdefault("without a signal", []).append(channel)
+        return reasons
+
+
+def left_out_text(reasons: Mapping[str, list[str]]) -> str:
+    """Return what is left out and why, in words; of names that differ by a number only the first and the last one."""
+    return "; ".join(f"{reason}: {', '.join(ranges(names))}" for reason, names in reasons.items())
+
+
+def ranges(names: list[str]) -> list[str]:
+    """Return names, those that are alike but for a number as "Pin 1 to Pin 16"."""
+    runs: list[list[str]] = []
+    stem = None
+    for name in names:
+        same, stem = stem, re.sub(r"\d+(?=\D*$)", "", name)
+        if runs and stem == same and stem != name:
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    return [text for run in runs for text in (run if len(run) < COPIES else [f"{run[0]} to {run[-1]}"])]
+
 
 def emg_tables(file: EmgFile, name: str, in_markers: bool, case: Case | None) -> tuple[DraftTable, ...]:
     """The tables [emg] and [emg.channels]; `name`: the file as the trial file names it."""
     table, channels = file.table, file.channels
-    kept = [
-        c for c in channels.muscles if c in table.names and c not in table.repeated and not is_flat(table[c])
-    ]
-    flat = [c for c in channels.muscles if c not in kept]
-    unknown = (*channels.unknown, *flat)
+    reasons = file.left_out
+    unknown = [name for several in reasons.values() for name in several]
+    kept = [channel for channel in channels.muscles if channel in table.names and channel not in unknown]
     if not kept:
         todo = (
-            "enter what each channel of the EMG shows, such as soleus_r, or leave the tables out: no name means a "
-            f"muscle ({', '.join(unknown)})"
+            "enter what each channel of the EMG shows, such as soleus_r, or leave the tables out: every channel is "
+            f"{left_out_text(reasons)}"
         )
         line = Line("processed", False, "raw; true: linear envelopes")
         left = tuple(Line(channel, "MUSCLE_r") for channel in unknown)
@@ -201,7 +242,7 @@ def emg_tables(file: EmgFile, name: str, in_markers: bool, case: Case | None) ->
     raw = "raw: most of the power lies above 20 Hz, or samples are on both sides of zero"
     source = "hardly any power above 20 Hz, hardly negative: envelopes already" if processed else raw
     lines.append(Line("processed", processed, source))
-    about = (f"Left out, flat or of a name that means no muscle: {', '.join(unknown)}.",) if unknown else ()
+    about = (f"Left out, {left_out_text(reasons)}.",) if reasons else ()
     shown = []
     for channel in kept:
         leg = channels.sides.get(channel) or side

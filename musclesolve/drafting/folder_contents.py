@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from musclesolve.drafting.column_triples import PlateNames, plates_of
-from musclesolve.drafting.emg_channels import EmgFile, emg_channels
+from musclesolve.drafting.emg_channels import EmgFile, emg_channels, ranges
 from musclesolve.errors import InputError, input_error
 from musclesolve.opensim.external_loads import StatedLoad, identified_columns, stated_loads
 from musclesolve.opensim.xml_tree import Element, read_xml
@@ -21,6 +21,7 @@ from musclesolve.recording.c3d.c3d_file import C3D, read_c3d
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.formats import MARKERS, read_markers
 from musclesolve.recording.markers.mapping_tables import HINGES
+from musclesolve.recording.markers.marker_names import by_person
 from musclesolve.recording.text.csv_file import read_csv_columns, read_csv_forces, read_csv_markers
 from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.recording.text.text_file import STORAGE, read_lines
@@ -190,16 +191,20 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
         file = read_c3d(path)
         plates = file.description.count("FORCE_PLATFORM:USED") or 0
         if file.shows_body:
-            contents.markers.append(MarkerFile(path, file.markers(), file, plates))
+            contents.markers.append(MarkerFile(path, by_person(file.markers()), file, plates))
         elif plates:
             contents.plates.append(PlateFile(path, plates))
         if file.layout.channels:
             numbers = file.description.numbers("FORCE_PLATFORM:CHANNEL").ravel()
             of_plates = {int(number) - 1 for number in numbers if number > 0}
-            labels = enumerate(file.description.texts("ANALOG:LABELS")[: file.layout.channels])
-            channels = emg_channels([label for k, label in labels if label and k not in of_plates])
+            names = [name for k, name in file.channel_names.items() if k not in of_plates]
+            channels = emg_channels(names, recorded=True)
             if channels.muscles or channels.unknown:
                 contents.emg.append(EmgFile(path, file.channels(), channels))
+            elif names:
+                contents.others.append(
+                    f"{path.name} (channels whose names mean no muscle: {', '.join(ranges(names))})"
+                )
     elif suffix == ".csv":
         _csv(path, contents)
     elif suffix in MARKERS:
@@ -223,7 +228,7 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
 def _csv(path: Path, contents: FolderContents) -> None:
     """Markers, if every column is a coordinate in a stated unit; else forces or EMG, if the columns are named so."""
     try:
-        contents.markers.append(MarkerFile(path, read_csv_markers(path)))
+        contents.markers.append(MarkerFile(path, by_person(read_csv_markers(path))))
         return
     except InputError as error:
         refused = error
@@ -315,8 +320,8 @@ class FileRoles:
         return shown
 
 
-def travel(file: MarkerFile) -> float:
-    """Return the distance that the median marker moves, over the extent of the body; 0 without markers."""
+def travel(file: MarkerFile, share: float = 0.5) -> float:
+    """Return how far this share of the markers move at most, over the extent of the body; 0 without markers."""
     position = file.markers.position
     with np.errstate(invalid="ignore"):
         seen = np.isfinite(position).all(axis=2).sum(axis=0) > 1
@@ -324,21 +329,49 @@ def travel(file: MarkerFile) -> float:
             return 0.0
         low, middle, high = np.nanquantile(position[:, seen], [0.05, 0.5, 0.95], axis=0)
     extent = float(np.linalg.norm(np.ptp(middle, axis=0)))
-    return float(np.median(np.linalg.norm(high - low, axis=1))) / max(extent, 1e-9)
+    return float(np.quantile(np.linalg.norm(high - low, axis=1), share)) / max(extent, 1e-9)
+
+
+GOES = 0.5
+"""Least horizontal way of a body that leaves its place, as a share of the height of all markers."""
+MOST_GHOSTS = 0.2
+"""Share of the markers that may stay where they are."""
+
+
+def leaves_place(file: MarkerFile) -> bool:
+    """Return whether the whole body goes from one place to another, as no one does whose joints are moved to be found.
+
+    The longest axis of the body is upright.
+    """
+    position = file.markers.position
+    with np.errstate(invalid="ignore"):
+        seen = np.isfinite(position).all(axis=2).sum(axis=0) > 1
+        if not seen.any():
+            return False
+        low, middle, high = np.nanquantile(position[:, seen], [0.05, 0.5, 0.95], axis=0)
+    upright = int(np.argmax(np.ptp(middle, axis=0)))
+    way = np.linalg.norm(np.delete(high - low, upright, axis=1), axis=1)
+    return bool(np.quantile(way, MOST_GHOSTS) > GOES * np.ptp(middle[:, upright]))
+
+
+def is_functional(file: MarkerFile) -> bool:
+    """Return whether joints are moved to be found: the name says so, and the subject stays in one place."""
+    return says_functional(file.path.stem) and not leaves_place(file)
 
 
 def file_roles(contents: FolderContents) -> FileRoles:
     """Determine the roles of the files."""
     files, left_out = _once(contents)
-    moves = {file.path: travel(file) for file in files}
+    # One leg alone moves where a joint is moved to be found.
+    moves = {file.path: travel(file, 0.9 if says_functional(file.path.stem) else 0.5) for file in files}
     # Some who stand raise the arms, or come and go.
     standing = [
         file for file in files if moves[file.path] < (STILL_BY_NAME if stands_by_name(file.path) else STILL)
     ]
-    functional = [file for file in files if file not in standing and says_functional(file.path.stem)]
+    functional = [file for file in files if file not in standing and is_functional(file)]
     motions = [file for file in files if file not in standing and file not in functional]
-    if not motions:  # an exercise of the knee, which is what was to be analyzed
-        motions = [file for file in functional if bent_joints(file.path.stem)]
+    if not motions:  # an exercise, which is what was to be analyzed
+        motions = [file for file in functional if bent_joints(file.path.stem)] or functional
         functional = [file for file in functional if file not in motions]
     for short in [file for file in motions if file.markers.time.size < FEWEST_MOTION_FRAMES]:
         motions.remove(short)

@@ -7,22 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import true_runs
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.message_text import count_of
+from musclesolve._util.names import folded
 from musclesolve.checking.case import Case
 from musclesolve.checking.forces.newtons_law import carried_mass, law, measured, total_force
 from musclesolve.checking.forces.plate_balance import SCALE
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.drafting.choose_mapping import MarkerChoice, folded
+from musclesolve.drafting.choose_mapping import MarkerChoice
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratch
-from musclesolve.drafting.folder_contents import MotionFiles, ScaleSetup
+from musclesolve.drafting.folder_contents import ForceFile, MarkerFile, MotionFiles, ScaleSetup
 from musclesolve.drafting.laboratory_axes import both, middle_path, path_of, seen
 from musclesolve.errors import InputError, input_error
 from musclesolve.motion.events.force_events import FootLoads, force_events
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.data import SIDES, Markers
-from musclesolve.recording.markers.marker_set import split_label
+from musclesolve.recording.markers.marker_names import split_label
 from musclesolve.results.facts import SHORTEST_CARRIED
 
 MASSES, STATURES = (20.0, 250.0), (0.9, 2.3)
@@ -33,6 +34,8 @@ AGREE = 0.03
 """Share within which all measurements of the mass must agree: each is accurate to about 2 %."""
 LONGEST_SHIFT = 0.03
 """Largest standard deviation of the force on the plates in quiet standing, as a share."""
+LEAST_CARRIED, LEAST_CARRIED_S = 0.3, 3.0
+"""Least force of plates that carry the whole body all the time, over its mean, and least duration [s]."""
 LEAST_S = 0.4
 """Least duration of a stride [s]."""
 UNLIKE_STRIDES = 0.05
@@ -242,23 +245,55 @@ def _measured_masses(files: MotionFiles, case: Case | None) -> Iterator[Mass]:
     if case is not None:
         yield from _over_strides(case)
         yield from _by_newtons_law(case)
-    force, name = np.zeros((0, 3)), ""
-    if files.static is not None and files.static.file is not None and files.static.plates:
-        name = files.static.path.name
-        try:
-            plates, _ = read_plates(files.static.file, np.eye(3))
-        except InputError:
-            plates = []
-        force = np.sum([plate.force for plate in plates], axis=0) if plates else force
-    elif files.static is not None and files.static_forces is not None:
-        table, name = files.static_forces.table, files.static_forces.path.name
-        columns = [plate.columns["force"] for plate in files.static_forces.plates]
-        parts = [np.stack([table[n] for n in names], axis=1) for names in columns]
-        force = np.nan_to_num(np.sum(parts, axis=0))
+    moving = _on_plates(files.motion, files.forces)
+    yield from carried_all_the_time(*moving, files.motion.path.name)
+    force = np.zeros((0, 3)) if files.static is None else _on_plates(files.static, files.static_forces)[0]
     weight = np.linalg.norm(force, axis=1)
-    if weight.size and weight.std() <= LONGEST_SHIFT * weight.mean():
+    if files.static is not None and weight.size and weight.std() <= LONGEST_SHIFT * weight.mean():
+        name = (files.static_forces or files.static).path.name
         mass = float(np.median(weight)) / STANDARD_GRAVITY
         yield Mass(mass, f"by the plates under the standing subject ({name})", SCALE * mass)
+
+
+def _on_plates(recording: MarkerFile, forces: ForceFile | None) -> tuple[Array, float]:
+    """The total force (S, 3) of the plates of a recording [N], in the axes of its files, and its rate; or none."""
+    if recording.file is not None and recording.plates:
+        try:
+            plates, _ = read_plates(recording.file, np.eye(3))
+        except InputError:
+            plates = []
+        if plates:
+            return np.sum(
+                [np.nan_to_num(plate.force) for plate in plates], axis=0
+            ), recording.file.analog_rate
+    elif forces is not None:
+        columns = [plate.columns["force"] for plate in forces.plates]
+        parts = [np.stack([forces.table[name] for name in names], axis=1) for names in columns]
+        return np.nan_to_num(np.sum(parts, axis=0)), forces.table.rate
+    return np.zeros((0, 3)), 1.0
+
+
+def carried_all_the_time(force: Array, rate: float, name: str) -> Iterator[Mass]:
+    """Yield the mass by the mean force of plates that carry the whole body all the time, as belts of a treadmill do.
+
+    Over whole steps, from one rise of the force through its mean to the last one; no marker is used.
+    """
+    along = force.mean(axis=0) if len(force) else np.zeros(3)
+    if len(force) < LEAST_CARRIED_S * rate or np.linalg.norm(along) < MASSES[0] * STANDARD_GRAVITY:
+        return
+    # A tenth of a second is averaged, so that noise makes no step.
+    weight = force @ (along / np.linalg.norm(along))
+    window = max(1, round(0.1 * rate))
+    smooth = np.convolve(weight, np.full(window, 1.0 / window), mode="valid")
+    rises = np.flatnonzero((smooth[:-1] < smooth.mean()) & (smooth[1:] >= smooth.mean()))
+    if smooth.min() < LEAST_CARRIED * smooth.mean() or len(rises) < 2:
+        return
+    duration = float(rises[-1] - rises[0]) / rate
+    if duration < LEAST_CARRIED_S:
+        return
+    mass = float(weight[rises[0] + window // 2 : rises[-1] + window // 2].mean()) / STANDARD_GRAVITY
+    error = float(np.hypot(SCALE * mass, mass * UNLIKE_STRIDES / (duration * STANDARD_GRAVITY)))
+    yield Mass(mass, f"by the mean of the plates, which carry the whole body all the time ({name}),", error)
 
 
 def _by_newtons_law(case: Case) -> Iterator[Mass]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -79,7 +79,7 @@ class Markers(FromFile):
         position: (T, n, 3) [m], NaN where a marker was not seen. In the axes of the file as the reader
             returns it; in the global frame (x forward, y left, z up) inside a Trial.
         path: of the file. notes: for the results. sources: further files that contributed. repeated: repeated name ->
-            its places in the file; the positions of these markers are NaN.
+            its places in the file; the positions of these markers are NaN. aliases: other name in the file -> name.
         row_warning: see Table.
         diameter: of the markers [m], as the file states it; None where it does not. sha256: hash of the file; "" for
             a file that is not read from its beginning to its end.
@@ -100,6 +100,7 @@ class Markers(FromFile):
     row_warning: str = ""
     diameter: float | None = None
     sha256: str = ""
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     def __contains__(self, name: object) -> bool:
         return name in self.names
@@ -133,6 +134,7 @@ class Table(FromFile):
             without units.
         notes: for the results.
         repeated: repeated name -> its places in the file; the values of these columns are NaN.
+        aliases: other name in the file -> name.
         row_warning: a sentence on a header with a wrong number of rows; "" with the right number. sha256: see Markers.
 
     Examples:
@@ -152,6 +154,14 @@ class Table(FromFile):
     repeated: Mapping[str, str] = field(default_factory=dict)
     row_warning: str = ""
     sha256: str = ""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+    def by_written(self, written: Iterable[str]) -> Table:
+        """Return the table with the other name of a column in place of its name, where the other one is written."""
+        other = {
+            self.aliases[name]: name for name in written if name in self.aliases and name not in self.names
+        }
+        return replace(self, names=tuple(other.get(name, name) for name in self.names))
 
     def __getitem__(self, name: str) -> Array:
         """Return the (T,) values of one column."""

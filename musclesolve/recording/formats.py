@@ -20,6 +20,7 @@ from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.cameras.reconstruction import read_camera_markers
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory
+from musclesolve.recording.markers.marker_names import by_person
 from musclesolve.recording.markers.marker_set import without_person
 from musclesolve.recording.text.csv_file import read_csv_columns, read_csv_forces, read_csv_markers
 from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
@@ -74,7 +75,7 @@ def read_markers(path: str | Path) -> Markers:
         >>> markers.position.shape == (len(markers.time), len(markers.names), 3)
         True
     """
-    return _reader(path, MARKERS, "marker trajectories")(Path(path))
+    return by_person(_reader(path, MARKERS, "marker trajectories")(Path(path)))
 
 
 def read_forces_table(path: str | Path) -> Table:

@@ -128,3 +128,51 @@ def test_channels_of_a_c3d_file_need_no_file(tmp_path: Path) -> None:
     assert "file" not in table(draft, "emg")
     assert table(draft, "emg.channels") == {"R_SOL": "soleus_r", "EMG L_TA": "tibialis_anterior_l"}
     assert read_trial(drafted(own)).emg.names == ("R_SOL", "EMG L_TA")
+
+
+def test_named_channels_beside_unnamed_copies() -> None:
+    """Copies of one name with numbers say nothing of the others; muscles on both sides are muscles."""
+    pairs = [f"{side}_{muscle}" for side in "RL" for muscle in ("RF", "ST", "TA", "GL", "PE")]
+    pins = [f"Pin {k}" for k in range(1, 17)]
+    found = emg_channels([*pins, *pairs], recorded=True)
+    assert list(found.muscles) == pairs and found.unknown == tuple(pins)
+    assert found.muscles["R_PE"] == ("peroneus_longus",)
+    many = [f"ACC {k}" for k in range(40)]
+    assert list(emg_channels([*many, *pairs], recorded=True).muscles) == pairs
+    assert emg_channels([*many, *pairs]).computed
+
+
+def test_french_names_of_channels() -> None:
+    found = emg_channels(["L Vaste Ext", "R Jum Int", "L Ischio", "R Rectus"])
+    assert found.muscles["L Vaste Ext"] == ("vastus_lateralis",) and len(found.muscles["L Ischio"]) == 3
+    assert found.muscles["R Jum Int"] == ("gastrocnemius_medial",) and found.sides["R Rectus"] == "r"
+    cut = emg_channels(["LREC", "RTIB", "LISC", "RBIC", "LSOL", "RVAS"])
+    assert cut.unknown == ("RVAS",) and cut.sides["LISC"] == "l"
+
+
+def test_what_is_left_out_is_said_with_its_reason(tmp_path: Path) -> None:
+    def with_pins(file) -> None:
+        analogs = file["data"]["analogs"]
+        signal = np.random.default_rng(4).normal(size=(1, 7, analogs.shape[2]))
+        signal[0, 6] = 0.0
+        file["data"]["analogs"] = np.concatenate([analogs, signal], axis=1)
+        labels = file["parameters"]["ANALOG"]["LABELS"]
+        labels["value"] = [*labels["value"], "Pin 1", "Pin 2", "Pin 3", "R_TA", "L_TA", "R_RF", "L_RF"]
+
+    folder = recordings(tmp_path / "text", marker_set="plug_in_gait")
+    said = dict(draft_folder(as_c3d(folder, tmp_path / "c3d", with_pins)).trials[0].recognized)
+    assert "R_TA, L_TA, R_RF" in said["EMG"] and "L_RF" not in said["EMG"]
+    assert said["EMG left out"].endswith("means no muscle: Pin 1 to Pin 3; without a signal: L_RF")
+
+
+def test_channels_that_mean_nothing_are_said(tmp_path: Path) -> None:
+    def with_channels(file) -> None:
+        analogs = file["data"]["analogs"]
+        noise = np.random.default_rng(4).normal(size=(1, 4, analogs.shape[2]))
+        file["data"]["analogs"] = np.concatenate([analogs, noise], axis=1)
+        labels = file["parameters"]["ANALOG"]["LABELS"]
+        labels["value"] = [*labels["value"], "V 1", "V 2", "V 3", "switch"]
+
+    folder = recordings(tmp_path / "text", marker_set="plug_in_gait")
+    others = draft_folder(as_c3d(folder, tmp_path / "c3d", with_channels)).others
+    assert others == ("walk.c3d (channels whose names mean no muscle: V 1 to V 3, switch)",)

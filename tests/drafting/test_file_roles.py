@@ -14,6 +14,7 @@ from musclesolve import read_trial
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.folder_contents import (
     bent_joints,
+    file_roles,
     folder_contents,
     kinship,
     says_functional,
@@ -195,3 +196,28 @@ def test_a_model_in_the_folder_is_offered_as_muscle_set(tmp_path: Path) -> None:
     text = draft_folder(tmp_path).trials[0].text
     assert '# The muscles of S01.osim may serve instead: database = "S01.osim".' in text
     assert table(draft_folder(tmp_path), "muscles") == {"database": "gait2392_hip"}
+
+
+@pytest.mark.parametrize("name", ["FunctionalWalk", "knee_flexion_walk", "rom_02"])
+def test_a_walk_is_a_motion_whatever_its_name(tmp_path: Path, name: str) -> None:
+    recordings(tmp_path)
+    (tmp_path / "walk.trc").rename(tmp_path / f"{name}.trc")
+    assert table(draft_folder(tmp_path), "files")["markers"] == f"{name}.trc"
+
+
+def test_a_foot_that_stays_shows_a_functional_trial(tmp_path: Path) -> None:
+    """A subject who stands on one foot and circles the other one."""
+    recordings(tmp_path)
+    static = read_markers(tmp_path / "static.trc")
+    angle = np.linspace(0.0, 12.0, 400)
+    position = np.repeat(np.nanmean(static.position, axis=0)[None], 400, axis=0)
+    right = [k for k, name in enumerate(static.names) if name.endswith("_r")]
+    sweep = np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
+    position[:, right] += 0.4 * sweep[:, None] * (1.0 - position[:, right, 2:] / position[..., 2].max())
+    write_trc(
+        tmp_path / "functional_r.trc",
+        type(static)(angle / 4.0, static.names, position, static.path),
+    )
+    roles = file_roles(folder_contents(tmp_path))
+    assert [file.path.name for file in roles.functional] == ["functional_r.trc"]
+    assert [files.motion.path.name for files in roles.motions] == ["walk.trc"]

@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from drafted_folders import (
     as_c3d,
@@ -21,7 +22,7 @@ from refusals import refused
 
 from musclesolve.checking.check import check
 from musclesolve.drafting.draft_folder import draft_folder
-from musclesolve.drafting.subject_size import GivenSubject
+from musclesolve.drafting.subject_size import GivenSubject, carried_all_the_time
 from musclesolve.files import read_markers, write_trc
 
 SETUP = """<?xml version="1.0"?>
@@ -160,3 +161,17 @@ def test_without_a_standing_trial_the_draft_says_so_and_runs(tmp_path: Path) -> 
     draft = draft_folder(tmp_path, None, stated_subject())
     assert draft.trials[0].todos == () and "No standing trial" in draft.trials[0].text
     assert check(drafted(tmp_path)).ok
+
+
+def test_plates_that_carry_the_whole_body_all_the_time_weigh_it_without_any_marker() -> None:
+    """As belts do: the mean over whole steps is the weight, wherever the recording begins and ends."""
+    time = np.arange(0.13, 7.9, 0.001)
+    weight = 65.0 * 9.80665 * (1.0 + 0.4 * np.sin(2.0 * np.pi * 1.8 * time))
+    noise = np.random.default_rng(2).normal(size=(time.size, 3))
+    force = np.stack([30.0 * np.sin(time), 0.0 * time, -weight], axis=1) + 5.0 * noise
+    (mass,) = carried_all_the_time(force, 1000.0, "walk.c3d")
+    assert mass.number == pytest.approx(65.0, rel=0.003) and mass.uncertain < 1.5
+    stepped_off = np.where((time > 4.0)[:, None] & (time < 4.5)[:, None], 0.0, force)
+    assert not list(carried_all_the_time(stepped_off, 1000.0, "walk.c3d"))
+    assert not list(carried_all_the_time(force[:2000], 1000.0, "walk.c3d"))
+    assert not list(carried_all_the_time(np.zeros((0, 3)), 1.0, ""))

@@ -14,12 +14,13 @@ from musclesolve.drafting.choose_mapping import (
     choose_mapping,
     guessed_by_place,
     marker_tables,
-    named_markers,
 )
 from musclesolve.drafting.emg_channels import emg_channels
 from musclesolve.files import Markers, landmarks
+from musclesolve.recording.markers.marker_names import by_person, named_markers, split_label
+from musclesolve.recording.markers.marker_set import MarkerNames
 
-VOCABULARIES = bundled_toml("musclesolve.drafting", "marker_vocabularies.toml")["vocabulary"]
+VOCABULARIES = bundled_toml("musclesolve.recording.markers", "marker_vocabularies.toml")["vocabulary"]
 
 
 def both(*names: str) -> list[str]:
@@ -126,7 +127,49 @@ def test_the_only_marker_ahead_on_a_foot_is_offered_as_its_toe() -> None:
     assert {name: choice.mapping[name] for name in choice.lone_toes} == {"toe_r": "R5TH", "toe_l": "L5TH"}
     assert "metatarsal_5_r" not in choice.mapping and not {"toe_r", "toe_l"} & set(choice.missing)
     lines = {line.key: line for table in marker_tables(choice) for line in table.lines}
-    assert "R5TH is the only marker ahead" in lines["toe_r"].todo and not lines["toe_r"].open
+    assert "only the name of R5TH is known" in lines["toe_r"].todo and not lines["toe_r"].open
     # a toe of its own stays
     own = replace(walk, names=(*names[:-2], "RTOE", "LTOE"))
     assert choose_mapping(own, None).lone_toes == ()
+
+
+@pytest.mark.parametrize("form", ["S01_{}", "S01.{}", "S01-{}", "S01:{}", "S01 {}", "{}_S01", "walk_2-{}"])
+def test_a_word_that_most_labels_share_is_the_person(form: str) -> None:
+    plain = [*both("ASI", "PSI", "KNE", "KNM", "ANK", "ANM", "HEE", "TOE", "THI"), "ghost"]
+    labels = [name if name == "ghost" else form.format(name) for name in plain]
+    walk = Markers(np.arange(3) / 100.0, tuple(labels), np.zeros((3, len(plain), 3)), Path("walk.trc"))
+    found = by_person(walk)
+    assert [split_label(name)[1] for name in found.names] == plain
+    assert found.position is walk.position and set(found.aliases) <= set(labels)
+    assert set(named_markers(found.names).mapping) == set(named_markers(plain).mapping)
+    # a mapping may name the label as it stands in the file
+    assert labels[0] in MarkerNames(frozenset(labels[:1])).renamed(found).names
+
+
+def test_words_of_names_are_no_persons() -> None:
+    for names in (
+        ["r_knee_lat", "l_knee_lat"],
+        [f"marker_{k}" for k in range(20)],
+        both("ASI", "PSI", "KNE"),
+    ):
+        walk = Markers(np.arange(3) / 100.0, tuple(names), np.zeros((3, len(names), 3)), Path("walk.trc"))
+        assert by_person(walk) is walk
+    two = [f"{who}_{name}" for who in ("A1", "B2") for name in both("ASI", "PSI", "KNE", "ANK")]
+    walk = Markers(np.arange(3) / 100.0, tuple(two), np.zeros((3, len(two), 3)), Path("walk.trc"))
+    assert {split_label(name)[0] for name in by_person(walk).names} == {"A1", "B2"}
+
+
+def test_the_mirror_of_a_known_name_is_known() -> None:
+    """LMALLL is read as "MALL" with a side before and behind it, RMALLL is only its mirror."""
+    found = named_markers(["LANKL", "RANKL", "LLFE", "RLFE", "L.Knee.Out", "R.Knee.Out"])
+    assert found.mapping["ankle_lateral_r"] == "RANKL" and found.mapping["knee_lateral_r"] == "RLFE"
+    only = named_markers(["LKNEEL", "RKNEEL", "LMALLL", "RMALLL"])
+    assert only.mapping["ankle_lateral_l"] == "LMALLL" and only.mapping["ankle_lateral_r"] == "RMALLL"
+
+
+def test_the_toe_lies_between_the_first_and_the_fifth_metatarsal_head() -> None:
+    found = named_markers(both("CAL", "MT1", "MT5"))
+    assert found.mapping["toe_r"] == {"midpoint": ["RMT1", "RMT5"]}
+    assert found.mapping["metatarsal_5_l"] == "LMT5" and found.tracking["foot_l"] == ["LMT1"]
+    assert named_markers(both("MT1", "MT5", "MT2")).mapping["toe_r"] == "RMT2"
+    assert "toe_r" not in named_markers(both("MT1", "CAL")).mapping

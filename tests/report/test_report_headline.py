@@ -114,7 +114,7 @@ def test_limits_name_what_is_missing_or_at_its_bounds():
     text = limits(data.sel(side=["r"]).isel(muscle=[0, 1]))
     for word in ("Only the muscles of the right leg", "full activation", "0.0.1", "bad"):
         assert word in text, word
-    assert "No EMG was recorded" in limits(small())
+    assert "No EMG was given" in limits(small())
 
 
 def test_a_damaged_part_leaves_the_other_limits():

@@ -19,7 +19,7 @@ from musclesolve.drafting.folder_contents import (
     MarkerFile,
     file_roles,
     folder_contents,
-    says_functional,
+    is_functional,
     stands_by_name,
 )
 from musclesolve.drafting.study.study_trials import FoundTrial, Role
@@ -101,16 +101,14 @@ def recorded_trials(
 def _part_functional(read: dict[tuple[tuple[str, ...], str], FileRoles]) -> None:
     """Move functional movements of a separate folder to the motions of the session; they are no motions themselves."""
     other = any(
-        not says_functional(drafted_motion.motion.path.stem)
-        for part in read.values()
-        for drafted_motion in part.motions
+        not is_functional(drafted_motion.motion) for part in read.values() for drafted_motion in part.motions
     )
     shown: defaultdict[str, list[MarkerFile]] = defaultdict(list)
     for key, part in read.items():
         moved = [
             drafted_motion.motion
             for drafted_motion in part.motions
-            if other and says_functional(drafted_motion.motion.path.stem)
+            if other and is_functional(drafted_motion.motion)
         ]
         shown[key[1]] += [*part.functional, *moved]
         kept = tuple(drafted_motion for drafted_motion in part.motions if drafted_motion.motion not in moved)

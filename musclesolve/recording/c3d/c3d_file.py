@@ -6,6 +6,7 @@ holds little more than the requested numbers.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,7 @@ from musclesolve.recording.c3d.c3d_description import (
     read_description,
     read_layout,
 )
+from musclesolve.recording.c3d.full_names import full_names
 from musclesolve.recording.c3d.segment_poses import points_of_segments, segment_names
 from musclesolve.recording.data import SAME_EVENT_S, Event, EventKind, Markers, Table
 from musclesolve.recording.text.number_rows import blanked, distinct_names, repeated_notes
@@ -105,19 +107,38 @@ class C3D:
             )
         return tuple(notes)
 
-    @property
-    def labels(self) -> dict[str, int]:
-        """Name of every labeled marker -> its number among the points, the first one of several."""
-        return self._labeled[0]
+    @cached_property
+    def point_names(self) -> dict[int, str]:
+        """Number of every labeled marker among the points -> its name."""
+        computed = {name for group in _COMPUTED for name in self.description.texts(f"POINT:{group}")}
+        names = self._full_names("POINT", self.layout.points)
+        # Trajectories without a name: no label, or *12 and the like.
+        return {k: name for k, (label, name) in names.items() if label[0] != "*" and label not in computed}
 
     @cached_property
-    def _labeled(self) -> tuple[dict[str, int], dict[str, str]]:
-        """The labels, and the places of repeated labels."""
-        computed = {name for group in _COMPUTED for name in self.description.texts(f"POINT:{group}")}
-        labels = enumerate(self.description.texts("POINT:LABELS")[: self.layout.points])
-        # Trajectories without a name: no label, or *12 and the like.
-        named = [(k, label) for k, label in labels if label and label[0] != "*" and label not in computed]
-        return distinct_names(named, "POINT:LABELS, points")
+    def channel_names(self) -> dict[int, str]:
+        """Number of every labeled analog channel -> its name."""
+        return {k: name for k, (_, name) in self._full_names("ANALOG", self.layout.channels).items()}
+
+    def _full_names(self, group: str, count: int) -> dict[int, tuple[str, str]]:
+        """Number of what has a label -> label and name."""
+        labels = self.description.texts(f"{group}:LABELS")[:count]
+        names = full_names(labels, self.description.texts(f"{group}:DESCRIPTIONS"))
+        return {k: pair for k, pair in enumerate(zip(labels, names, strict=True)) if pair[0]}
+
+    def _renamed(self, group: str, names: Mapping[int, str]) -> tuple[dict[str, str], tuple[str, ...]]:
+        """Return label -> name, of those that are named by their description and have a label of their own; a note."""
+        labels = self.description.texts(f"{group}:LABELS")
+        renamed = {k: labels[k] for k, name in names.items() if labels[k] != name}
+        if not renamed:
+            return {}, ()
+        first = next(iter(renamed))
+        count = Counter(labels)
+        note = (
+            f"In {self.path.name} labels are cut or repeat: names are taken from {group}:DESCRIPTIONS "
+            f"({names[first]} for {labels[first]})."
+        )
+        return {label: names[k] for k, label in renamed.items() if count[label] == 1}, (note,)
 
     @property
     def time(self) -> Array:
@@ -142,7 +163,9 @@ class C3D:
         Raises:
             InputError: there are none.
         """
-        (labels, repeated), layout = self._labeled, self.layout
+        layout = self.layout
+        labels, repeated = distinct_names(self.point_names.items(), "POINT:LABELS, points")
+        aliases, renamed = self._renamed("POINT", self.point_names)
         names, places = tuple(labels), list(labels.values())
         shown = points_of_segments(self.description, self.layout.frames, self.meters)
         if not names and shown:
@@ -162,12 +185,19 @@ class C3D:
         position[(position == 0.0).all(axis=-1)] = np.nan
         position *= self.meters
         blanked(position, names, repeated)
-        notes = (*self.notes, *repeated_notes("marker", repeated, self.path))
+        notes = (*self.notes, *renamed, *repeated_notes("marker", repeated, self.path))
         if shown and len(next(iter(shown.values()))) == len(position):
             position = np.concatenate([position, np.stack([*shown.values()], axis=1)], axis=1)
             names, notes = (*names, *shown), (*notes, self._placed_note)
         return Markers(
-            self.time, names, position, self.path, notes, repeated=repeated, diameter=self.marker_diameter
+            self.time,
+            names,
+            position,
+            self.path,
+            notes,
+            repeated=repeated,
+            aliases=aliases,
+            diameter=self.marker_diameter,
         )
 
     def _markers_of_segments(self, shown: dict[str, Array]) -> Markers:
@@ -186,7 +216,7 @@ class C3D:
     @property
     def shows_body(self) -> bool:
         """Whether the file has labeled markers, or poses of segments."""
-        return bool(self.labels or segment_names(self.description))
+        return bool(self.point_names or segment_names(self.description))
 
     @property
     def marker_diameter(self) -> float | None:
@@ -265,14 +295,22 @@ class C3D:
         Raises:
             InputError: there are none.
         """
-        labels = enumerate(self.description.texts("ANALOG:LABELS")[: self.layout.channels])
-        named = [(k, label) for k, label in labels if label]
-        if not named:
+        if not self.channel_names:
             raise input_error("recording.c3d.file_no_labeled_analog", file=self.path, where="ANALOG:LABELS")
-        places, repeated = distinct_names(named, "ANALOG:LABELS, channels")
+        places, repeated = distinct_names(self.channel_names.items(), "ANALOG:LABELS, channels")
+        aliases, renamed = self._renamed("ANALOG", self.channel_names)
         values = self.analog(list(places.values()))
         blanked(values, tuple(places), repeated)
-        return Table(self.analog_time, tuple(places), values, None, self.path, repeated=repeated)
+        return Table(
+            self.analog_time,
+            tuple(places),
+            values,
+            None,
+            self.path,
+            notes=renamed,
+            repeated=repeated,
+            aliases=aliases,
+        )
 
 
 def read_c3d(path: str | Path) -> C3D:

@@ -122,6 +122,20 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:80]}..."
 
 
+def markers_of(way: Any) -> list[str]:
+    """Return the markers of one definition of a landmark: a name, a midpoint or weights."""
+    if isinstance(way, str):
+        return [way]
+    named = [way.get(form) for form in ("midpoint", "weights")] if isinstance(way, dict) else []
+    return [
+        marker
+        for form in named
+        if isinstance(form, list | dict)
+        for marker in form
+        if isinstance(marker, str)
+    ]
+
+
 def read_clusters(
     document: Document, table: Mapping[str, Any], name_of_table: str = "clusters"
 ) -> dict[str, tuple[str, ...]]:

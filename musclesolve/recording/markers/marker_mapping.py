@@ -16,6 +16,7 @@ from musclesolve.recording.markers.mapping_tables import (
     examined_mapping,
     functional_joints,
     joint_errors,
+    markers_of,
     other_marker_set,
     read_carried,
     read_clusters,
@@ -26,7 +27,6 @@ from musclesolve.recording.markers.marker_set import (
     best_marker_set,
     find_marker_set,
     marker_names_of,
-    markers_of,
 )
 from musclesolve.recording.schema import Document
 from musclesolve.settings.trial import RecordedSettings

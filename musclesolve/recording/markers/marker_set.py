@@ -19,7 +19,13 @@ from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.markers.landmark_names import landmarks
-from musclesolve.recording.markers.mapping_tables import follows_segment, read_clusters, read_weights
+from musclesolve.recording.markers.mapping_tables import (
+    follows_segment,
+    markers_of,
+    read_clusters,
+    read_weights,
+)
+from musclesolve.recording.markers.marker_names import split_label
 from musclesolve.recording.schema import Document
 from musclesolve.recording.text.text_file import is_file
 
@@ -46,6 +52,7 @@ class MarkerNames:
         Other labels do not change, nor does a label whose name is already in use.
         """
         exact = set(markers.names) & (self.written | set(self.known.values()))
+        short = {name: label for label, name in markers.aliases.items()}
         others = (
             set(self.persons(markers)) - {self.person} if self.person is not None else self._doubles(markers)
         )
@@ -55,6 +62,8 @@ class MarkerNames:
             new = label if label in exact else self.name_of(label)
             if new is None and person not in others:
                 new = self.name_of(plain)
+            if new is None and label in short:
+                new = self.name_of(short[label])
             in_use = exact | set(names) | set(markers.names)
             names.append(new if new is not None and (new == label or new not in in_use) else label)
         return _with_names(markers, names)
@@ -97,12 +106,6 @@ class MarkerNames:
                 path=markers.path,
             )
         return self.renamed(markers)
-
-
-def split_label(label: str) -> tuple[str, str]:
-    """Return person and name of a label such as "Ann:LASI"; the person is "" for a label without one."""
-    person, _, plain = label.partition(":")
-    return (person, plain) if person and plain else ("", label)
 
 
 def without_person(markers: Markers) -> Markers:
@@ -364,20 +367,6 @@ def _table(file: Document, name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise file.error("recording.markers.not_table", name, name=name)
     return value
-
-
-def markers_of(way: Any) -> list[str]:
-    """Return the markers of one definition of a landmark: a name, a midpoint or weights."""
-    if isinstance(way, str):
-        return [way]
-    named = [way.get(form) for form in ("midpoint", "weights")] if isinstance(way, dict) else []
-    return [
-        marker
-        for form in named
-        if isinstance(form, list | dict)
-        for marker in form
-        if isinstance(marker, str)
-    ]
 
 
 def first_way(ways: Iterable[Any], markers: set[str]) -> Any:

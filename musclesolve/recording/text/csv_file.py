@@ -25,6 +25,7 @@ from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text.number_rows import (
     Block,
     RowReader,
+    by_place,
     check_unique,
     distinct_names,
     numbered,
@@ -252,6 +253,9 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
     clock, seconds = find_time(columns, path, line)
     axes_of: dict[str, dict[str, tuple[int, str | None]]] = {}  # marker -> axis -> its column and its unit
     twice: dict[str, tuple[str, list[int]]] = {}  # marker -> the axis that occurs twice, and its columns
+    every: dict[
+        tuple[str, str], list[tuple[int, str | None]]
+    ] = {}  # marker and axis -> all columns and their units
     for k, cell in enumerate(named_columns(columns)):
         name, unit = named_and_unit(cell)
         if k == clock or is_counter(k, name):
@@ -260,6 +264,7 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
         if match is None:
             raise input_error("recording.text.column_no_coordinate_marker", file=path, where=line, cell=cell)
         axes, axis = axes_of.setdefault(match["marker"], {}), match["axis"].lower()
+        every.setdefault((match["marker"], axis), []).append((k, unit or match["unit"]))
         if axis in axes:
             first, places = twice.setdefault(match["marker"], (axis, [axes[axis][0]]))
             if axis == first:
@@ -271,6 +276,13 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
             check_unique([*axes_of[marker], axis], f"coordinate of '{marker}'", path, line)
     if not axes_of:
         raise input_error("recording.text.file_no_markers", file=path, where=line)
+    repeated = {marker: numbered(f"line {line}, columns", places) for marker, (_, places) in twice.items()}
+    for marker, where in repeated.items():
+        several = zip(*(every.get((marker, axis), []) for axis in "xyz"), strict=False)
+        axes_of |= {
+            name: dict(zip("xyz", triple, strict=True))
+            for name, triple in zip(by_place(marker, where), several, strict=False)
+        }
     for marker, axes in axes_of.items():
         if missing := [axis for axis in "xyz" if axis not in axes]:
             raise input_error(
@@ -294,7 +306,7 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
         np.array([[k for k, _ in triple] for triple in triples]),
         np.array(meters),
         lambda rows: rows[:, clock] * seconds,
-        {marker: numbered(f"line {line}, columns", places) for marker, (_, places) in twice.items()},
+        repeated,
     )
 
 

@@ -8,14 +8,15 @@ Printed times are rounded; the even grid of the sampling clock is reconstructed.
 accelerations. If an even grid agrees with every time to the printed digits, its times are used. If not, the samples are
 uneven or rows are missing, and the times do not change.
 
-If a name is repeated in a file, the right column is unknown, so that the name has no numbers. A recording with an
-unused repeated name is not refused; its use is refused by ``repeated_name``.
+If a name is repeated in a file, the right column is unknown, so that the name has no numbers; "RKNE (column 3)" names
+one of them. A recording with an unused repeated name is not refused; its use is refused by ``repeated_name``.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.message_text import few
 from musclesolve._util.names import shortened
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import (
@@ -47,7 +49,9 @@ _MOST_NAMED = 5
 def distinct_names(
     columns: Iterable[tuple[int, str]], where: str = ""
 ) -> tuple[dict[str, int], dict[str, str]]:
-    """Return the first column of every name, and the places of repeated names.
+    """Return the column of every name, and the places of repeated names.
+
+    A repeated name alone means none of its columns; "RKNE (column 3)" is one of them.
 
     columns: numbers, from zero, and names. where: the words before the numbers, from one, of a place: "line 9,
     columns".
@@ -56,7 +60,18 @@ def distinct_names(
     for column, name in columns:
         places.setdefault(name, []).append(column)
     repeated = {name: numbered(where, columns) for name, columns in places.items() if len(columns) > 1}
-    return {name: columns[0] for name, columns in places.items()}, repeated
+    found: dict[str, int] = {}
+    for name, several in places.items():
+        found[name] = several[0]
+        if name in repeated:
+            found |= zip(by_place(name, repeated[name]), several, strict=True)
+    return found, repeated
+
+
+def by_place(name: str, where: str) -> list[str]:
+    """Return the names of the columns of a repeated name, by its places "line 9, columns 3 and 7"."""
+    kind, numbers = re.findall(r"(?:(\w+)s )?([\d, and]+)$", where)[-1]
+    return [f"{name} ({kind or 'column'} {number})" for number in re.findall(r"\d+", numbers)]
 
 
 def numbered(where: str, columns: Sequence[int]) -> str:
@@ -75,14 +90,19 @@ def repeated_notes(kind: str, repeated: Mapping[str, str], path: Path) -> tuple[
     if not repeated:
         return ()
     named = shortened([f"'{name}'" for name in repeated], _MOST_NAMED)
+    first = next(f"'{by_place(name, where)[0]}'" for name, where in repeated.items())
     return (
-        f"In {path.name} a {kind} occurs twice: {named}. It cannot be used, and its columns are left out.",
+        f"In {path.name} a {kind} occurs twice: {named}. Each of them has a name by its place, such as {first}.",
     )
 
 
 def repeated_name(kind: str, name: str, where: object, path: Path) -> InputError:
     """Return the error of a repeated name in use."""
-    return input_error("recording.text.stands_twice", file=path, where=where, kind=kind, name=name)
+    how = "rename or remove one of them"
+    if isinstance(where, str):
+        places = [f"'{place}'" for place in by_place(name, where)]
+        how = f"name the one that is meant by its place: {few(places)}"
+    return input_error("recording.text.stands_twice", file=path, where=where, kind=kind, name=name, how=how)
 
 
 def check_unique(names: Sequence[str], kind: str, path: Path, line: int) -> None:

@@ -48,7 +48,7 @@ def read_emg(
     for name, listed in muscles.items():
         if len(set(listed)) < len(listed):
             raise document.error("recording.trial.muscle_channel_stands_twice", CHANNELS, name, name=name)
-    table = read_channels(path)
+    table = read_channels(path).by_written(muscles)
     check_columns(document, muscles, CHANNELS, table, "channel")
     values = np.stack([table[name] for name in muscles], axis=-1)
     time, values, resampled = _evenly(table.time, values)

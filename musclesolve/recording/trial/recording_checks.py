@@ -7,7 +7,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.errors import input_error
-from musclesolve.recording.data import SIDES, Recording, Table, Trial
+from musclesolve.recording.data import SIDES, Markers, Recording, Table, Trial
 from musclesolve.recording.gaps.gap_filling import missing
 from musclesolve.recording.markers.landmark_names import back_landmarks, landmarks
 from musclesolve.recording.plates.foot_forces import plate_gap_error
@@ -101,6 +101,21 @@ def check_columns(document: Document, names: Iterable[str], where: str, table: T
                 path=table.path,
             )
         check_used([name], kind, table.repeated, table.path)
+
+
+THIN = 0.001
+"""Extent of all markers along an axis of the file, over all frames, below which they lie in a plane [m]."""
+FEWEST_IN_SPACE = 6
+"""Least number of markers whose extent along an axis says something."""
+
+
+def in_space(markers: Markers) -> bool:
+    """Return True; refuse a motion whose markers all lie in one plane of the file: it was recorded from one side."""
+    seen = markers.position[np.isfinite(markers.position).all(axis=2)]
+    shown = np.isfinite(markers.position).any(axis=(0, 2)).sum()
+    if shown >= FEWEST_IN_SPACE and np.ptp(seen, axis=0).min(initial=np.inf) < THIN:
+        raise input_error("recording.trial.markers_in_plane", file=markers.path)
+    return True
 
 
 def check_cutoff(trial: Trial, document: Document) -> None:

@@ -38,7 +38,7 @@ from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap,
 from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
 from musclesolve.recording.trial.input_hashes import hashes_as_read
 from musclesolve.recording.trial.model_trial import read_model_trial
-from musclesolve.recording.trial.recording_checks import check_trial
+from musclesolve.recording.trial.recording_checks import check_trial, in_space
 from musclesolve.recording.trial.settings import (
     check_consistency,
     check_errors,
@@ -256,6 +256,9 @@ class TrialReader:
             self._rows(role, self.read) if role in self.files else None for role in ("markers", "static")
         )
         if walk is None:
+            return None
+        # Nothing else that is found in such a motion is a fault of its own.
+        if not faults.attempt("markers", False, in_space, walk):
             return None
         static = None if static is None else static.rotated(standing)
         return read_marker_mapping(document, settings, walk.rotated(self.rotation), static, faults)

@@ -75,10 +75,14 @@ def test_a_repeated_label_has_no_numbers_and_the_others_keep_theirs(
     name, write = FORMS[form]
     found = read_markers(write(tmp_path / name, labels, position))
     twice = {label for label in labels if labels.count(label) > 1}
-    assert found.names == tuple(dict.fromkeys(labels)) and set(found.repeated) == twice
-    for label in found.names:
+    assert tuple(n for n in found.names if n in labels) == tuple(dict.fromkeys(labels))
+    assert set(found.repeated) == twice
+    for label in labels:
         expected = np.nan if label in twice else position[:, labels.index(label)]
         np.testing.assert_allclose(found[label], np.broadcast_to(expected, (5, 3)), atol=2e-5)
+        places = [k for k, other in enumerate(labels) if other == label and label in twice]
+        for k, name in zip(places, [n for n in found.names if n.startswith(f"{label} (")], strict=True):
+            np.testing.assert_allclose(found[name], position[:, k], atol=2e-5)
     assert len(found.notes) == 1 and all(f"'{label}'" in found.notes[0] for label in twice)
 
 
@@ -89,7 +93,7 @@ def test_any_labels(tmp_path: Path, form: str, labels: list[str]) -> None:
     name, write = FORMS[form]
     found = read_markers(write(tmp_path / name, labels, position))
     for label in found.names:
-        once = labels.count(label) == 1
+        once = labels.count(label) < 2
         assert (label in found.repeated) is not once
         assert np.isfinite(found[label]).all() if once else np.isnan(found[label]).all()
 
@@ -160,6 +164,17 @@ def test_a_trial_that_uses_it_is_refused_by_its_name(tmp_path: Path, file: str, 
     assert any(f"'{label}' occurs twice" in finding.what for finding in report.of("error"))
 
 
+def test_the_mapping_names_one_of_them_by_its_place(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    plain = read_trial(path)
+    with_extra(tmp_path / "walk.trc", "LSHO")
+    place = next(name for name in read_trc(tmp_path / "walk.trc").names if name.startswith("LSHO ("))
+    with refused("duplicate_name", f"'{place}'"):
+        read_trial(path)
+    _with(path, path.read_text(encoding="utf-8").replace('"LSHO"', f'"{place}"'))
+    np.testing.assert_allclose(read_trial(path).markers[place], plain.markers["LSHO"], atol=1e-7)
+
+
 def test_a_marker_that_is_read_from_the_motion_alone_may_stand_twice_standing(tmp_path: Path) -> None:
     path = write_trial(tmp_path)
     with_extra(tmp_path / "static.trc", "LSHO")
@@ -207,7 +222,8 @@ def test_columns_of_forces(tmp_path: Path, form: str) -> None:
         _with(path, path.read_text(encoding="utf-8").replace("forces.mot", "forces.csv"))
     table = read_forces_table(tmp_path / f"forces.{form}")
     assert list(table.repeated) == ["other"] and np.isnan(table["other"]).all()
-    np.testing.assert_allclose(table.values[:, :-1], plain.values)
+    assert len([n for n in table.names if n.startswith("other (column ") and (table[n] == 7.5).all()]) == 2
+    np.testing.assert_allclose(table.values[:, :-3], plain.values)
     assert any("'other'" in note for note in read_trial(path).notes)
     if form == "mot":
         columns_twice(tmp_path / "forces.mot", "r_vx")
@@ -226,4 +242,5 @@ def test_convert_leaves_it_empty_and_says_so(tmp_path: Path) -> None:
     )
     assert any("occurs twice" in note for note in notes)
     found = read_trc(tmp_path / "a.trc")
-    assert found.names == ("A", "B") and np.isnan(found["A"]).all() and np.isfinite(found["B"]).all()
+    assert found.names == ("A", "A (point 1)", "A (point 3)", "B") and np.isnan(found["A"]).all()
+    np.testing.assert_allclose(found["A (point 3)"], position[:, 2], atol=2e-5)
