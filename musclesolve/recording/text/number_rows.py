@@ -349,14 +349,16 @@ class RowReader:
         separator: str | None = None,
         decimal: str = ".",
         blank_end: bool = False,
+        unnamed: bool = False,
     ) -> Iterator[Block]:
         """Read the rest of the file as rows of numbers; blank lines are skipped, an empty cell is a gap (NaN).
 
         Each line is `split` into cells of k named columns; `separator` is the character between them, None for blanks;
         `decimal` is "." or ",". With `blank_end` a row may have blank cells beyond its last column, unless a decimal
         comma could be mistaken for a separator: this would shift the next numbers by a cell, hidden by a gap at the
-        end. A last line without line end and with too few cells is an incomplete row, as from an aborted recording: it
-        is omitted, and `left_out` is its number.
+        end. With `unnamed` markers, the cells beyond the last column are omitted, three of them for each. A last line
+        without line end that breaks off before its last cell is an incomplete row, as from an aborted recording: it is
+        omitted, and `left_out` is its number.
         """
         while lines := list(self.ahead):
             self._lines.clear()
@@ -368,12 +370,14 @@ class RowReader:
             if len(filled) < len(lines):
                 lines = [lines[k] for k in filled]
             # a line without its end is read separately, after all others
-            if self.open_end and len(split(decoded(lines[-1]))) < len(names):
+            if self.open_end and _breaks_off(split(decoded(lines[-1])), len(names)):
                 self.left_out = first + filled.pop()
                 lines.pop()
                 if not filled:
                     continue
             numbers = np.array(filled, dtype=np.int64) + first
+            if unnamed:
+                lines = [_without_unnamed(line, len(names)) for line in lines]
             values = _all_at_once(lines, len(names), separator, decimal, blank_end)
             if values is None:
                 rows = [split(decoded(line)) for line in lines]
@@ -506,6 +510,23 @@ def _all_at_once(
     except ValueError:
         return None
     return values if values.shape == (len(lines), width) else None
+
+
+def _breaks_off(cells: list[str], width: int) -> bool:
+    """Whether the cells of a line without its end are too few, or the last one is empty."""
+    return len(cells) < width or (len(cells) == width and not cells[-1])
+
+
+UNNAMED = 3
+"""Number of cells of a marker."""
+
+
+def _without_unnamed(line: str, width: int) -> str:
+    """Return the line without the cells of whole markers beyond its last column."""
+    between = "\t" if "\t" in line else None
+    cells = line.split(between)
+    beyond = len(cells) - width - (len(cells) > width and not cells[-1].strip())
+    return (between or " ").join(cells[:width]) if beyond > 0 and beyond % UNNAMED == 0 else line
 
 
 def _without_blank_end(cells: list[str], width: int) -> list[str]:
