@@ -44,7 +44,7 @@ from musclesolve.errors import InputError, MuscleSolveError, input_error
 from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.service_folders import METADATA, OPENCAP
-from musclesolve.recording.c3d.c3d_file import stated_events
+from musclesolve.recording.c3d.c3d_file import is_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.text.text_file import file_path, name_from
@@ -225,7 +225,7 @@ def draft_trial(
         )
     emg: tuple[DraftTable, ...] = ()
     if files.emg is not None:
-        inside = files.emg.path == files.motion.path
+        inside = files.emg.path == files.motion.path and is_c3d(files.emg.path)
         first, *others = emg_tables(files.emg, name_from(files.emg.path, path), inside, case)
         emg = (replace(first, todo=files.unclear.get("emg", first.todo)), *others)
     why += '; or "residual_analysis": chosen from the data'

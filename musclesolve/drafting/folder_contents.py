@@ -21,9 +21,15 @@ from musclesolve.recording.c3d.c3d_file import C3D, read_c3d
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.formats import MARKERS, read_markers
 from musclesolve.recording.markers.mapping_tables import HINGES
-from musclesolve.recording.text.csv_file import read_csv_columns, read_csv_forces, read_csv_markers
+from musclesolve.recording.text.csv_file import (
+    is_export,
+    read_csv_columns,
+    read_csv_forces,
+    read_csv_markers,
+)
 from musclesolve.recording.text.opensim_text import read_mot
-from musclesolve.recording.text.text_file import STORAGE, read_lines
+from musclesolve.recording.text.qualisys_tsv import plate_files
+from musclesolve.recording.text.text_file import PACKED, STORAGE, TABLES, read_lines, suffix_of
 
 
 @dataclass(frozen=True)
@@ -185,8 +191,8 @@ def folder_contents(folder: Path, chosen: Sequence[Path] | None = None) -> Folde
 
 def _sort_in(path: Path, contents: FolderContents) -> None:
     """Put one file where it belongs."""
-    suffix = path.suffix.casefold()
-    if suffix == ".c3d":
+    suffix = suffix_of(path)
+    if suffix == ".c3d" and path.suffix.casefold() != PACKED:
         file = read_c3d(path)
         plates = file.description.count("FORCE_PLATFORM:USED") or 0
         if file.shows_body:
@@ -200,8 +206,8 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
             channels = emg_channels([label for k, label in labels if label and k not in of_plates])
             if channels.muscles or channels.unknown:
                 contents.emg.append(EmgFile(path, file.channels(), channels))
-    elif suffix == ".csv":
-        _csv(path, contents)
+    elif suffix in TABLES:
+        _table(path, contents)
     elif suffix in MARKERS:
         contents.markers.append(MarkerFile(path, read_markers(path)))
     elif suffix in STORAGE:
@@ -220,36 +226,56 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
         contents.others.append(path.name)
 
 
-def _csv(path: Path, contents: FolderContents) -> None:
-    """Markers, if every column is a coordinate in a stated unit; else forces or EMG, if the columns are named so."""
+def _table(path: Path, contents: FolderContents) -> None:
+    """Markers, if every column is a coordinate in a stated unit; forces or EMG, if the columns are named so.
+
+    Exports of programs may have all of them in one file. Any other text, without a table, is no recording.
+    """
+    export = is_export(path)
+    if export and (first := plate_files(path)[0]) != path:
+        contents.others.append(f"{path.name} (read with {first.name})")
+        return
+    refused: InputError | None = None
     try:
         contents.markers.append(MarkerFile(path, read_csv_markers(path)))
-        return
+        if not export:
+            return
     except InputError as error:
         refused = error
     try:
         columns = read_csv_columns(path)
     except InputError:
-        raise refused from None
+        if refused is not None and not export and suffix_of(path) != ".csv":
+            contents.others.append(path.name)
+            return
+        if refused is not None:
+            raise refused from None
+        return
     if plates_of(columns):
-        _columns(path, read_csv_forces(path), contents)
-    elif (channels := emg_channels(columns.names)).muscles or channels.unknown:
-        _columns(path, columns, contents)
-    else:
+        columns = read_csv_forces(path)
+    found = _columns(path, columns, contents)
+    if refused is not None and not found and not export:
+        contents.others.pop()
         raise refused
 
 
-def _columns(path: Path, table: Table, contents: FolderContents) -> None:
-    """Put a table of columns where it belongs, by their names."""
-    channels = emg_channels(table.names)
+def _columns(path: Path, table: Table, contents: FolderContents) -> bool:
+    """Put a table of columns where it belongs, by their names; return whether it has forces or EMG."""
+    plates = plates_of(table)
+    of_plates = {name for plate in plates for names in plate.columns.values() for name in names}
+    channels = emg_channels([name for name in table.names if name not in of_plates])
     if channels.computed:
         contents.others.append(f"{path.name} (computed by a model)")
-    elif plates := plates_of(table):
+        return False
+    if plates:
         contents.forces.append(ForceFile(path, table, tuple(plates)))
-    elif channels.muscles or channels.unknown:
+    if channels.muscles or (channels.unknown and not plates):
         contents.emg.append(EmgFile(path, table, channels))
-    else:
-        contents.others.append(f"{path.name} (neither forces of plates nor EMG)")
+    elif not plates:
+        if all(file.path != path for file in contents.markers):
+            contents.others.append(f"{path.name} (neither forces of plates nor EMG)")
+        return False
+    return True
 
 
 STILL, STILL_BY_NAME = 0.05, 0.2

@@ -31,6 +31,7 @@ _OTHERS = {
     b"\xff\xd8\xff": "a picture (JPEG)",
     b"GIF8": "a picture (GIF)",
     b"%PDF": "a PDF document",
+    b"\x1f\x8b": "a compressed file (gzip)",
     b"PK\x03\x04": "a ZIP archive, or a file of an office program",
 }
 """First bytes of files that are no recordings -> kind of file, in words."""

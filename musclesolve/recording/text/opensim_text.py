@@ -46,6 +46,7 @@ from musclesolve.recording.text.text_file import (
     file_path,
     read_lines,
     split_cells,
+    suffix_of,
     write_text,
 )
 from musclesolve.recording.units import LARGEST, METERS, meters_in
@@ -111,7 +112,10 @@ def read_trc(path: str | Path) -> Markers:
             rate,
         )
     if unnamed:
-        notes = (*notes, f"The columns of {path.name} behind its last name, of {unnamed} markers, are left out.")
+        notes = (
+            *notes,
+            f"The columns of {path.name} behind its last name, of {unnamed} markers, are left out.",
+        )
     markers = Markers(
         time, tuple(columns), position, path, notes, (), repeated, warning, sha256=reader.sha256
     )
@@ -390,7 +394,7 @@ def read_repaired(
         return reader(path)
     except InputError as refused:
         error = refused
-    repairs = TEXT_REPAIRS.get(path.suffix.casefold(), {})
+    repairs = TEXT_REPAIRS.get(suffix_of(path), {})
     try:
         lines = read_lines(path) if repairs else []
     except InputError:
