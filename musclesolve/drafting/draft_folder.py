@@ -28,6 +28,8 @@ from musclesolve.drafting.folder_contents import (
     bent_joints,
     file_roles,
     folder_contents,
+    is_plane,
+    too_large,
 )
 from musclesolve.drafting.laboratory_axes import (
     LaboratoryAxes,
@@ -207,13 +209,14 @@ def draft_trial(
     in_use = tuple(foot.table for foot in feet if not foot.idle)
     paths = _paths(files) | used
     case = working_case((axes.table, *choice.tables, *in_use), paths) if axes.known else None
-    runs = case is not None and len(flights(case.trial, FootLoads.from_trial(case.trial))) > 0
+    large = too_large(files.motion.markers)
+    runs = case is not None and not large and len(flights(case.trial, FootLoads.from_trial(case.trial))) > 0
     muscles = [
         f'The muscles of {model.name} may serve instead: database = "{name_from(model, path)}".'
         for model in contents.models
     ]
     cutoff, why = WALKING_CUTOFF_HZ, "usual for walking; running needs 10 to 20 Hz"
-    if case is not None:
+    if case is not None and not large:
         why = "walking: no flight between the steps"
     if choice.set in KEY_POINT_SETS:
         cutoff, why = KEY_POINT_CUTOFF_HZ, "walking, by key points of video; at 6 Hz their noise counts twice"
@@ -277,7 +280,14 @@ def _files_table(
 ) -> DraftTable:
     """The table [files]; the line of the forces is left open where there are none."""
     motion, static, about = files.motion, files.static, []
-    lines = [Line("markers", name_from(motion.path, trial), _length(motion.markers, "markers"))]
+    todo = too_large(motion.markers)
+    remedy = (
+        "name a recording in three dimensions and in meters"
+        if is_plane(motion.markers)
+        else "correct the unit"
+    )
+    todo = f"{remedy}: {todo}" if todo else ""
+    lines = [Line("markers", name_from(motion.path, trial), _length(motion.markers, "markers"), todo)]
     if static is not None:
         comment = f"{_length(static.markers, 'markers')}, the subject stands"
         lines.append(Line("static", name_from(static.path, trial), comment, files.unclear.get("static", "")))
@@ -348,7 +358,11 @@ def _recognized(
 ) -> Iterator[tuple[str, str]]:
     """Yield the recognized facts, subject and statement, for the terminal."""
     motion = f"{files.motion.path.name}: {_length(files.motion.markers, 'markers')}"
-    if case is not None:
+    if large := too_large(files.motion.markers):
+        motion += f"; {large}"
+    elif is_plane(files.motion.markers):
+        motion += "; a plane recording: all markers lie in one plane"
+    if case is not None and not large:
         names = [*both("asis", "psis", "hip_center"), "sacrum"]
         pelvis = middle_path(case.trial.markers, case.trial.mapping, names)
         known = np.zeros(0, int) if pelvis is None else np.flatnonzero(np.isfinite(pelvis).all(axis=1))

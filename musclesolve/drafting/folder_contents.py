@@ -232,9 +232,8 @@ def _table(path: Path, contents: FolderContents) -> None:
     Exports of programs may have all of them in one file. Any other text, without a table, is no recording.
     """
     export = is_export(path)
-    if export and (first := plate_files(path)[0]) != path:
-        contents.others.append(f"{path.name} (read with {first.name})")
-        return
+    if export and plate_files(path)[0] != path:
+        return  # a plate that is read with the first one
     refused: InputError | None = None
     try:
         contents.markers.append(MarkerFile(path, read_csv_markers(path)))
@@ -351,6 +350,38 @@ def travel(file: MarkerFile) -> float:
         low, middle, high = np.nanquantile(position[:, seen], [0.05, 0.5, 0.95], axis=0)
     extent = float(np.linalg.norm(np.ptp(middle, axis=0)))
     return float(np.median(np.linalg.norm(high - low, axis=1))) / max(extent, 1e-9)
+
+
+LARGEST_BODY = 4.0
+"""Extent of the markers on a subject that is never reached [m]."""
+_PLANE = 1e-3
+"""Thickness of the markers of a plane recording, as a share of their extent."""
+
+
+def is_plane(markers: Markers) -> bool:
+    """Whether all markers lie in a plane across an axis of the file, as from one camera."""
+    with np.errstate(invalid="ignore"):
+        position = markers.position[np.isfinite(markers.position).all(axis=2)]
+    return len(position) > 0 and float(np.ptp(position, axis=0).min()) < _PLANE * float(
+        np.ptp(position, axis=0).max()
+    )
+
+
+def too_large(markers: Markers) -> str:
+    """Why the markers are in another unit than their file states, "" where they may be on a subject."""
+    position = markers.position[np.isfinite(markers.position).all(axis=2).any(axis=1)]
+    if not len(position):
+        return ""
+    low, high = np.nanmin(position, axis=1), np.nanmax(position, axis=1)
+    extent = float(np.median(np.linalg.norm(high - low, axis=1)))
+    if extent <= LARGEST_BODY:
+        return ""
+    what = "another unit than the file states"
+    if is_plane(markers):
+        what = "pixels of one camera"
+    elif 0.5 < 0.001 * extent < 2.6:
+        what = "millimeters"
+    return f"the body would be {extent:.0f} m large in the stated unit: the markers are in {what}"
 
 
 def file_roles(contents: FolderContents) -> FileRoles:

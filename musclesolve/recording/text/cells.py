@@ -140,8 +140,9 @@ def role_and_size(unit: str) -> tuple[str, float | None]:
 def blocks_of(
     reader: RowReader, titles: Sequence[str], separator: str, section: bool = False
 ) -> Iterator[Block]:
-    """Read the rows, of a section or to the end of the file; columns without a name at the end of all lines, as spreadsheets write them, must be empty.
+    """Read the rows, of a section or to the end of the file.
 
+    Columns without a name at the end of all lines, as spreadsheets write them, must be empty.
     The decimal sign is a comma if the first row has commas in numbers and no point.
     """
     rows = list(reader.ahead)
@@ -178,8 +179,8 @@ def rate_in(cell: str, path: Path, line: int) -> float:
 def against_ground(values: Array, roles: Sequence[str]) -> bool:
     """Whether the forces among columns (T, k), three for each plate, push down, by the axis that carries most.
 
-    A subject pushes on the ground in one direction only, and the ground on the subject in the other. Which of them is
-    up is that of the axes in which nearly all programs write, of which the vertical one points up.
+    A subject pushes on the ground in one direction only, and the ground on the subject in the other. Nearly all
+    programs write in axes of which the vertical one points up.
     """
     forces = values[:, [k for k, role in enumerate(roles) if role == "force"]]
     if not forces.size or forces.shape[1] % 3:

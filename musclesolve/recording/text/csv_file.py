@@ -53,7 +53,7 @@ _COORDINATE = re.compile(r"(?P<marker>.+?)\s*[_.: ]\s*(?P<axis>[xyzXYZ])(?:_(?P<
 @dataclass(frozen=True)
 class Export:
     """An export of a program: whether a first line is of it; functions from the open file, after its first line, to its
-    markers, and to its other columns in SI units or in those of the file.
+    markers, and to its other columns, in SI units or in the units of the file.
     """
 
     begins: Callable[[str], bool]
@@ -139,7 +139,7 @@ def _read_columns(path: Path, in_si: bool) -> Table:
             header.repeated,
         )
     notes = (*header.notes, *notes)
-    if not header.signed and against_ground(values, header.roles):
+    if in_si and not header.signed and against_ground(values, header.roles):
         of_plate = [k for k, role in enumerate(header.roles) if role in ("force", "moment")]
         values[:, of_plate] *= -1.0
         notes = (

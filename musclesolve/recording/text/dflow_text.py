@@ -64,7 +64,7 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
 
 
 def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
-    """Return all columns but those of the markers."""
+    """Return all columns that are no coordinates of markers."""
     path, separator = reader.path, separator_of(line)
     titles = cells_of(line, separator)
     clock, seconds = find_time(titles, path, 1)

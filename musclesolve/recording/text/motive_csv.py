@@ -59,12 +59,10 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
     columns, repeated = distinct_names([*seen, *placed], f"line {reader.line_number}, columns")
     if not columns:
         raise input_error("recording.text.no_markers_of_motive", file=path, where=reader.line_number)
-    notes = ()
-    if placed:
-        notes = (
-            f"{len(placed)} markers of {path.name} are those that Motive expects on its rigid bodies or skeletons; they "
-            "were not exported as seen.",
-        )
+    note = (
+        f"{len(placed)} markers of {path.name} are where Motive expects them on its rigid bodies or skeletons; they "
+        "were not exported as seen."
+    )
     triples = np.array([[first, first + 1, first + 2] for first in columns.values()])
     return Coordinates(
         [f"{_cell(names, k)} {axis}".strip() for k, axis in enumerate(axes)],
@@ -74,7 +72,7 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
         lambda rows: rows[:, clock] * seconds,
         repeated,
         separator,
-        notes,
+        (note,) if placed else (),
     )
 
 

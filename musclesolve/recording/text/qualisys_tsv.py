@@ -59,7 +59,7 @@ class _Header:
         return rate_in(next(iter(self.keys.get("FREQUENCY", [])), ""), self.path, 1)
 
     def before(self, values: int) -> int:
-        """The number of columns before those of the numbers: none, or frame or time, or both."""
+        """The number of columns before the numbers: frame, time, both, or none."""
         extra = self.width - values
         if extra not in (0, 1, 2):
             raise input_error(
@@ -129,7 +129,7 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
 
 
 def _by_titles(header: _Header, names: Sequence[str]) -> tuple[int, list[int]] | None:
-    """The columns before the first marker and those of every x, by their titles; None where titles are others."""
+    """How many columns stand before the markers, and the column of every x, by titles; None where titles are others."""
     places = {title.casefold(): k for k, title in enumerate(header.titles)}
     starts = [places.get(f"{name} x".casefold()) for name in names]
     found = [start for start in starts if start is not None]

@@ -29,7 +29,7 @@ def recorded() -> Markers:
 def plate(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Force, free moment and center of pressure of 400 samples, with z up."""
     rng = np.random.default_rng(seed)
-    force = np.round(rng.uniform(-80.0, 80.0, (400, 3)) + [0.0, 0.0, 600.0], 4)
+    force = np.round(rng.uniform([-80.0, -80.0, 500.0], [80.0, 80.0, 800.0], (400, 3)), 4)
     moment = np.round(rng.uniform(-5.0, 5.0, (400, 3)) * [0.0, 0.0, 1.0], 6)
     return force, moment, np.round(rng.uniform(-0.3, 0.3, (400, 3)) * [1.0, 1.0, 0.0], 6)
 
