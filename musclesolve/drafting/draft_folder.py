@@ -306,7 +306,7 @@ def _files_table(
     elif files.plates is None:
         unread = f"; not read: {'; '.join(contents.unread)}" if contents.unread else ""
         todo = (
-            "enter the file of the ground reaction forces (.mot, .sto, .csv or .c3d), or confirm that no plate "
+            "enter the file of the ground reaction forces (.mot, .sto, .csv, .tsv, .txt or .c3d), or confirm that no plate "
             f"measured them: no file here has columns of a plate that belong to {motion.path.name}, and it holds no "
             f"plates{unread}"
         )

@@ -231,7 +231,13 @@ def _table(path: Path, contents: FolderContents) -> None:
 
     Exports of programs may have all of them in one file. Any other text, without a table, is no recording.
     """
-    export = is_export(path)
+    try:
+        export = is_export(path)
+    except InputError:
+        if suffix_of(path) == ".csv":
+            raise
+        contents.others.append(path.name)
+        return
     if export and plate_files(path)[0] != path:
         return  # a plate that is read with the first one
     refused: InputError | None = None
@@ -360,16 +366,15 @@ _PLANE = 1e-3
 
 def is_plane(markers: Markers) -> bool:
     """Whether all markers lie in a plane across an axis of the file, as from one camera."""
-    with np.errstate(invalid="ignore"):
-        position = markers.position[np.isfinite(markers.position).all(axis=2)]
-    return len(position) > 0 and float(np.ptp(position, axis=0).min()) < _PLANE * float(
-        np.ptp(position, axis=0).max()
-    )
+    position = markers.position[np.isfinite(markers.position).all(axis=2)]
+    extent = np.ptp(position, axis=0) if len(position) else np.zeros(3)
+    return float(extent.min()) < _PLANE * float(extent.max())
 
 
 def too_large(markers: Markers) -> str:
-    """Why the markers are in another unit than their file states, "" where they may be on a subject."""
-    position = markers.position[np.isfinite(markers.position).all(axis=2).any(axis=1)]
+    """The fault of markers in another unit than their file states, "" where they may be on a subject."""
+    seen = np.isfinite(markers.position).all(axis=2)
+    position = markers.position[np.asarray(seen.any(axis=1))]
     if not len(position):
         return ""
     low, high = np.nanmin(position, axis=1), np.nanmax(position, axis=1)

@@ -83,7 +83,7 @@ def read_trc(path: str | Path) -> Markers:
         if axes is not None and not all(_AXIS.fullmatch(cell) for cell in axes.split()):
             reader.put_back(axes)
             axes = None
-        stated = max(int(header["NumMarkers"]), len((axes or "").split()) // 3)
+        stated = max(len((axes or "").split()) // 3, header["NumMarkers"])
         unnamed = _unnamed_markers(reader, len(names), stated)
         if header["NumMarkers"] not in (len(names), len(names) + unnamed):
             raise input_error(
@@ -126,7 +126,7 @@ def read_trc(path: str | Path) -> Markers:
     return markers
 
 
-def _unnamed_markers(reader: RowReader, named: int, stated: int) -> int:
+def _unnamed_markers(reader: RowReader, named: int, stated: float) -> int:
     """Number of markers without a name behind the named ones, as Cortex writes them, by the first rows of numbers.
 
     `stated` markers are in the header; without them all of these rows have as many cells.

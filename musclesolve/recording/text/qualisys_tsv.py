@@ -49,9 +49,10 @@ class _Header:
                 self.titles, self.line = cells, reader.line_number
             else:
                 reader.put_back(line)
-        first = next((text for text in reader.ahead if text.strip()), "").rstrip("\r\n").split("\t")
-        self.width = len(first) - (len(first) > 1 and not first[-1].strip())
-        self.path, self.first = reader.path, first
+        rows = [text.rstrip("\r\n").split("\t") for text in reader.ahead if text.strip()] or [[""]]
+        self.path, self.first, self.width = reader.path, [cell.strip() for cell in rows[0]], len(rows[0])
+        self.two = rows[0], rows[min(1, len(rows) - 1)]
+        self.blank_end = not any(row[-1].strip() for row in rows)
 
     @property
     def rate(self) -> float:
@@ -61,11 +62,30 @@ class _Header:
     def before(self, values: int) -> int:
         """The number of columns before the numbers: frame, time, both, or none."""
         extra = self.width - values
+        # Rows end in an empty cell: of their last marker, which is not seen, or behind it.
+        if self.blank_end and extra in (1, 2, 3) and not self._has_clock(extra):
+            extra -= 1
+            self.width -= 1
         if extra not in (0, 1, 2):
             raise input_error(
                 "recording.text.columns_of_qualisys", file=self.path, count=self.width, expected_count=values
             )
         return extra
+
+    def _has_clock(self, count: int) -> bool:
+        """Whether the first rows begin with as many columns of a clock: its frames or times, or both."""
+        step = 1.0 / self.rate
+        try:
+            first, second = ([float(cell.replace(",", ".")) for cell in row[:count]] for row in self.two)
+        except ValueError:
+            return False
+        if count == 1:
+            steps = (1.0,) if self.first[0].isdecimal() else (step,)
+        else:
+            steps = (1.0, step)
+        return count < 3 and bool(
+            all(abs(b - a - by) < 0.1 * by for a, b, by in zip(first, second, steps, strict=True))
+        )
 
     def times(self, before: int) -> Callable[[Array], Array]:
         """The function from rows to times [s]: the column of times, or the frames, or the number of the row."""
@@ -112,9 +132,9 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
     if not columns:
         raise input_error("recording.text.file_no_markers", file=path, where="MARKER_NAMES")
     triples = np.array([[first, first + 1, first + 2] for first in columns.values()])
-    titles = header.titles[: header.width] or header.all_titles(
-        before, [f"{name} {axis}" for name in names for axis in "XYZ"]
-    )
+    titles = header.all_titles(before, [f"{name} {axis}" for name in names for axis in "XYZ"])
+    if header.titles:
+        titles = [*header.titles, *[""] * header.width][: max(header.width - header.blank_end, len(titles))]
     note = f"{path.name} states no unit of length: it is an export of Qualisys, which writes mm."
     return Coordinates(
         titles,
@@ -133,7 +153,7 @@ def _by_titles(header: _Header, names: Sequence[str]) -> tuple[int, list[int]] |
     places = {title.casefold(): k for k, title in enumerate(header.titles)}
     starts = [places.get(f"{name} x".casefold()) for name in names]
     found = [start for start in starts if start is not None]
-    if not found or len(found) < len(names) or header.width > len(header.titles):
+    if not found or len(found) < len(names):
         return None
     return min(found), found
 

@@ -53,6 +53,23 @@ def test_markers_of_qualisys(
     assert "mm" in found.notes[0]
 
 
+@pytest.mark.parametrize("titles", [True, False])
+@pytest.mark.parametrize("clock", [True, False])
+@pytest.mark.parametrize("end", ["", "\t"])
+@pytest.mark.parametrize("lost", [slice(0, 5), slice(None)])
+def test_a_last_marker_that_is_lost_moves_no_column(
+    tmp_path: Path, recorded: Markers, titles: bool, clock: bool, end: str, lost: slice
+) -> None:
+    recorded.position[lost, 2] = np.nan
+    path = tmp_path / "walk.tsv"
+    same(read_markers(qualisys(path, recorded, titles, clock, end=end)), recorded)
+    if clock and not titles:  # frames, or times, alone
+        for left_out in (0, 1):
+            rows = [line.split("\t") for line in path.read_text().splitlines()]
+            rows = [row[:left_out] + row[left_out + 1 :] if row[0].isdecimal() else row for row in rows]
+            same(read_markers(written(tmp_path / "b.tsv", ["\t".join(row) for row in rows])), recorded)
+
+
 def test_lost_markers_of_qualisys_are_words_or_zeros(tmp_path: Path, recorded: Markers) -> None:
     path = qualisys(tmp_path / "walk.tsv", recorded, titles=True, clock=True)
     for instead in ("NULL\tNULL\tNULL", "0.000\t0.000\t0.000"):
