@@ -373,8 +373,8 @@ def is_plane(markers: Markers) -> bool:
 
 def too_large(markers: Markers) -> str:
     """The fault of markers in another unit than their file states, "" where they may be on a subject."""
-    seen = np.isfinite(markers.position).all(axis=2)
-    position = markers.position[np.asarray(seen.any(axis=1))]
+    seen = np.isfinite(markers.position).all(axis=2).sum(axis=1) > 0
+    position = markers.position[seen]
     if not len(position):
         return ""
     low, high = np.nanmin(position, axis=1), np.nanmax(position, axis=1)

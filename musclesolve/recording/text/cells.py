@@ -26,6 +26,9 @@ LENGTH_UNITS = "mm, cm, m"
 """The expected units of length, for messages."""
 FORCES = "N, kN, mm, cm, m, Nm, Nmm"
 """The expected units of columns of a plate, for messages."""
+# Force [N] and number of samples that show the point of the moments; moment [N m] that is none, or an error of printed
+# digits; distance [m] of a plate from the origin that is never reached.
+_SURE, _FEWEST, _SMALL, _FARTHEST = 100.0, 20, 2.0, 50.0
 _ROLES = {"force": newtons_in, "point": meters_in, "moment": newton_meters_in}
 # Columns that only number the rows.
 COUNTERS = ("frame", "frame#", "framenumber", "frame number", "sub frame", "subframe", "index")
@@ -58,7 +61,8 @@ class Columns:
     """The columns of k signals in a row.
 
     Titles of all columns, for messages; names of the signals, their columns, factors and roles (see `Table`); the
-    other fields as of Coordinates. Unless `signed`, the program may write what pushes on the plates.
+    other fields as of Coordinates. `by_plate`: the program may write what pushes on the plates, and moments
+    about their centers.
     """
 
     titles: Sequence[str]
@@ -71,7 +75,7 @@ class Columns:
     separator: str = ","
     notes: tuple[str, ...] = ()
     section: bool = False
-    signed: bool = True
+    by_plate: bool = False
 
 
 def separator_of(line: str) -> str:
@@ -187,6 +191,44 @@ def against_ground(values: Array, roles: Sequence[str]) -> bool:
         return False
     total = np.nansum(forces.reshape(len(forces), -1, 3), axis=(0, 1))
     return bool(total[np.abs(total).argmax()] < 0.0)
+
+
+def free_moments(values: Array, roles: Sequence[str]) -> int:
+    """Replace moments about a fixed point by moments about the point of force, in place; return of how many plates.
+
+    Among columns (T, k) in SI units, three for each vector. About a point o the moment is M = (p - o) x F + T, and T is
+    vertical: the horizontal components of p x F - M = o x F show o. They are zero where M is the free moment already.
+    """
+    force, point, moment = (
+        [columns[k : k + 3] for k in range(0, len(columns), 3)]
+        for role in ("force", "point", "moment")
+        for columns in [[k for k, own in enumerate(roles) if own == role]]
+    )
+    if not len(force) == len(point) == len(moment) or any(
+        len(each) < 3 for each in (*force, *point, *moment)
+    ):
+        return 0
+    changed = 0
+    for f, p, m in zip(force, point, moment, strict=True):
+        F, P, M = values[:, f], values[:, p], values[:, m]
+        up = int(np.abs(np.nansum(F, axis=0)).argmax())
+        across = [axis for axis in range(3) if axis != up]
+        whole = np.isfinite(values[:, [*f, *p, *m]]).all(axis=1)
+        loaded = whole & (np.abs(F[:, up]) > _SURE)
+        if loaded.sum() < _FEWEST or np.abs(M[loaded][:, across]).max() < _SMALL:
+            continue
+        # o x F as a matrix times o
+        x, y, z = F[loaded].T
+        zero = np.zeros_like(x)
+        turns = np.stack([zero, z, -y, -z, zero, x, y, -x, zero], axis=1).reshape(-1, 3, 3)[:, across]
+        gap = (np.cross(P, F) - M)[loaded][:, across]
+        origin = np.linalg.lstsq(turns.reshape(-1, 3), gap.ravel(), rcond=None)[0]
+        left = gap - turns @ origin
+        if np.abs(left).max() < _SMALL and np.abs(origin).max() < _FARTHEST:
+            M[whole] -= np.cross(P - origin, F)[whole]
+            values[:, m] = M
+            changed += 1
+    return changed
 
 
 def no_unit(marker: str, path: Path, line: int) -> InputError:

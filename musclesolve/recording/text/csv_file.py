@@ -29,6 +29,7 @@ from musclesolve.recording.text.cells import (
     cells_of,
     factor,
     find_time,
+    free_moments,
     is_counter,
     named_and_unit,
     named_columns,
@@ -139,12 +140,17 @@ def _read_columns(path: Path, in_si: bool) -> Table:
             header.repeated,
         )
     notes = (*header.notes, *notes)
-    if in_si and not header.signed and against_ground(values, header.roles):
+    if in_si and header.by_plate and against_ground(values, header.roles):
         of_plate = [k for k, role in enumerate(header.roles) if role in ("force", "moment")]
         values[:, of_plate] *= -1.0
         notes = (
             *notes,
             f"The forces of {path.name} push on the plates: they are turned to push on the feet.",
+        )
+    if in_si and header.by_plate and free_moments(values, header.roles):
+        notes = (
+            *notes,
+            f"The moments of {path.name} are about fixed points: the free moments follow from them.",
         )
     rest = lines, header.roles, notes, header.repeated
     return Table(time, header.names, values, None, path, *rest, sha256=reader.sha256)

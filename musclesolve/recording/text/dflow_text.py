@@ -86,4 +86,5 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         lambda rows: rows[:, clock] * seconds,
         repeated,
         separator,
+        by_plate=True,
     )

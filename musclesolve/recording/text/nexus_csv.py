@@ -148,7 +148,7 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         repeated,
         section.separator,
         section=True,
-        signed=False,
+        by_plate=True,
     )
 
 

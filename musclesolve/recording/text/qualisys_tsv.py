@@ -79,10 +79,9 @@ class _Header:
             first, second = ([float(cell.replace(",", ".")) for cell in row[:count]] for row in self.two)
         except ValueError:
             return False
+        steps = [1.0, step]
         if count == 1:
-            steps = (1.0,) if self.first[0].isdecimal() else (step,)
-        else:
-            steps = (1.0, step)
+            steps = [1.0 if self.first[0].isdecimal() else step]
         return count < 3 and bool(
             all(abs(b - a - by) < 0.1 * by for a, b, by in zip(first, second, steps, strict=True))
         )
@@ -195,5 +194,5 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         header.times(before),
         repeated,
         "\t",
-        signed=False,
+        by_plate=True,
     )

@@ -161,6 +161,20 @@ def test_sections_of_nexus_in_any_order(
     np.testing.assert_allclose(read_channels(path)["R_SOL"], emg["R_SOL"], atol=1e-5)
 
 
+def test_moments_about_the_center_of_a_plate_become_free_moments(tmp_path: Path, recorded: Markers) -> None:
+    plates = [plate(1), plate(2)]
+    centers = np.array([[0.3, 0.2, -0.05], [0.9, -0.2, 0.0]])
+    about = [
+        (force, moment + np.cross(point - center, force), point)
+        for (force, moment, point), center in zip(plates, centers, strict=True)
+    ]
+    path = nexus(tmp_path / "walk.csv", recorded, about, {"R_SOL": np.zeros(400)}, SAMPLES)
+    found = read_forces_table(path)
+    expected = np.hstack([np.hstack(part) for part in plates])
+    np.testing.assert_allclose(found.values[:, :18], expected, atol=2e-3)
+    assert "fixed points" in found.notes[-1]
+
+
 def test_velocities_beside_trajectories_of_nexus_are_left_out(tmp_path: Path) -> None:
     axes = "Frame,Sub Frame,X,Y,Z,X',Y',Z',X,Y,Z,X',Y',Z'"
     text = [
