@@ -11,9 +11,9 @@ _WORDS = re.compile(r"[a-z]+|\d+")
 _INSIDE = re.compile(r"_on_.*_in_")
 """Names of joint reactions, which a model computed: "knee_r_on_tibia_r_in_tibia_r_fx"."""
 _ROLE_OF = {
-    **dict.fromkeys(("force", "forces", "f", "v", "grf"), "force"),
+    **dict.fromkeys(("force", "forces", "for", "f", "v", "grf"), "force"),
     **dict.fromkeys(("point", "p", "cop", "px", "position", "pos", "c"), "point"),
-    **dict.fromkeys(("moment", "moments", "torque", "torques", "m", "t", "free"), "moment"),
+    **dict.fromkeys(("moment", "moments", "mom", "torque", "torques", "m", "t", "free"), "moment"),
 }
 _IDLE = {"ground", "reaction", "plate", "fp", "the", "on"}
 
@@ -64,7 +64,7 @@ def common_beginning(names: tuple[str, ...]) -> str | None:
 
 def _role_and_words(stem: str, end: str) -> tuple[str | None, tuple[str, ...]]:
     """The role of a vector, by the last word of its name that states one, and the words that name its plate."""
-    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", stem)
+    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", stem.replace("CoP", " cop "))
     words = _WORDS.findall(f"{split} {end}".casefold())
     roles = [_ROLE_OF[word] for word in words if word in _ROLE_OF]
     if not roles:

@@ -28,6 +28,8 @@ from musclesolve.drafting.folder_contents import (
     bent_joints,
     file_roles,
     folder_contents,
+    is_plane,
+    too_large,
 )
 from musclesolve.drafting.laboratory_axes import (
     LaboratoryAxes,
@@ -44,7 +46,7 @@ from musclesolve.errors import InputError, MuscleSolveError, input_error
 from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.service_folders import METADATA, OPENCAP
-from musclesolve.recording.c3d.c3d_file import stated_events
+from musclesolve.recording.c3d.c3d_file import is_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.text.text_file import file_path, name_from
@@ -207,13 +209,14 @@ def draft_trial(
     in_use = tuple(foot.table for foot in feet if not foot.idle)
     paths = _paths(files) | used
     case = working_case((axes.table, *choice.tables, *in_use), paths) if axes.known else None
-    runs = case is not None and len(flights(case.trial, FootLoads.from_trial(case.trial))) > 0
+    large = too_large(files.motion.markers)
+    runs = case is not None and not large and len(flights(case.trial, FootLoads.from_trial(case.trial))) > 0
     muscles = [
         f'The muscles of {model.name} may serve instead: database = "{name_from(model, path)}".'
         for model in contents.models
     ]
     cutoff, why = WALKING_CUTOFF_HZ, "usual for walking; running needs 10 to 20 Hz"
-    if case is not None:
+    if case is not None and not large:
         why = "walking: no flight between the steps"
     if choice.set in KEY_POINT_SETS:
         cutoff, why = KEY_POINT_CUTOFF_HZ, "walking, by key points of video; at 6 Hz their noise counts twice"
@@ -225,7 +228,7 @@ def draft_trial(
         )
     emg: tuple[DraftTable, ...] = ()
     if files.emg is not None:
-        inside = files.emg.path == files.motion.path
+        inside = files.emg.path == files.motion.path and is_c3d(files.emg.path)
         first, *others = emg_tables(files.emg, name_from(files.emg.path, path), inside, case)
         emg = (replace(first, todo=files.unclear.get("emg", first.todo)), *others)
     why += '; or "residual_analysis": chosen from the data'
@@ -277,7 +280,14 @@ def _files_table(
 ) -> DraftTable:
     """The table [files]; the line of the forces is left open where there are none."""
     motion, static, about = files.motion, files.static, []
-    lines = [Line("markers", name_from(motion.path, trial), _length(motion.markers, "markers"))]
+    todo = too_large(motion.markers)
+    remedy = (
+        "name a recording in three dimensions and in meters"
+        if is_plane(motion.markers)
+        else "correct the unit"
+    )
+    todo = f"{remedy}: {todo}" if todo else ""
+    lines = [Line("markers", name_from(motion.path, trial), _length(motion.markers, "markers"), todo)]
     if static is not None:
         comment = f"{_length(static.markers, 'markers')}, the subject stands"
         lines.append(Line("static", name_from(static.path, trial), comment, files.unclear.get("static", "")))
@@ -296,9 +306,9 @@ def _files_table(
     elif files.plates is None:
         unread = f"; not read: {'; '.join(contents.unread)}" if contents.unread else ""
         todo = (
-            "enter the file of the ground reaction forces (.mot, .sto, .csv or .c3d), or confirm that no plate "
-            f"measured them: no file here has columns of a plate that belong to {motion.path.name}, and it holds no "
-            f"plates{unread}"
+            "enter the file of the ground reaction forces (.mot, .sto, .csv, .tsv, .txt or .c3d), or confirm that no "
+            f"plate measured them: no file here has columns of a plate that belong to {motion.path.name}, and it "
+            f"holds no plates{unread}"
         )
         lines.append(Line("forces", PREDICTED, "from the motion, without force plates", todo))
     elif files.plates.path != motion.path:
@@ -348,7 +358,11 @@ def _recognized(
 ) -> Iterator[tuple[str, str]]:
     """Yield the recognized facts, subject and statement, for the terminal."""
     motion = f"{files.motion.path.name}: {_length(files.motion.markers, 'markers')}"
-    if case is not None:
+    if large := too_large(files.motion.markers):
+        motion += f"; {large}"
+    elif is_plane(files.motion.markers):
+        motion += "; a plane recording: all markers lie in one plane"
+    if case is not None and not large:
         names = [*both("asis", "psis", "hip_center"), "sacrum"]
         pelvis = middle_path(case.trial.markers, case.trial.mapping, names)
         known = np.zeros(0, int) if pelvis is None else np.flatnonzero(np.isfinite(pelvis).all(axis=1))

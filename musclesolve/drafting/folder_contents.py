@@ -22,9 +22,15 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.formats import MARKERS, read_markers
 from musclesolve.recording.markers.mapping_tables import HINGES
 from musclesolve.recording.markers.marker_names import by_person
-from musclesolve.recording.text.csv_file import read_csv_columns, read_csv_forces, read_csv_markers
+from musclesolve.recording.text.csv_file import (
+    is_export,
+    read_csv_columns,
+    read_csv_forces,
+    read_csv_markers,
+)
 from musclesolve.recording.text.opensim_text import read_mot
-from musclesolve.recording.text.text_file import STORAGE, read_lines
+from musclesolve.recording.text.qualisys_tsv import plate_files
+from musclesolve.recording.text.text_file import PACKED, STORAGE, TABLES, read_lines, suffix_of
 
 
 @dataclass(frozen=True)
@@ -186,8 +192,8 @@ def folder_contents(folder: Path, chosen: Sequence[Path] | None = None) -> Folde
 
 def _sort_in(path: Path, contents: FolderContents) -> None:
     """Put one file where it belongs."""
-    suffix = path.suffix.casefold()
-    if suffix == ".c3d":
+    suffix = suffix_of(path)
+    if suffix == ".c3d" and path.suffix.casefold() != PACKED:
         file = read_c3d(path)
         plates = file.description.count("FORCE_PLATFORM:USED") or 0
         if file.shows_body:
@@ -205,8 +211,8 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
                 contents.others.append(
                     f"{path.name} (channels whose names mean no muscle: {', '.join(ranges(names))})"
                 )
-    elif suffix == ".csv":
-        _csv(path, contents)
+    elif suffix in TABLES:
+        _table(path, contents)
     elif suffix in MARKERS:
         contents.markers.append(MarkerFile(path, read_markers(path)))
     elif suffix in STORAGE:
@@ -225,36 +231,61 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
         contents.others.append(path.name)
 
 
-def _csv(path: Path, contents: FolderContents) -> None:
-    """Markers, if every column is a coordinate in a stated unit; else forces or EMG, if the columns are named so."""
+def _table(path: Path, contents: FolderContents) -> None:
+    """Markers, if every column is a coordinate in a stated unit; forces or EMG, if the columns are named so.
+
+    Exports of programs may have all of them in one file. Any other text, without a table, is no recording.
+    """
+    try:
+        export = is_export(path)
+    except InputError:
+        if suffix_of(path) == ".csv":
+            raise
+        contents.others.append(path.name)
+        return
+    if export and plate_files(path)[0] != path:
+        return  # a plate that is read with the first one
+    refused: InputError | None = None
     try:
         contents.markers.append(MarkerFile(path, by_person(read_csv_markers(path))))
-        return
+        if not export:
+            return
     except InputError as error:
         refused = error
     try:
         columns = read_csv_columns(path)
     except InputError:
-        raise refused from None
+        if refused is not None and not export and suffix_of(path) != ".csv":
+            contents.others.append(path.name)
+            return
+        if refused is not None:
+            raise refused from None
+        return
     if plates_of(columns):
-        _columns(path, read_csv_forces(path), contents)
-    elif (channels := emg_channels(columns.names)).muscles or channels.unknown:
-        _columns(path, columns, contents)
-    else:
+        columns = read_csv_forces(path)
+    found = _columns(path, columns, contents)
+    if refused is not None and not found and not export:
+        contents.others.pop()
         raise refused
 
 
-def _columns(path: Path, table: Table, contents: FolderContents) -> None:
-    """Put a table of columns where it belongs, by their names."""
-    channels = emg_channels(table.names)
+def _columns(path: Path, table: Table, contents: FolderContents) -> bool:
+    """Put a table of columns where it belongs, by their names; return whether it has forces or EMG."""
+    plates = plates_of(table)
+    of_plates = {name for plate in plates for names in plate.columns.values() for name in names}
+    channels = emg_channels([name for name in table.names if name not in of_plates])
     if channels.computed:
         contents.others.append(f"{path.name} (computed by a model)")
-    elif plates := plates_of(table):
+        return False
+    if plates:
         contents.forces.append(ForceFile(path, table, tuple(plates)))
-    elif channels.muscles or channels.unknown:
+    if channels.muscles or (channels.unknown and not plates):
         contents.emg.append(EmgFile(path, table, channels))
-    else:
-        contents.others.append(f"{path.name} (neither forces of plates nor EMG)")
+    elif not plates:
+        if all(file.path != path for file in contents.markers):
+            contents.others.append(f"{path.name} (neither forces of plates nor EMG)")
+        return False
+    return True
 
 
 STILL, STILL_BY_NAME = 0.05, 0.2
@@ -357,6 +388,37 @@ def leaves_place(file: MarkerFile) -> bool:
 def is_functional(file: MarkerFile) -> bool:
     """Return whether joints are moved to be found: the name says so, and the subject stays in one place."""
     return says_functional(file.path.stem) and not leaves_place(file)
+
+
+LARGEST_BODY = 4.0
+"""Extent of the markers on a subject that is never reached [m]."""
+_PLANE = 1e-3
+"""Thickness of the markers of a plane recording, as a share of their extent."""
+
+
+def is_plane(markers: Markers) -> bool:
+    """Whether all markers lie in a plane across an axis of the file, as from one camera."""
+    position = markers.position[np.isfinite(markers.position).all(axis=2)]
+    extent = np.ptp(position, axis=0) if len(position) else np.zeros(3)
+    return float(extent.min()) < _PLANE * float(extent.max())
+
+
+def too_large(markers: Markers) -> str:
+    """The fault of markers in another unit than their file states, "" where they may be on a subject."""
+    seen = np.isfinite(markers.position).all(axis=2).sum(axis=1) > 0
+    position = markers.position[seen]
+    if not len(position):
+        return ""
+    low, high = np.nanmin(position, axis=1), np.nanmax(position, axis=1)
+    extent = float(np.median(np.linalg.norm(high - low, axis=1)))
+    if extent <= LARGEST_BODY:
+        return ""
+    what = "another unit than the file states"
+    if is_plane(markers):
+        what = "pixels of one camera"
+    elif 0.5 < 0.001 * extent < 2.6:
+        what = "millimeters"
+    return f"the body would be {extent:.0f} m large in the stated unit: the markers are in {what}"
 
 
 def file_roles(contents: FolderContents) -> FileRoles:

@@ -10,6 +10,13 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDES
+from musclesolve.checking.files.unit_scale import (
+    LARGEST_MOMENT,
+    LOADED,
+    POINTS,
+    point_factor,
+    point_spread,
+)
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.drafting.choose_mapping import MarkerChoice
 from musclesolve.drafting.column_triples import PlateNames, common_beginning
@@ -269,6 +276,20 @@ def _foot_found(
         np.nan_to_num(np.stack([table[name] for name in plate.columns[role]], axis=1)) @ rotation.T
         for role in ("force", "point")
     )
+    vertical = np.abs(force[:, 2])
+    loaded = vertical > max(LOADED_FROM_N, LOADED * vertical.max(initial=0.0))
+    spread, unit = point_spread(point[:, :2], loaded), ""
+    if (factor := point_factor(spread)) is not None:
+        point *= factor
+        unit = (
+            f"export the points of force in meters (multiply them by {factor:g}): they move by {spread:.3g} under one "
+            f"foot, so they are in {POINTS[factor]}"
+        )
+        moments = plate.columns.get("moment", ())
+        if any(
+            np.quantile(np.abs(np.nan_to_num(table[name][loaded])), 0.9) > LARGEST_MOMENT for name in moments
+        ):
+            unit += "; the moments are in newton millimeters, and belong in newton meters"
     recording = PlateRecording(_NOWHERE, table.time, force, point, np.zeros_like(force), table.path)
     steps = [step for step in contacts(recording, choice.walk, feet, LOADED_FROM_N) if step.significant]
     if not steps:
@@ -277,7 +298,7 @@ def _foot_found(
     if len(sides) == 1:
         (side,) = sides
         spans = ", ".join(f"{step.start:.2f} to {step.end:.2f} s" for step in steps if step.side == side)
-        todo = ""
+        todo = unit
         if named is not None and named != side:
             todo = (
                 f"check the foot: it is nearest to the {SIDE_NAMES[side]} one; its columns name the "

@@ -24,7 +24,7 @@ from musclesolve.recording.markers.marker_names import by_person
 from musclesolve.recording.markers.marker_set import without_person
 from musclesolve.recording.text.csv_file import read_csv_columns, read_csv_forces, read_csv_markers
 from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
-from musclesolve.recording.text.text_file import STORAGE, check_place, file_path, is_file, no_file
+from musclesolve.recording.text.text_file import STORAGE, TABLES, check_place, is_file, no_file, suffix_of
 from musclesolve.settings.trial import FILE_AXES
 
 Content = TypeVar("Content")
@@ -32,18 +32,21 @@ Content = TypeVar("Content")
 MARKERS: dict[str, Callable[[Path], Markers]] = {
     ".trc": read_trc,
     ".c3d": lambda path: read_c3d(path).markers(),
-    ".csv": read_csv_markers,
+    **dict.fromkeys(TABLES, read_csv_markers),
     ".toml": read_camera_markers,
 }
 """Suffix -> reader of marker trajectories."""
 
-FORCES: dict[str, Callable[[Path], Table]] = {**dict.fromkeys(STORAGE, read_mot), ".csv": read_csv_forces}
+FORCES: dict[str, Callable[[Path], Table]] = {
+    **dict.fromkeys(STORAGE, read_mot),
+    **dict.fromkeys(TABLES, read_csv_forces),
+}
 """Suffix -> reader of ground reaction forces."""
 
 
 CHANNELS: dict[str, Callable[[Path], Table]] = {
     **dict.fromkeys(STORAGE, read_mot),
-    ".csv": read_csv_columns,
+    **dict.fromkeys(TABLES, read_csv_columns),
     ".c3d": lambda path: read_c3d(path).channels(),
 }
 """Suffix -> reader of signals such as EMG."""
@@ -107,7 +110,7 @@ def _reader(
     path: str | Path, readers: Mapping[str, Callable[[Path], Content]], what: str, also: tuple[str, ...] = ()
 ) -> Callable[[Path], Content]:
     """Return the reader of a file; ``also``: further suffixes that a trial may have, which other functions read."""
-    suffix = file_path(path).suffix.casefold()
+    suffix = suffix_of(path)
     if suffix not in readers:
         _add_readers()
     if suffix in readers:
@@ -149,7 +152,7 @@ def convert(
     None; without `forward` it is used only for the ground under the plates of a C3D file, on which their center of
     pressure lies. `units` is the unit of length of the markers. Returns notes on assumptions.
     """
-    if source.suffix.casefold() == ".nc":
+    if suffix_of(source) == ".nc":
         raise input_error("recording.result_no_recording", file=source, source=source)
     for number, target in enumerate(targets):
         check_place(target, "markers (.trc) or forces (.mot, .sto)", *MARKER_TEXT, *STORAGE)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import true_runs
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.observed_body import landmark, shoulder
 from musclesolve.checking.repair import ROLES, change_plate, replace_fields
@@ -104,6 +104,27 @@ def force_units(case: Case) -> Iterator[Finding]:
     yield finding("force_units", "error", values, Where(plates[0].path), replace_fields(forces=tuple(scaled)))
 
 
+def point_spread(point: Array, loaded: Mask) -> float:
+    """How far the point of force (S, k) goes under a foot that carries much, in the samples (S,) [m].
+
+    Within a contact: from contact to contact the subject walks on, and the origin may be anywhere. The middle nine
+    tenths: single points may be anywhere.
+    """
+    spreads = [
+        np.ptp(np.nanquantile(point[first:stop], [0.05, 0.95], axis=0), axis=0).max()
+        for first, stop in true_runs(loaded)
+        if stop - first >= 5 and np.isfinite(point[first:stop]).all(axis=1).any()
+    ]
+    return float(np.median(spreads)) if spreads else 0.0
+
+
+def point_factor(spread: float) -> float | None:
+    """The factor from the unit of points of force, a key of `POINTS`, to meters; None where they may be meters."""
+    if spread <= FARTHEST_POINT:
+        return None
+    return min(POINTS, key=lambda factor: abs(np.log(spread * factor / TRACK)))
+
+
 @check_at(Stage.UNITS_OF_POINTS)
 def point_and_moment_units(case: Case) -> Iterator[Finding]:
     """Compare points of force and free moments with the size of a foot."""
@@ -113,16 +134,9 @@ def point_and_moment_units(case: Case) -> Iterator[Finding]:
         loaded = plate.force[:, 2] > least
         if loaded.sum() < 5:
             continue
-        # How far the point of force goes under a foot that carries much [m]. Within a contact: from contact to contact
-        # the subject walks on, and the origin may be anywhere. The middle nine tenths: single points may be anywhere.
-        contacts = [
-            np.ptp(np.nanquantile(plate.point[first:stop, :2], [0.05, 0.95], axis=0), axis=0).max()
-            for first, stop in true_runs(loaded)
-            if stop - first >= 5 and np.isfinite(plate.point[first:stop, :2]).all(axis=1).any()
-        ]
-        spread = float(np.median(contacts)) if contacts else 0.0
-        if spread > FARTHEST_POINT:
-            factor, unit = min(POINTS.items(), key=lambda known: abs(np.log(spread * known[0] / TRACK)))
+        spread = point_spread(plate.point[:, :2], loaded)
+        if (factor := point_factor(spread)) is not None:
+            unit = POINTS[factor]
             values = {"spread": spread, "usual": TRACK, "unit": unit, "factor": factor}
             repair = change_plate(index, point=plate.point * factor)
             yield finding("point_units", "error", values, on_plate(plate), repair)

@@ -49,6 +49,7 @@ from musclesolve.recording.schema import Document, examined
 from musclesolve.recording.text.text_file import (
     OPENSIM,
     STORAGE,
+    TABLES,
     open_input,
     opening,
     read_lines,
@@ -363,7 +364,7 @@ def in_order(names: set[str]) -> list[str]:
 RESULTS = frozenset({RESULT_FILE, "trials.csv", STUDY_FILE, COMPARISON_FILE, AVERAGE_FILE})
 """Names of result files: folders with such files, and their subfolders, are no inputs."""
 RAW = (".c3d", ".trc")
-_RECORDED = (*RAW, ".csv", *STORAGE, ".xml")
+_RECORDED = (*RAW, *TABLES, *STORAGE, ".xml")
 """Suffixes of the recordings of a trial, and of descriptions of their forces."""
 _SUBJECT_KEYS = ("mass_kg", "stature_m", "sex", "age_years")
 _ROLE_WORDS = frozenset(

@@ -31,6 +31,7 @@ _OTHERS = {
     b"\xff\xd8\xff": "a picture (JPEG)",
     b"GIF8": "a picture (GIF)",
     b"%PDF": "a PDF document",
+    b"\x1f\x8b": "a compressed file (gzip)",
     b"PK\x03\x04": "a ZIP archive, or a file of an office program",
 }
 """First bytes of files that are no recordings -> kind of file, in words."""
@@ -245,7 +246,8 @@ class DataLayout:
     """Place of the data in the file (first byte), and their counts: see the symbols of the module.
 
     A number has `width` bytes (4 for reals, 2 for integers of `scale` length units each); the recording began with
-    frame number 1; the rate is in frames per second [Hz].
+    frame number 1; the rate is in frames per second [Hz]. `by_length`: nothing but the length of the file states the
+    frames.
     """
 
     start: int
@@ -257,6 +259,7 @@ class DataLayout:
     frames: int
     first_frame: int
     rate: float
+    by_length: bool = False
 
     @property
     def numbers(self) -> int:
@@ -274,8 +277,8 @@ class DataLayout:
         return (self.first_frame - 1) / self.rate
 
 
-def read_layout(description: Description, size: int) -> DataLayout:
-    """Return the layout of the data in a file of `size` bytes; refuse contradicting counts."""
+def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayout:
+    """Return the layout of the data in a file of `size` bytes that ends in `zeros`; refuse contradicting counts."""
     path, header = description.path, description.header
     points = _agreed(description, "POINT:USED", "points", header.points)
     stated_rate, samples = header.rate, max(header.samples, 1)
@@ -335,12 +338,13 @@ def read_layout(description: Description, size: int) -> DataLayout:
             "recording.c3d.data_begin_at_byte", file=path, where="POINT:DATA_START", start=start, size=size
         )
     room, padding = (size - start) // (numbers * width), -(-BLOCK // (numbers * width))
-    first, frames = _frames(description, room, padding)
+    filled = room - min(zeros // (numbers * width), padding)
+    first, frames, by_length = _frames(description, room, padding, filled)
     if frames <= room - padding and not (header.data_block or stated):
         raise input_error(
             "recording.c3d.start_data_not_stated", file=path, where="POINT:DATA_START", frames=frames
         )
-    return DataLayout(start, width, abs(scale), points, channels, samples, frames, first, rate)
+    return DataLayout(start, width, abs(scale), points, channels, samples, frames, first, rate, by_length)
 
 
 def _agreed(description: Description, name: str, what: str, stated: int) -> int:
@@ -359,12 +363,16 @@ def _agreed(description: Description, name: str, what: str, stated: int) -> int:
     )
 
 
-def _frames(description: Description, room: int, padding: int) -> tuple[int, int]:
-    """Return the number of the first frame and the count of frames.
+def _frames(description: Description, room: int, padding: int, filled: int) -> tuple[int, int, bool]:
+    """Return the number of the first frame, the count of frames, and whether only the length of the file states it.
 
     Sixteen bits end at 65535, so longer recordings state it elsewhere: in TRIAL:ACTUAL_START_FIELD and ACTUAL_END_FIELD
-    (two 16-bit halves each, the lower one first), in POINT:LONG_FRAMES, or in POINT:FRAMES as a real number. `room`
-    frames fit between the start of the data and the end of the file, `padding` into the block that ends the data.
+    (two 16-bit halves each, the lower one first), in POINT:LONG_FRAMES, or in POINT:FRAMES as a real number. Some state
+    the rest beyond 65536, others nothing. `room` frames fit between the start of the data and the end of the file,
+    `padding` into the block that ends the data, and `filled` of them are not empty.
+
+    A recording that begins before its trigger has a negative first number, which 16 bits hold as a large one: the last
+    number is smaller then.
     """
     header = description.header
     halves = (description.numbers(f"TRIAL:ACTUAL_{end}_FIELD").ravel() for end in ("START", "END"))
@@ -374,14 +382,23 @@ def _frames(description: Description, room: int, padding: int) -> tuple[int, int
         else None
         for pair in halves
     )
-    start = first if first else max(header.first_frame, 1)
+    begins = header.first_frame
+    if first and last and first > last and first >= 0x8000:
+        first -= 0x10000 if first <= FULL else 0x100000000
+    if begins > header.last_frame and begins >= 0x8000:
+        begins -= 0x10000
+    start = first if first else begins or 1
     parameters = [description.count(f"POINT:{name}") for name in ("LONG_FRAMES", "FRAMES")]
-    stated = None if header.last_frame == FULL else header.last_frame - header.first_frame + 1
+    stated = None if header.last_frame == FULL else header.last_frame - begins + 1
     counts = [last - first + 1] if first and last else []
     counts += [count for count in (*parameters, stated) if count and count != FULL]
     if FULL in parameters and room - padding < FULL <= room:
         counts.append(FULL)
-    fitting = [count for count in counts if room - padding < count <= room]
+    # A count of 16 bits is the rest of one that they cannot hold.
+    wrapped = [count + 0x10000 * ((room - count) // 0x10000) for count in counts if 0 < count < room]
+    fitting = [count for count in (*counts, *wrapped) if room - padding < count <= room]
+    by_length = not counts and filled > FULL
+    counts += [filled] if by_length else []
     problem, expected = "", "two frames or more, and bytes for all of them"
     # Cropping may not have updated one of the counts; the count that fits the size of the file is right.
     frames = fitting[0] if fitting else counts[0] if counts else 0
@@ -399,4 +416,4 @@ def _frames(description: Description, room: int, padding: int) -> tuple[int, int
             expected=expected,
             fault=problem,
         )
-    return start, frames
+    return start, frames, by_length

@@ -21,6 +21,7 @@ from musclesolve._util.sides import SIDE_LETTERS
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.recording.c3d.c3d_description import (
+    BLOCK,
     FULL,
     LONGEST_HEADER,
     DataLayout,
@@ -100,7 +101,11 @@ class C3D:
         notes, layout, header = [], self.layout, self.description.header
         if not self.unit:
             notes.append(f"{self.path.name} states no unit of length: it is taken as {_DEFAULT_UNIT}.")
-        if layout.first_frame == header.first_frame and header.last_frame not in (FULL, layout.last_frame):
+        if layout.by_length:
+            notes.append(
+                f"{self.path.name} has more frames than it can count: {layout.frames}, by the length of the file."
+            )
+        elif layout.first_frame == header.first_frame and header.last_frame not in (FULL, layout.last_frame):
             notes.append(
                 f"{self.path.name} numbers its frames from {header.first_frame} to {header.last_frame}, but has "
                 f"{layout.frames} of them: its time begins at {layout.start_time:g} s."
@@ -331,8 +336,11 @@ def read_c3d(path: str | Path) -> C3D:
     with open_input(path) as file, opening(path):
         raw = file.read(LONGEST_HEADER)
         size = file.seek(0, 2)
+        file.seek(max(size - BLOCK, 0))
+        end = file.read(BLOCK)
     description = read_description(raw, path)
-    return C3D(path, description, read_layout(description, size))
+    zeros = len(end) - len(end.rstrip(b"\0"))
+    return C3D(path, description, read_layout(description, size, zeros))
 
 
 def stated_events(files: Mapping[str, Path]) -> tuple[tuple[Event, ...], list[str]]:

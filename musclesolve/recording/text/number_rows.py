@@ -14,19 +14,24 @@ one of them. A recording with an unused repeated name is not refused; its use is
 
 from __future__ import annotations
 
+import codecs
+import gzip
 import io
 import os
 import re
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
+from typing import BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from muscle_db.regular_file import RECORDING
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.message_text import few
 from musclesolve._util.names import shortened
@@ -278,6 +283,7 @@ def _agreeing(printed: Array, half: Array, rate: float) -> Array | None:
 
 Split = Callable[[str], list[str]]
 
+_GZIP = b"\x1f\x8b"
 PIECE = 1 << 18
 """Number of characters read at a time: large for numpy, small against a recording."""
 
@@ -305,17 +311,28 @@ class RowReader:
         """Number of the last line if it has no end and too few cells and was omitted; else 0."""
         self._rest = ""
         self._read = 0
-        # Every byte is a character in Latin-1, so positions in the text are positions in the file.
         self._bytes = HashedReader(open_input(path))
-        self._stream = io.TextIOWrapper(self._bytes, encoding="latin-1")
-        self._size = os.fstat(self._stream.fileno()).st_size
+        self._size = os.fstat(self._bytes.fileno()).st_size
+        start = self._bytes.peek(2)[:2]
+        self._packed = start == _GZIP
+        unpacked = cast(BinaryIO, gzip.GzipFile(fileobj=self._bytes)) if self._packed else self._bytes
+        self._wide = start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        # Every byte is a character in Latin-1; `decoded` finds the letters.
+        self._stream = io.TextIOWrapper(
+            unpacked, encoding="utf-16" if self._wide else "latin-1", errors="replace"
+        )
         try:
             self._lines = deque(self._more())
             if not any(line.strip() for line in self._lines):
                 raise empty_file(path)
         except BaseException:
-            self._stream.close()
+            self.close()
             raise
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+        self._bytes.close()
 
     def __enter__(self) -> RowReader:
         return self
@@ -323,7 +340,7 @@ class RowReader:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stream.close()
+        self.close()
 
     @property
     def sha256(self) -> str:
@@ -333,7 +350,8 @@ class RowReader:
     @property
     def share_read(self) -> float:
         """Share of the file that has been read, 0 to 1."""
-        return min(self._read / self._size, 1.0) if self._size else 1.0
+        read = self._bytes.tell() if self._packed else self._read * (1 + self._wide)
+        return min(read / self._size, 1.0) if self._size else 1.0
 
     def line(self) -> str | None:
         """Return the next line without its end; None at the end of the file."""
@@ -369,31 +387,40 @@ class RowReader:
         separator: str | None = None,
         decimal: str = ".",
         blank_end: bool = False,
+        unnamed: bool = False,
+        section: bool = False,
     ) -> Iterator[Block]:
         """Read the rest of the file as rows of numbers; blank lines are skipped, an empty cell is a gap (NaN).
 
         Each line is `split` into cells of k named columns; `separator` is the character between them, None for blanks;
         `decimal` is "." or ",". With `blank_end` a row may have blank cells beyond its last column, unless a decimal
         comma could be mistaken for a separator: this would shift the next numbers by a cell, hidden by a gap at the
-        end. A last line without line end and with too few cells is an incomplete row, as from an aborted recording: it
-        is omitted, and `left_out` is its number.
+        end. With `unnamed` markers, the cells beyond the last column are omitted, three of them for each. A `section`
+        ends at a line of empty cells, or at the title of the next one. A last line without line end that breaks off
+        before its last cell is an incomplete row, as from an aborted recording: it is omitted, and `left_out` is its
+        number.
         """
-        while lines := list(self.ahead):
+        ended = False
+        while not ended and (lines := list(self.ahead)):
             self._lines.clear()
             first = self.line_number + 1
             self.line_number += len(lines)
+            if section and (end := section_end(lines)) is not None:
+                lines, ended = lines[:end], True
             filled = [k for k, line in enumerate(lines) if line and not line.isspace()]
             if not filled:
                 continue
             if len(filled) < len(lines):
                 lines = [lines[k] for k in filled]
             # a line without its end is read separately, after all others
-            if self.open_end and len(split(decoded(lines[-1]))) < len(names):
+            if self.open_end and not ended and _breaks_off(split(decoded(lines[-1])), len(names)):
                 self.left_out = first + filled.pop()
                 lines.pop()
                 if not filled:
                     continue
             numbers = np.array(filled, dtype=np.int64) + first
+            if unnamed:
+                lines = [_without_unnamed(line, len(names)) for line in lines]
             values = _all_at_once(lines, len(names), separator, decimal, blank_end)
             if values is None:
                 rows = [split(decoded(line)) for line in lines]
@@ -407,8 +434,13 @@ class RowReader:
         """Return the next lines of the file; none at its end."""
         lines: list[str] = []
         while not lines:
-            with opening(self.path):
-                piece = self._stream.read(PIECE)
+            try:
+                with opening(self.path):
+                    piece = self._stream.read(PIECE)
+            except (EOFError, zlib.error) as reason:
+                raise input_error("recording.text.packed_cut_off", file=self.path, reason=reason) from None
+            if self._wide:
+                piece = piece.encode("utf-8", "replace").decode("latin-1")
             if not piece:
                 lines, self._rest = ([self._rest] if self._rest else []), ""
                 self.open_end = self.open_end or any(line.strip() for line in lines)
@@ -416,6 +448,8 @@ class RowReader:
             if "\0" in piece:
                 raise binary_file(self.path)
             self._read += len(piece)
+            if self._packed and self._read > RECORDING:
+                raise input_error("recording.text.packed_too_large", file=self.path, most=RECORDING >> 20)
             *lines, self._rest = (self._rest + piece).split("\n")
             if len(self._rest) > LONGEST_LINE:
                 raise input_error(
@@ -528,6 +562,29 @@ def _all_at_once(
     return values if values.shape == (len(lines), width) else None
 
 
+def section_end(lines: list[str]) -> int | None:
+    """Return the first of the lines that is no row of a section: empty cells, or a title; None if all are rows."""
+    starts = (line.lstrip(' \t;,"\r')[:1] for line in lines)
+    return next((k for k, start in enumerate(starts) if not start or start.isalpha()), None)
+
+
+def _breaks_off(cells: list[str], width: int) -> bool:
+    """Whether the cells of a line without its end are too few, or the last one is empty."""
+    return len(cells) < width or (len(cells) == width and not cells[-1])
+
+
+UNNAMED = 3
+"""Number of cells of a marker."""
+
+
+def _without_unnamed(line: str, width: int) -> str:
+    """Return the line without the cells of whole markers beyond its last column."""
+    between = "\t" if "\t" in line else None
+    cells = line.split(between)
+    beyond = len(cells) - width - (len(cells) > width and not cells[-1].strip())
+    return (between or " ").join(cells[:width]) if beyond > 0 and beyond % UNNAMED == 0 else line
+
+
 def _without_blank_end(cells: list[str], width: int) -> list[str]:
     """Return the cells without the empty ones beyond the last column."""
     while len(cells) > width and not cells[-1]:
@@ -574,7 +631,7 @@ def number_table(
 
 
 def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
-    if not cell:
+    if not cell or cell.casefold() == "null":
         return np.nan
     try:
         # Python reads "1_000" as a thousand; no measuring software writes it, so it is a slip. So is a decimal

@@ -14,6 +14,7 @@ begins with ``time``, then one row per sample. Files of OpenSim 4 state neither 
 rows are counted. Many state no ``inDegrees``.
 """
 
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +31,8 @@ from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text.number_rows import (
+    UNNAMED,
+    Block,
     RowReader,
     check_unique,
     distinct_names,
@@ -43,11 +46,14 @@ from musclesolve.recording.text.text_file import (
     file_path,
     read_lines,
     split_cells,
+    suffix_of,
     write_text,
 )
 from musclesolve.recording.units import LARGEST, METERS, meters_in
 
 _NAME_LINE = 4
+_AXIS = re.compile(r"[XYZ]\d*", re.IGNORECASE)
+"""A cell of the line below the names: X1, Y1, Z1 and so on from any number, or without numbers."""
 RATE_TOLERANCE = 0.01
 """Allowed difference between the rates of header and times, as a share of the rate."""
 
@@ -73,7 +79,13 @@ def read_trc(path: str | Path) -> Markers:
     with RowReader(path) as reader:
         header = _trc_header(reader, path)
         names = tuple(cell for cell in split_cells(reader.line() or "")[2:] if cell)
-        if len(names) != header["NumMarkers"]:
+        axes = reader.filled_line()
+        if axes is not None and not all(_AXIS.fullmatch(cell) for cell in axes.split()):
+            reader.put_back(axes)
+            axes = None
+        stated = max(len((axes or "").split()) // 3, header["NumMarkers"])
+        unnamed = _unnamed_markers(reader, len(names), stated)
+        if header["NumMarkers"] not in (len(names), len(names) + unnamed):
             raise input_error(
                 "recording.text.marker_names_nummarkers",
                 file=path,
@@ -83,9 +95,6 @@ def read_trc(path: str | Path) -> Markers:
             )
         if not names:
             raise input_error("recording.text.no_markers_in_file", file=path, where=_NAME_LINE)
-        axes = reader.filled_line()
-        if axes is not None and "X1" not in axes.split():
-            reader.put_back(axes)
         columns, repeated = distinct_names(
             [(2 + 3 * k, name) for k, name in enumerate(names)], f"line {_NAME_LINE}, columns"
         )
@@ -94,13 +103,18 @@ def read_trc(path: str | Path) -> Markers:
         rate = header["DataRate"]
         time, position, _, notes, warning = timed_rows(
             reader,
-            reader.blocks(titles, split_cells, separator="\t", blank_end=True),
+            reader.blocks(titles, split_cells, "\t", blank_end=True, unnamed=unnamed > 0),
             lambda rows: (rows[:, 1], without_lost(rows[:, triples] * header["meters"])),
             "marker",
             tuple(columns),
             repeated,
             f"{header['NumFrames']:.15g}",
             rate,
+        )
+    if unnamed:
+        notes = (
+            *notes,
+            f"The columns of {path.name} behind its last name, of {unnamed} markers, are left out.",
         )
     markers = Markers(
         time, tuple(columns), position, path, notes, (), repeated, warning, sha256=reader.sha256
@@ -110,6 +124,21 @@ def read_trc(path: str | Path) -> Markers:
             "recording.text.datarate_hz_time_column", file=path, where=3, rate=rate, markers_rate=markers.rate
         )
     return markers
+
+
+def _unnamed_markers(reader: RowReader, named: int, stated: float) -> int:
+    """Number of markers without a name behind the named ones, as Cortex writes them, by the first rows of numbers.
+
+    `stated` markers are in the header; without them all of these rows have as many cells.
+    """
+    width, beyond, filled = 2 + 3 * named, set[int](), 0
+    for line in reader.ahead:
+        if line.strip():
+            cells = split_cells(line)
+            beyond.add(len(cells) - width - (len(cells) > width and not cells[-1]))
+            filled = max(filled, len(split_cells(line.rstrip())) - width)
+    even = all(count > 0 and count % UNNAMED == 0 for count in beyond - {0})
+    return -(-filled // 3) if named and filled > 0 and even and (len(beyond) == 1 or stated > named) else 0
 
 
 def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
@@ -245,7 +274,7 @@ def read_mot(path: str | Path) -> Table:
         indices = slice(1, None) if not repeated else list(columns.values())
         time, values, lines, notes, warning = timed_rows(
             reader,
-            reader.blocks(names, str.split),
+            _mot_rows(reader, names),
             lambda rows: (rows[:, 0], rows[:, indices]),
             "column",
             tuple(columns),
@@ -258,6 +287,18 @@ def read_mot(path: str | Path) -> Table:
     in_degrees = None if degrees is None else degrees == "yes"
     rest = lines, (), notes, repeated, warning, reader.sha256
     return Table(time, tuple(columns), values, in_degrees, path, *rest)
+
+
+def _mot_rows(reader: RowReader, names: Sequence[str]) -> Iterator[Block]:
+    """Read the rows, cells between tabs or blanks; between tabs a cell may be empty, a gap."""
+    width = len(names)
+
+    def cells(line: str) -> list[str]:
+        between = line.split()
+        return between if len(between) >= width or line.count("\t") < width - 1 else split_cells(line)
+
+    tabs = next((line for line in reader.ahead if line.strip()), "").count("\t") >= width - 1
+    return reader.blocks(names, cells, "\t" if tabs else None, blank_end=True)
 
 
 def _mot_header(reader: RowReader, path: Path) -> dict[str, str]:
@@ -353,7 +394,7 @@ def read_repaired(
         return reader(path)
     except InputError as refused:
         error = refused
-    repairs = TEXT_REPAIRS.get(path.suffix.casefold(), {})
+    repairs = TEXT_REPAIRS.get(suffix_of(path), {})
     try:
         lines = read_lines(path) if repairs else []
     except InputError:
@@ -387,7 +428,6 @@ class _Layout:
 
     first_row: Callable[[Lines], int]  # the first line that can be data
     time: int  # the column of times
-    cells: Callable[[str], list[str]]  # the cells of a line
     with_count: Callable[[Lines, int], Lines]  # writes the number of rows into the header
 
     def rows(self, lines: Lines) -> list[int]:
@@ -404,7 +444,7 @@ class _Layout:
 
     def whole_rows(self, lines: Lines) -> Lines:
         """Remove incomplete rows."""
-        counts = {k: len(self.cells(lines[k])) for k in self.rows(lines)}
+        counts = {k: len(split_cells(lines[k])) for k in self.rows(lines)}
         width = Counter(counts.values()).most_common(1)[0][0] if counts else 0
         return self.without(lines, {k for k, count in counts.items() if count < width})
 
@@ -465,8 +505,8 @@ def _with_mot_count(lines: Lines, rows: int) -> Lines:
     ]
 
 
-_TRC = _Layout(lambda lines: 4, 1, split_cells, lambda lines, rows: _with_trc_field(lines, "NumFrames", rows))
-_MOT = _Layout(_after_mot_header, 0, str.split, _with_mot_count)
+_TRC = _Layout(lambda lines: 4, 1, lambda lines, rows: _with_trc_field(lines, "NumFrames", rows))
+_MOT = _Layout(_after_mot_header, 0, _with_mot_count)
 _MOT_REPAIRS: dict[str, TextRepair] = {"truncated": _MOT.whole_rows, "repeated_times": _MOT.rising}
 TEXT_REPAIRS: dict[str, dict[str, TextRepair]] = {
     ".trc": {"truncated": _TRC.whole_rows, "repeated_times": _TRC.rising, "header_rate": _with_trc_rate},

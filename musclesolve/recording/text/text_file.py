@@ -33,7 +33,9 @@ STORAGE = (".mot", ".sto")
 """Suffixes of tables of numbers as OpenSim writes them."""
 OPENSIM = (".osim", ".xml")
 """Suffixes of models and settings of OpenSim."""
-RECORDED = (".trc", ".c3d", ".csv", *STORAGE, ".toml")
+TABLES = (".csv", ".tsv", ".txt")
+"""Suffixes of tables of text, by hand or as a program exports them."""
+RECORDED = (".trc", ".c3d", ".csv", ".tsv", *STORAGE, ".toml")
 """Suffixes of the files of a trial."""
 TEXT = "a text file (TRC, MOT, STO, CSV or TOML)"
 
@@ -167,6 +169,23 @@ class HashedReader(BufferedReader):
         piece = super().read1(size)
         self.sha256.update(piece)
         return piece
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read as many bytes, as the reader of compressed files does."""
+        piece = super().read(size)
+        self.sha256.update(piece)
+        return piece
+
+
+PACKED = ".gz"
+"""Suffix of a compressed text file."""
+
+
+def suffix_of(path: str | Path) -> str:
+    """The suffix that says what a file holds, in small letters: ".trc" of "Walk.TRC" and of "walk.trc.gz"."""
+    path = file_path(path)
+    inner = path.with_suffix("") if path.suffix.casefold() == PACKED else path
+    return inner.suffix.casefold()
 
 
 def check_input(path: Path, most: int) -> None:

@@ -14,6 +14,7 @@ from musclesolve.recording.plates.foot_forces import plate_gap_error
 from musclesolve.recording.plates.plate_checks import check_any_load, plate_error
 from musclesolve.recording.schema import Document
 from musclesolve.recording.text.number_rows import check_used
+from musclesolve.recording.text.text_file import suffix_of
 
 # Height of the shoulders over the feet as a share of stature: about 0.82 upright, more with raised arms. Only units,
 # axes and a stature that is off by a factor are refused; less shows in the segments.
@@ -220,7 +221,7 @@ def check_size(trial: Trial, document: Document) -> None:
             continue
         height, stature = float(np.median(heights[seen])), trial.subject.stature
         if not share[0] <= height / stature <= share[1]:
-            unit = _UNIT_AT.get(markers.path.suffix.casefold(), "its unit of length")
+            unit = _UNIT_AT.get(suffix_of(markers.path), "its unit of length")
             raise document.error(
                 "recording.trial.shoulders_m_above_feet",
                 "subject",

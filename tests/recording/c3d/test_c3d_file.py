@@ -164,14 +164,36 @@ def test_time_counts_from_frame_one(tmp_path: Path) -> None:
 
 def test_recordings_of_more_frames_than_16_bits_count(tmp_path: Path) -> None:
     points = np.zeros((70_000, 1, 3)) + np.arange(1.0, 70_001.0)[:, None, None]
-    with refused("truncated_file", "POINT:FRAMES"):
-        read_markers(write(tmp_path / "a.c3d", points=points))
+    unstated = read_markers(write(tmp_path / "a.c3d", points=points))
+    np.testing.assert_allclose(unstated.position, 1e-3 * points, rtol=1e-6)
+    assert "70000" in unstated.notes[0]
     long = setting("POINT", LONG_FRAMES=[70_000.0])
     trial = setting("TRIAL", ACTUAL_START_FIELD=[11, 0], ACTUAL_END_FIELD=[70_010 - 65_536, 1])
     for change, start in ((long, 0.0), (trial, 0.1)):
         markers = read_markers(write(tmp_path / "a.c3d", change, points=points))
         np.testing.assert_allclose(markers.position, 1e-3 * points, rtol=1e-6)
         np.testing.assert_allclose(markers.time, start + np.arange(70_000) / 100.0)
+
+
+def test_a_count_that_16_bits_have_cut_is_completed_by_the_length(tmp_path: Path) -> None:
+    points = np.zeros((70_000, 1, 3)) + np.arange(1.0, 70_001.0)[:, None, None]
+    path = write(tmp_path / "a.c3d", setting("POINT", LONG_FRAMES=[70_000.0 - 65_536.0]), points=points)
+    found = read_markers(path)
+    np.testing.assert_allclose(found.position, 1e-3 * points, rtol=1e-6)
+    assert not found.notes
+
+
+@pytest.mark.parametrize("field", [None, [65_486, 0], [65_486, 65_535], [-50, -1]])
+def test_a_recording_may_begin_before_its_trigger(tmp_path: Path, field: list[int] | None) -> None:
+    """Frames -50 to 99: read as 16 bits without a sign, the time would begin at 654.85 s."""
+    change = setting("TRIAL", ACTUAL_START_FIELD=field, ACTUAL_END_FIELD=[99, 0]) if field else None
+    path = write(tmp_path / "a.c3d", change, points=trajectories(150))
+    raw = bytearray(path.read_bytes())
+    raw[6:10] = np.array([-50, 99], "<i2").tobytes()
+    path.write_bytes(raw)
+    found = read_markers(path)
+    np.testing.assert_allclose(found.time, np.arange(-51, 99) / 100.0)
+    assert not found.notes
 
 
 def test_events_that_the_file_states(tmp_path: Path) -> None:

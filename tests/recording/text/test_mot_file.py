@@ -70,6 +70,17 @@ def test_columns_are_found_by_name(tmp_path: Path) -> None:
     np.testing.assert_allclose(found.time, [0.0, 0.001, 0.002])
 
 
+@pytest.mark.parametrize("cell", ["", " ", "  "])
+def test_an_empty_cell_between_tabs_is_a_gap(tmp_path: Path, cell: str) -> None:
+    found = read_mot(sample(tmp_path, ("\t1.5\t", f"\t{cell}\t"), ("3.5e1\t-4\n", f"3.5e1\t{cell}\n")))
+    np.testing.assert_array_equal(found["force_vx"], [np.nan, 2.5, 35.0])
+    np.testing.assert_array_equal(found["force_vy"], [-2.0, np.nan, np.nan])
+    with refused("truncated_file", "line 12"):
+        read_mot(sample(tmp_path, ("\t3.5e1\t-4", " 3.5e1")))
+    with refused("missing_samples", "line 12"):
+        read_mot(sample(tmp_path, ("0.002\t", "\t")))
+
+
 def test_the_older_header_is_read_too(tmp_path: Path) -> None:
     path = tmp_path / "old.sto"
     path.write_text(OLD + SAMPLE[SAMPLE.index("time\t") :], encoding="utf-8")

@@ -108,6 +108,8 @@ def test_positions_come_in_meters_with_gaps(tmp_path: Path) -> None:
         "byte order mark": ("PathFileType", "\ufeffPathFileType"),
         "blank line at the end": ("-6\t7\t8\n", "-6\t7\t8\n\n\n"),
         "no tabs after the last name": ("B two\t\t\n", "B two\n"),
+        "axes from another number": ("X1\tY1\tZ1\tX2\tY2\tZ2", "X5\tY5\tZ5\tX6\tY6\tZ6"),
+        "axes without numbers": ("X1\tY1\tZ1\tX2\tY2\tZ2", "X\tY\tZ\tX\tY\tZ"),
     }.items(),
     ids=lambda item: item[0],
 )  # fmt: skip
@@ -117,6 +119,31 @@ def test_quirks_of_real_files_change_nothing(tmp_path: Path, edit: tuple[str, tu
     assert found.names == plain.names
     np.testing.assert_array_equal(found.position, plain.position)
     np.testing.assert_array_equal(found.time, plain.time)
+
+
+@pytest.mark.parametrize("count", ["2", "4"])
+@pytest.mark.parametrize("axes", ["Z2", "Z2\tX3\tY3\tZ3\tX4\tY4\tZ4"])
+@pytest.mark.parametrize("even", [True, False])
+def test_markers_without_a_name_behind_the_named_ones_are_left_out(
+    tmp_path: Path, count: str, axes: str, even: bool
+) -> None:
+    """Cortex writes them; with a count in the header, rows may have fewer of them."""
+    plain, more = read_trc(sample(tmp_path)), "\t7\t8\t9" * 2
+    path = sample(
+        tmp_path,
+        ("100\t3\t2\t", f"100\t3\t{count}\t"),
+        ("Z2\n", f"{axes}\n"),
+        ("-4\t5\t6\n", f"-4\t5\t6{more}\n"),
+        ("3001\t\t\t\n", f"3001\t\t\t{more}\n"),
+        ("-6\t7\t8\n", f"-6\t7\t8{more if even else more[:6]}\n"),
+    )
+    if not even and count == "2" and axes == "Z2":
+        with refused("truncated_file"):
+            read_trc(path)
+        return
+    found = read_trc(path)
+    assert found.names == plain.names and "2 markers" in found.notes[0]
+    np.testing.assert_array_equal(found.position, plain.position)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,236 @@
+"""Cells of lines, names and units in them, and rows of tables whose cells stand between commas, semicolons or tabs."""
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve._util.arrays import Array
+from musclesolve.errors import InputError, input_error
+from musclesolve.recording.text.number_rows import Block, RowReader, section_end
+from musclesolve.recording.text.text_file import EXPORT_AGAIN
+from musclesolve.recording.units import meters_in, newton_meters_in, newtons_in
+
+SECONDS = {
+    "s": 1.0,
+    "sec": 1.0,
+    "seconds": 1.0,
+    "ms": 0.001,
+}
+LENGTH_UNITS = "mm, cm, m"
+"""The expected units of length, for messages."""
+FORCES = "N, kN, mm, cm, m, Nm, Nmm"
+"""The expected units of columns of a plate, for messages."""
+# Force [N] and number of samples that show the point of the moments; moment [N m] that is none, or an error of printed
+# digits; distance [m] of a plate from the origin that is never reached.
+_SURE, _FEWEST, _SMALL, _FARTHEST = 100.0, 20, 2.0, 50.0
+_ROLES = {"force": newtons_in, "point": meters_in, "moment": newton_meters_in}
+# Columns that only number the rows.
+COUNTERS = ("frame", "frame#", "framenumber", "frame number", "sub frame", "subframe", "index")
+TIMES = ("time", "timestamp", "t")
+_IN_BRACKETS = re.compile(r"(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]")
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """The columns of n markers in a row.
+
+    Titles of all columns, for messages; the columns (n, 3) of the coordinates and the factors (n, 3) to meters; the
+    function from rows (r, k) to times (r,) [s]; repeated markers (name -> places); the separator of the cells; notes
+    for the results; whether the rows are a section that ends before the file does.
+    """
+
+    titles: Sequence[str]
+    markers: tuple[str, ...]
+    columns: NDArray[np.intp]
+    meters: Array
+    times: Callable[[Array], Array]
+    repeated: Mapping[str, str]
+    separator: str = ","
+    notes: tuple[str, ...] = ()
+    section: bool = False
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of k signals in a row.
+
+    Titles of all columns, for messages; names of the signals, their columns, factors and roles (see `Table`); the
+    other fields as of Coordinates. `by_plate`: the program may write what pushes on the plates, and moments
+    about their centers.
+    """
+
+    titles: Sequence[str]
+    names: tuple[str, ...]
+    columns: Sequence[int]
+    factors: Array
+    roles: tuple[str, ...]
+    times: Callable[[Array], Array]
+    repeated: Mapping[str, str]
+    separator: str = ","
+    notes: tuple[str, ...] = ()
+    section: bool = False
+    by_plate: bool = False
+
+
+def separator_of(line: str) -> str:
+    """Return the separator of the cells of a header line: a semicolon, a tab or a comma."""
+    return next((mark for mark in (";", "\t") if mark in line), ",")
+
+
+def cells_of(line: str, separator: str) -> list[str]:
+    """Return the cells of a line, without blanks and quotes around them."""
+    try:
+        cells = next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:
+        # A quote that does not close swallows the rest of the line, and no cell may be that long.
+        cells = line.split(separator)
+    return [cell.strip() for cell in cells]
+
+
+def named_columns(cells: Sequence[str]) -> Sequence[str]:
+    """Return the names of the columns up to the last one with a name."""
+    return cells[: max((k + 1 for k, cell in enumerate(cells) if cell), default=0)]
+
+
+def is_counter(column: int, cell: str) -> bool:
+    """Return whether a column numbers the rows; its name is empty in tables written with their index."""
+    return cell.casefold() in COUNTERS or (column == 0 and not cell)
+
+
+def named_and_unit(cell: str) -> tuple[str, str | None]:
+    """Return a name and the unit in brackets after it, None without a unit."""
+    match = _IN_BRACKETS.fullmatch(cell)
+    return (match[1], match[2].casefold()) if match else (cell, None)
+
+
+def find_time(columns: Sequence[str], path: Path, line: int) -> tuple[int, float]:
+    """Return the number of the time column, and its factor to seconds."""
+    for k, cell in enumerate(columns):
+        name, unit = named_and_unit(cell)
+        base, _, suffix = name.casefold().rpartition("_")
+        if unit is None and base in TIMES and suffix in SECONDS:
+            name, unit = base, suffix
+        if name.casefold() in TIMES:
+            return k, factor(
+                unit or "s", lambda unit: SECONDS.get(unit.casefold()), "s, ms", cell, path, line
+            )
+    raise input_error("recording.text.no_column_time", file=path, where=line)
+
+
+def factor(
+    unit: str, size_of: Callable[[str], float | None], known: str, cell: str, path: Path, line: int
+) -> float:
+    """Return the factor of a unit; refuse an unknown one, naming the known units."""
+    size = size_of(unit)
+    if size is None:
+        raise input_error(
+            "recording.text.unit_unknown_unit", file=path, unit=unit, known=known, line=line, cell=cell
+        )
+    return size
+
+
+def role_and_size(unit: str) -> tuple[str, float | None]:
+    """Return the role of plate columns with a unit, and its size in SI units; "" and None for any other unit."""
+    sizes = ((role, size_of(unit)) for role, size_of in _ROLES.items())
+    return next(((role, size) for role, size in sizes if size is not None), ("", None))
+
+
+def blocks_of(
+    reader: RowReader, titles: Sequence[str], separator: str, section: bool = False
+) -> Iterator[Block]:
+    """Read the rows, of a section or to the end of the file.
+
+    Columns without a name at the end of all lines, as spreadsheets write them, must be empty.
+    The decimal sign is a comma if the first row has commas in numbers and no point.
+    """
+    rows = list(reader.ahead)
+    if section:
+        rows = rows[: section_end(rows)]
+    if not any(line.strip() for line in rows):
+        raise input_error("recording.text.nothing_follows_header", file=reader.path)
+    commas = separator != "," and any("," in line for line in rows)
+    decimal = "," if commas and not any("." in line for line in rows) else "."
+    split, width = partial(cells_of, separator=separator), len(named_columns(titles))
+    for values, lines in reader.blocks(
+        titles, split, separator, decimal, blank_end=separator == "\t", section=section
+    ):
+        if len(beyond := np.argwhere(~np.isnan(values[:, width:]))):
+            raise input_error(
+                "recording.text.number_stands_beyond_last", file=reader.path, where=lines[beyond[0, 0]]
+            )
+        yield values, lines
+
+
+def rate_in(cell: str, path: Path, line: int) -> float:
+    """Return the rate [Hz] in a cell, with a decimal point or comma."""
+    try:
+        rate = float(cell.replace(",", "."))
+    except ValueError:
+        rate = 0.0
+    if not 0.0 < rate < np.inf:
+        raise input_error(
+            "recording.text.bad_rate", file=path, where=line, remedy=EXPORT_AGAIN, rate_cell=cell
+        )
+    return rate
+
+
+def against_ground(values: Array, roles: Sequence[str]) -> bool:
+    """Whether the forces among columns (T, k), three for each plate, push down, by the axis that carries most.
+
+    A subject pushes on the ground in one direction only, and the ground on the subject in the other. Nearly all
+    programs write in axes of which the vertical one points up.
+    """
+    forces = values[:, [k for k, role in enumerate(roles) if role == "force"]]
+    if not forces.size or forces.shape[1] % 3:
+        return False
+    total = np.nansum(forces.reshape(len(forces), -1, 3), axis=(0, 1))
+    return bool(total[np.abs(total).argmax()] < 0.0)
+
+
+def free_moments(values: Array, roles: Sequence[str]) -> int:
+    """Replace moments about a fixed point by moments about the point of force, in place; return of how many plates.
+
+    Among columns (T, k) in SI units, three for each vector. About a point o the moment is M = (p - o) x F + T, and T is
+    vertical: the horizontal components of p x F - M = o x F show o. They are zero where M is the free moment already.
+    """
+    force, point, moment = (
+        [columns[k : k + 3] for k in range(0, len(columns), 3)]
+        for role in ("force", "point", "moment")
+        for columns in [[k for k, own in enumerate(roles) if own == role]]
+    )
+    if not len(force) == len(point) == len(moment) or any(
+        len(each) < 3 for each in (*force, *point, *moment)
+    ):
+        return 0
+    changed = 0
+    for f, p, m in zip(force, point, moment, strict=True):
+        F, P, M = values[:, f], values[:, p], values[:, m]
+        up = int(np.abs(np.nansum(F, axis=0)).argmax())
+        across = [axis for axis in range(3) if axis != up]
+        whole = np.isfinite(values[:, [*f, *p, *m]]).all(axis=1)
+        loaded = whole & (np.abs(F[:, up]) > _SURE)
+        if loaded.sum() < _FEWEST or np.abs(M[loaded][:, across]).max() < _SMALL:
+            continue
+        # o x F as a matrix times o
+        x, y, z = F[loaded].T
+        zero = np.zeros_like(x)
+        turns = np.stack([zero, z, -y, -z, zero, x, y, -x, zero], axis=1).reshape(-1, 3, 3)[:, across]
+        gap = (np.cross(P, F) - M)[loaded][:, across]
+        origin = np.linalg.lstsq(turns.reshape(-1, 3), gap.ravel(), rcond=None)[0]
+        left = gap - turns @ origin
+        if np.abs(left).max() < _SMALL and np.abs(origin).max() < _FARTHEST:
+            M[whole] -= np.cross(P - origin, F)[whole]
+            values[:, m] = M
+            changed += 1
+    return changed
+
+
+def no_unit(marker: str, path: Path, line: int) -> InputError:
+    """Return the error of a header without a unit of length."""
+    return input_error("recording.text.header_not_say", file=path, where=line, marker=marker)

@@ -1,0 +1,85 @@
+"""CSV exports of Motive (OptiTrack): markers, beside rigid bodies and skeletons.
+
+The first line has the settings of the export in pairs. The header below it has a line each of types, names, other facts
+and kinds of numbers, each with the name of the line in its second cell or without one, and ends with ``Frame, Time
+(Seconds), X, Y, Z, ...``.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from musclesolve.errors import input_error
+from musclesolve.recording.text.cells import Columns, Coordinates, cells_of, find_time, separator_of
+from musclesolve.recording.text.number_rows import RowReader, distinct_names
+from musclesolve.recording.units import meters_in
+
+_LONGEST_HEADER = 20
+_UNLABELED = "unlabeled"
+
+
+def begins(line: str) -> bool:
+    """Whether a file with this first line is an export of Motive."""
+    return line.lstrip(' "').casefold().startswith("format version")
+
+
+def marker_columns(reader: RowReader, line: str) -> Coordinates:
+    """Return the columns of the markers.
+
+    Where a marker was both seen and expected by the rigid body or skeleton it belongs to, the seen one counts.
+    """
+    separator, path = separator_of(line), reader.path
+    stated = cells_of(line, separator)
+    settings = dict(zip([cell.casefold() for cell in stated[::2]], stated[1::2], strict=False))
+    unit = settings.get("length units", "")
+    meters = meters_in(unit)
+    if meters is None:
+        raise input_error("recording.text.unit_length", file=path, where="line 1, Length Units", unit=unit)
+    rows, below = dict[str, list[str]](), list[list[str]]()
+    while not below or below[-1][0].casefold() != "frame":
+        cells = cells_of(reader.line() or "", separator)
+        if reader.line_number > _LONGEST_HEADER:
+            raise input_error("recording.text.no_column_time", file=path, where=reader.line_number)
+        if any(cells):
+            below.append(cells)
+            rows.setdefault(cells[1].casefold() if len(cells) > 1 else "", cells)
+    axes, kinds = below[-1], below[-2] if len(below) > 1 else []
+    types, names = rows.get("type", []), rows.get("name", [])
+    clock, seconds = find_time(axes, path, reader.line_number)
+    seen, expected = list[tuple[int, str]](), list[tuple[int, str]]()
+    for k in range(2, len(axes) - 2):
+        kind = _cell(types, k).casefold()
+        is_point = [axis.casefold() for axis in axes[k : k + 3]] == ["x", "y", "z"]
+        if "marker" in kind and is_point and _cell(kinds, k).casefold() == "position":
+            name = _cell(names, k)
+            if name and not name.rpartition(":")[2].strip().casefold().startswith(_UNLABELED):
+                (seen if kind == "marker" else expected).append((k, name))
+    known = {name for _, name in seen}
+    placed = [(k, name) for k, name in expected if name not in known]
+    columns, repeated = distinct_names([*seen, *placed], f"line {reader.line_number}, columns")
+    if not columns:
+        raise input_error("recording.text.no_markers_of_motive", file=path, where=reader.line_number)
+    note = (
+        f"{len(placed)} markers of {path.name} are where Motive expects them on its rigid bodies or skeletons; they "
+        "were not exported as seen."
+    )
+    triples = np.array([[first, first + 1, first + 2] for first in columns.values()])
+    return Coordinates(
+        [f"{_cell(names, k)} {axis}".strip() for k, axis in enumerate(axes)],
+        tuple(columns),
+        triples,
+        np.full(triples.shape, meters),
+        lambda rows: rows[:, clock] * seconds,
+        repeated,
+        separator,
+        (note,) if placed else (),
+    )
+
+
+def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
+    """Refuse the export: it has no forces and no signals."""
+    raise input_error("recording.text.markers_alone", file=reader.path, program="Motive")
+
+
+def _cell(cells: Sequence[str], k: int) -> str:
+    return cells[k] if k < len(cells) else ""

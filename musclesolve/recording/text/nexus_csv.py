@@ -1,0 +1,168 @@
+"""CSV exports of Vicon Nexus: sections one below the other, in any order.
+
+A section has a title, a line with its rate, a line of names, each over its first column, a line ``Frame, Sub Frame,
+X, Y, Z, ...``, a line of units, and rows up to an empty line. Markers are in ``Trajectories``; force plates and other
+analog channels are in ``Devices``, whose forces push on the plates.
+"""
+
+import re
+
+import numpy as np
+
+from musclesolve.errors import input_error
+from musclesolve.recording.text.cells import (
+    FORCES,
+    LENGTH_UNITS,
+    Columns,
+    Coordinates,
+    cells_of,
+    factor,
+    no_unit,
+    rate_in,
+    role_and_size,
+    separator_of,
+)
+from musclesolve.recording.text.number_rows import RowReader, distinct_names
+from musclesolve.recording.units import meters_in
+
+_TITLES = (
+    "trajectories",
+    "devices",
+    "joints",
+    "model outputs",
+    "segments",
+    "events",
+    "gait cycle parameters",
+)
+
+
+def begins(line: str) -> bool:
+    """Whether a file with this first line is an export of Nexus."""
+    return _title(line) in _TITLES
+
+
+def _title(line: str) -> str:
+    return line.strip(' \t;,"').casefold()
+
+
+class _Section:
+    """The header of a section: its rate [Hz], separator, the line of the axes, and the cells of its three lines."""
+
+    def __init__(self, reader: RowReader, line: str | None, title: str) -> None:
+        """Go on to a section; `line` is the first one of the file."""
+        first = _title(line or "")
+        while line is not None and _title(line) != title:
+            line = reader.line()
+        if line is None:
+            raise input_error(
+                "recording.text.no_section", file=reader.path, section=title.capitalize(), first=first
+            )
+        rate_line, names, axes, units = (reader.line() or "" for _ in range(4))
+        self.separator, self.line = separator_of(axes), reader.line_number - 1
+        self.rate = rate_in(
+            cells_of(rate_line, self.separator)[0] if rate_line else "", reader.path, self.line - 2
+        )
+        self.names, self.axes, self.units = (cells_of(row, self.separator) for row in (names, axes, units))
+        self.titles, over = list[str](), ""
+        self.over = list[str]()
+        for k, axis in enumerate(self.axes):
+            over = self.names[k] if k < len(self.names) and self.names[k] else over
+            self.over.append(over)
+            self.titles.append(f"{over} {axis}".strip())
+
+
+def marker_columns(reader: RowReader, line: str) -> Coordinates:
+    """Return the columns of the section Trajectories; velocities and accelerations beside them are left out."""
+    section, path = _Section(reader, line, "trajectories"), reader.path
+    named = [k for k, name in enumerate(section.names) if name]
+    firsts, repeated = distinct_names(
+        [(k, section.names[k]) for k in named], f"line {section.line - 1}, columns"
+    )
+    for k in named:
+        if [axis.casefold() for axis in section.axes[k : k + 3]] != ["x", "y", "z"]:
+            raise input_error(
+                "recording.text.under_marker_stands",
+                file=path,
+                where=section.line,
+                second=section.names[k],
+                axes=", ".join(section.axes[k : k + 3]) or "nothing",
+            )
+    triples, units = [[first, first + 1, first + 2] for first in firsts.values()], section.units
+    if not triples or not all(k < len(units) and units[k] for triple in triples for k in triple):
+        raise no_unit(next(iter(firsts), "NAME"), path, section.line + 1)
+    meters = [
+        [factor(units[k], meters_in, LENGTH_UNITS, units[k], path, section.line + 1) for k in triple]
+        for triple in triples
+    ]
+    markers = {j for k in named for j in range(k, k + 3)}
+    for k, axis in enumerate(section.axes[2:], start=2):
+        if axis and k not in markers and not axis.endswith("'"):
+            raise input_error("recording.text.column_belongs", file=path, where=section.line, extra=axis)
+    # The first column counts frames from one.
+    return Coordinates(
+        section.titles,
+        tuple(firsts),
+        np.array(triples),
+        np.array(meters),
+        lambda rows: (rows[:, 0] - 1.0) / section.rate,
+        repeated,
+        section.separator,
+        section=True,
+    )
+
+
+def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
+    """Return the columns of the section Devices: of plates by the names of their devices, others by their own."""
+    section = _Section(reader, line, "devices")
+    units = [section.units[k] if k < len(section.units) else "" for k in range(len(section.axes))]
+    roles = [role_and_size(unit)[0] for unit in units]
+    of_device = [k for k in range(2, len(section.axes)) if section.axes[k]]
+    alone = [section.axes[k] for k in of_device]
+    named = [
+        (k, _name(section.over[k], axis) if roles[k] or alone.count(axis) > 1 else axis)
+        for k, axis in zip(of_device, alone, strict=True)
+    ]
+    columns, repeated = distinct_names(named, f"line {section.line}, columns")
+    indices = list(columns.values())
+    factors = [
+        factor(
+            units[k],
+            lambda unit: role_and_size(unit)[1],
+            FORCES,
+            section.titles[k],
+            reader.path,
+            section.line + 1,
+        )
+        if in_si and roles[k]
+        else 1.0
+        for k in indices
+    ]
+    samples = _samples(reader, section.separator)
+    return Columns(
+        section.titles,
+        tuple(columns),
+        indices,
+        np.array(factors),
+        tuple(roles[k] for k in indices),
+        lambda rows: ((rows[:, 0] - 1.0) * samples + rows[:, 1]) / section.rate,
+        repeated,
+        section.separator,
+        section=True,
+        by_plate=True,
+    )
+
+
+def _name(device: str, axis: str) -> str:
+    """A name without blanks: "Imported_AMTI_1_Force_Fx"."""
+    return "_".join(re.findall(r"[^\W_]+", f"{device} {axis}"))
+
+
+def _samples(reader: RowReader, separator: str) -> int:
+    """The number of samples of a frame, by the second column of the first rows."""
+    most = 0
+    for line in reader.ahead:
+        cells = line.split(separator, 2)
+        if len(cells) < 3 or not cells[1].strip().isdecimal():
+            break
+        most = max(most, int(cells[1]))
+    return most + 1
