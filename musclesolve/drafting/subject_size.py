@@ -246,7 +246,7 @@ def _measured_masses(files: MotionFiles, case: Case | None) -> Iterator[Mass]:
     if files.static is not None and files.static.file is not None and files.static.plates:
         name = files.static.path.name
         try:
-            plates, _ = read_plates(files.static.file, np.eye(3))
+            plates = read_plates(files.static.file, np.eye(3)).recordings
         except InputError:
             plates = []
         force = np.sum([plate.force for plate in plates], axis=0) if plates else force

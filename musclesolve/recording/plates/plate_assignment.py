@@ -1,6 +1,6 @@
 """Assignment of feet to force plates: for each contact the foot nearest to the center of pressure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -154,6 +154,14 @@ def on_plates_whole(steps: list[Contact], feet: Feet, plates: Sequence[Plate]) -
                     break
         whole.append(contact)
     return whole
+
+
+def stands_on(plate: Plate, feet: Feet) -> Iterator[tuple[Side, float, float]]:
+    """Yield the feet whose middle stands still on a plate, seen from above, with first and last time [s]."""
+    for side, foot in feet.items():
+        for first, stop in true_runs(foot.still & plate.contains(foot.middle, 0.0)):
+            if foot.time[stop - 1] - foot.time[first] >= _STANDING_TIME:
+                yield side, float(foot.time[first]), float(foot.time[stop - 1])
 
 
 def on_feet(recording: PlateRecording, steps: list[Contact]) -> list[PlateForce]:
