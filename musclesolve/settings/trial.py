@@ -771,6 +771,12 @@ class PlateSettings(Settings):
         default=BY_FEET,
         choices=ORIGINS,
     )
+    free_moment: str = setting(
+        "text",
+        'free moment under the feet: "measured", or "zero" where a plate measures it wrong',
+        default="measured",
+        choices=("measured", "zero"),
+    )
     offset_s: float = setting(
         "number",
         "clock of the markers minus clock of the plates; added to the times of the plates [s]",

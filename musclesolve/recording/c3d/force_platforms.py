@@ -60,6 +60,10 @@ BESIDE = 0.1
 # Points that are compared with markers, at most; a marker of a foot is within this height of the plate, and within this
 # distance of the point; readings of ORIGIN differ by this [m].
 _MOST_SAMPLES, _LOW_MARKER, _NEAR_FOOT, _APART = 500, 0.3, 0.25, 0.1
+# A vertical moment is judged by so many loaded samples, where the free moment is at least so large, as a root mean
+# square [N m], and over the vertical force [m]; sound plates reach 6 N m. It follows the lever by this share of its
+# square, with a factor that is wrong to within.
+_FEWEST_LOADED, _FREE_MOMENT, _FREE_MOMENT_ARM, _FOLLOWS, _LIKE_IT = 50, 6.0, 0.006, 0.97, 0.15
 # Samples that are converted together: their vectors stay in the fast memory of the processor.
 _BLOCK = 16384
 
@@ -105,7 +109,7 @@ class PlateRecording:
     """Recording of one plate, S samples, in the axes of its corners.
 
     Times (S,) [s], forces (S, 3) [N], points (S, 3) [m] on the surface (its middle where there is hardly any force),
-    moments about them (S, 3) [N m].
+    moments about them (S, 3) [N m]. moment_fault: what is wrong with the channel of the vertical moment, "" if nothing.
     """
 
     plate: Plate
@@ -114,6 +118,7 @@ class PlateRecording:
     point: Array
     moment: Array
     path: Path
+    moment_fault: str = ""
 
 
 class Plates(NamedTuple):
@@ -175,12 +180,49 @@ def read_plates(file: C3D, rotation: Array, origin: str = BY_FEET) -> Plates:
                 f"Plate {plate.number} of {file.path.name} holds the force of the foot on the plate: its sign is "
                 f"inverted.{upward}"
             )
-        recordings.append(PlateRecording(plate, file.analog_time, force, point, moment, file.path))
+        fault = ""
+        if plate.kind in (2, 4):
+            fault = _moment_fault(file, plate, channels[5], force, point, moment)
+        recordings.append(PlateRecording(plate, file.analog_time, force, point, moment, file.path, fault))
     if file.description.numbers("FORCE_PLATFORM:FPCOPPOLY").any():
         notes.append(
             f"The polynomial correction of the center of pressure in {file.path.name} is not applied."
         )
     return Plates(recordings, notes, faults, places)
+
+
+def _moment_fault(file: C3D, plate: Plate, channel: int, force: Array, point: Array, moment: Array) -> str:
+    """Return what is wrong with the channel of the moment about the vertical axis, "" for a sound one.
+
+    About the transducers it is m = L + T: L = x Fy - y Fx is the moment of the force at its point, which does not depend
+    on this channel, and T the free moment. If the channel rests or is too small by a factor, T = -L; if it is reversed,
+    T = -2 L. The free moment under a sole is independent of L, and much smaller on a long plate.
+    """
+    rows = force[:, 2] > SURE
+    if rows.sum() < _FEWEST_LOADED:
+        return ""
+    arm = point[rows] - plate.center + plate.axes @ plate.origin
+    # The force on the foot or on the plate: only the ratio of both moments is used.
+    lever = arm[:, 0] * force[rows, 1] - arm[:, 1] * force[rows, 0]
+    free = moment[rows, 2]
+    size, carried = float(free @ free), float(np.quantile(force[rows, 2], 0.95))
+    if np.sqrt(size / free.size) < max(_FREE_MOMENT, _FREE_MOMENT_ARM * carried):
+        return ""
+    share = float(free @ lever) / float(lever @ lever)
+    follows = 1.0 - float(np.sum((free - share * lever) ** 2)) / size
+    rests, reversed_ = (abs(share - wrong) < _LIKE_IT for wrong in (-1.0, -2.0))
+    if follows < _FOLLOWS or not (rests or reversed_):
+        return ""
+    shown, labels = lever + free, file.description.texts("ANALOG:LABELS")
+    label = f" '{labels[channel]}'" if channel < len(labels) and labels[channel] else ""
+    # A channel that is too small by its unit still follows the lever.
+    alike = float(np.corrcoef(shown, lever)[0, 1]) if shown.std() > 0.0 else 0.0
+    how = "is reversed" if reversed_ else "is too small, as in another unit" if alike > _FOLLOWS else "rests"
+    return (
+        f"channel {channel + 1}{label} of plate {plate.number}, its moment about the vertical axis, {how}: under load "
+        f"it shows {shown.min():.2f} to {shown.max():.2f} N m, and {lever.min():.1f} to {lever.max():.1f} N m belong "
+        "there, by the forces at their points"
+    )
 
 
 def beside_plate(recording: PlateRecording) -> float | None:

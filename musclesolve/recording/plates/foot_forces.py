@@ -30,6 +30,7 @@ from musclesolve.recording.plates.plate_assignment import (
     on_feet,
     on_plates_whole,
     stands_on,
+    to_center_of_pressure,
 )
 from musclesolve.recording.schema import Document
 from musclesolve.recording.text.number_rows import check_used
@@ -133,6 +134,7 @@ def plate_of(
                 values=values[row, column],
             )
     side = SIDES[0] if entry.side == AUTO else entry.side  # of AUTO see `with_feet`
+    point, moment = to_center_of_pressure(force, point, moment)
     plate = PlateForce(side, table.time, force, point, moment, table.path)
     lacking = np.isnan(force).any(axis=1)
     lacking |= loaded & (np.isnan(point) | np.isnan(moment)).any(axis=1)

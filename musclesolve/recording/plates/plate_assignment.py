@@ -12,6 +12,8 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, S
 
 # Least duration [s] and force [N] of a contact; less is noise or a passing touch. Shorter breaks are ignored.
 BRIEF, LIGHT = 0.05, 50.0
+# Least vertical force that has a center of pressure [N], and horizontal moment that is none [N m].
+_BEARS, _NEGLIGIBLE = 1.0, 0.01
 # The center of pressure of a foot is never farther from the line of its heel and toe [m].
 FARTHEST_PRESSURE = 0.25
 # The share of a contact's force that has to be nearer to one foot than to the other.
@@ -23,6 +25,28 @@ _STANDING, _STANDING_TIME = 0.3, 0.1
 # Landmarks of the back and the front of a foot, the better one first.
 _ANKLE = ("ankle_lateral", "ankle_medial", "ankle_center")
 _BACK, _FRONT = ("heel", *_ANKLE), ("toe", "metatarsal_5", *_ANKLE)
+
+
+def to_center_of_pressure(force: Array, point: Array, moment: Array) -> tuple[Array, Array]:
+    """Return point and moment (S, 3) [m], [N m] of the same wrenches at the center of pressure, at the same height.
+
+    A wrench about any point is one wrench. With d = (-My, Mx, 0) / Fz the moment about p + d,
+
+        M' = M - d x F,
+
+    is vertical: the free moment. Samples with hardly any vertical force are unchanged, as are plates whose moments are
+    vertical already.
+    """
+    across = np.hypot(moment[:, 0], moment[:, 1])
+    moved = (np.abs(force[:, 2]) >= _BEARS) & (across > 0.0)
+    if not (across[moved] > _NEGLIGIBLE).any():
+        return point, moment
+    beside, turned = point.copy(), moment.copy()
+    x, y = -moment[moved, 1] / force[moved, 2], moment[moved, 0] / force[moved, 2]
+    beside[moved, :2] += np.stack([x, y], axis=1)
+    turned[moved] *= [0.0, 0.0, 1.0]
+    turned[moved, 2] -= x * force[moved, 1] - y * force[moved, 0]
+    return beside, turned
 
 
 def distance_to_foot(point: Array, heel: Array, toe: Array) -> Array:
@@ -181,7 +205,16 @@ def force_on_foot(recording: PlateRecording, side: Side, under: Mask) -> PlateFo
     """Return the force of a plate on a foot, zero at the samples (S,) at which the foot is not on it."""
     force, moment = (np.where(under[:, None], v, 0.0) for v in (recording.force, recording.moment))
     number = recording.plate.number
-    return PlateForce(side, recording.time, force, recording.point, moment, recording.path, number)
+    return PlateForce(
+        side,
+        recording.time,
+        force,
+        recording.point,
+        moment,
+        recording.path,
+        number,
+        moment_fault=recording.moment_fault,
+    )
 
 
 def _foot_of(recording: PlateRecording, samples: slice, feet: Feet, rate: float) -> tuple[Side | None, str]:

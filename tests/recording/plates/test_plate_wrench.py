@@ -358,3 +358,16 @@ def test_points_beside_their_plate_are_not_converted_without_a_word(tmp_path: Pa
     path = write(tmp_path / "a.c3d", [plate], [plate.channels(force, point + [2.0, 0.0, 0.0], free)])
     (note,) = convert(path, [tmp_path / "a.mot"])
     assert "plate 1" in note and "beside the plate" in note
+
+
+@pytest.mark.parametrize(
+    ("factor", "word"), [(1.0, ""), (0.0, "rests"), (0.001, "too small"), (-1.0, "reversed")]
+)
+def test_a_wrong_channel_of_the_vertical_moment_is_named(tmp_path: Path, factor: float, word: str) -> None:
+    plate = paper(2, half=(0.25, 0.8))
+    force, point, free = step(plate)
+    point[:, 1] = plate.center[1] + np.linspace(-0.7, 0.7, len(point))
+    channels = plate.channels(force, point, free * [1.0, 1.0, 0.5])
+    channels[:, 5] *= factor
+    fault = only(write(tmp_path / "a.c3d", [plate], [channels])).moment_fault
+    assert word in fault and bool(fault) == bool(word) and ("channel 6" in fault) == bool(word)
