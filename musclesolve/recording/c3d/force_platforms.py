@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.c3d.c3d_file import C3D, length_in
@@ -180,10 +180,10 @@ def read_plates(file: C3D, rotation: Array, origin: str = BY_FEET) -> Plates:
                 f"Plate {plate.number} of {file.path.name} holds the force of the foot on the plate: its sign is "
                 f"inverted.{upward}"
             )
-        fault = ""
+        wrong = ""
         if plate.kind in (2, 4):
-            fault = _moment_fault(file, plate, channels[5], force, point, moment)
-        recordings.append(PlateRecording(plate, file.analog_time, force, point, moment, file.path, fault))
+            wrong = _moment_fault(file, plate, channels[5], force, point, moment)
+        recordings.append(PlateRecording(plate, file.analog_time, force, point, moment, file.path, wrong))
     if file.description.numbers("FORCE_PLATFORM:FPCOPPOLY").any():
         notes.append(
             f"The polynomial correction of the center of pressure in {file.path.name} is not applied."
@@ -276,7 +276,7 @@ def _origin_of(file: C3D, plate: Plate, values: Array, rotation: Array, reading:
     return plate, ""
 
 
-def _from_low_markers(file: C3D, plate: Plate, rotation: Array, point: Array, frames: Array) -> float:
+def _from_low_markers(file: C3D, plate: Plate, rotation: Array, point: Array, frames: Indices) -> float:
     """Return the median distance [m] of points (k, 3) from the nearest marker a little above the plate; NaN without.
 
     frames (k,): of the markers at these points.

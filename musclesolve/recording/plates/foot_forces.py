@@ -298,7 +298,7 @@ def c3d_forces(
                 raise left_out[number]
     if finds_range(settings):
         plates = [recording.plate for recording in recordings]
-        steps = {number: on_plates_whole(of_plate, feet, plates) for number, of_plate in steps.items()}
+        steps = {r.plate.number: on_plates_whole(r, steps[r.plate.number], feet, plates) for r in recordings}
     for recording in recordings:
         others = [c for number, of in steps.items() if number != recording.plate.number for c in of]
         whole = [contact for contact in steps[recording.plate.number] if not _shared(contact, others)]
@@ -321,6 +321,7 @@ def _named_plates(
     """
     forces: list[PlateForce] = []
     used: list[int] = []
+    notes: list[str] = []
     for index, entry in enumerate(settings.force):
         number, side = entry.plate, entry.side
         if side == AUTO:
@@ -359,8 +360,10 @@ def _named_plates(
         for step in significant if finds_range(settings) else ():
             if step.side != side:
                 under[step.first : step.last] = False
+                reason = step.reason or f"the {SIDE_NAMES[step.side or side]} foot stands there"
+                notes.append(f"The force on {step}, up to {step.peak:.0f} N, is left out: {reason}.")
         forces.append(force_on_foot(recording, side, under))
-    notes = [
+    notes += [
         f"The force on {step}, up to {step.peak:.0f} N, is left out: [[force]] does not name that plate."
         for number, of_plate in steps.items()
         for step in of_plate

@@ -20,6 +20,9 @@ FARTHEST_PRESSURE = 0.25
 CLEAR = 0.9
 # Largest distance of heel and toe markers beyond the edge of a plate while the sole is on it [m].
 _OVERHANG = 0.03
+# The center of pressure of a sole that is on the plate as a whole keeps this distance from its edge [m], but for this
+# share of the load: first and last points are quotients of small forces.
+_EDGE, _AT_EDGE = 0.01, 0.03
 # Speed below which a foot stands [m/s], and the least duration [s].
 _STANDING, _STANDING_TIME = 0.3, 0.1
 # Landmarks of the back and the front of a foot, the better one first.
@@ -162,11 +165,21 @@ def contacts(recording: PlateRecording, walk: Markers, feet: Feet, threshold: fl
     ]
 
 
-def on_plates_whole(steps: list[Contact], feet: Feet, plates: Sequence[Plate]) -> list[Contact]:
-    """Return the contacts of one plate, without the foot where it stands partly beside all plates."""
+def on_plates_whole(
+    recording: PlateRecording, steps: list[Contact], feet: Feet, plates: Sequence[Plate]
+) -> list[Contact]:
+    """Return the contacts of one plate, without the foot where it stands partly beside all plates.
+
+    The plate then bears only a part of the sole: a marker lies beside the plates, and the center of pressure is at the
+    edge. A sole that bears its load inside the plate is on it, wherever its markers are.
+    """
     whole = []
     for contact in steps:
-        if contact.side is not None and contact.significant:
+        rows = slice(contact.first, contact.last)
+        load = np.maximum(recording.force[rows, 2], 0.0)
+        at_edge = ~recording.plate.contains(recording.point[rows], -_EDGE)
+        divided = load[at_edge].sum() > _AT_EDGE * load.sum()
+        if contact.side is not None and contact.significant and divided:
             foot = feet[contact.side]
             frames = slice(*np.searchsorted(foot.time, (contact.start, contact.end)))
             for part, path in (("heel", foot.heel), ("toe", foot.toe)):

@@ -14,6 +14,7 @@ from musclesolve.recording.plates.plate_assignment import (
     FootTrack,
     contacts,
     on_feet,
+    on_plates_whole,
     to_center_of_pressure,
 )
 
@@ -120,3 +121,16 @@ def test_a_wrench_about_any_point_has_one_center_of_pressure() -> None:
     np.testing.assert_allclose(left, free, atol=1e-9)
     same = to_center_of_pressure(force, pressure, free)
     assert same[0] is pressure and same[1] is free
+
+
+@pytest.mark.parametrize(("from_edge", "side"), [(0.021, "r"), (0.002, None)])
+def test_a_sole_is_on_its_plate_by_the_point_of_force_not_by_its_markers(
+    from_edge: float, side: str | None
+) -> None:
+    """The heel marker is 42 mm behind the edge; the load begins inside, or on the edge: the rest is on the floor."""
+    step = (0.5, 1.2, (-0.3 - 0.042 + HALF[0], 0.0))
+    recording = pressed((0.5, 1.2, (-0.3 + from_edge, 0.0)))
+    feet = {"r": foot(step), "l": foot()}
+    steps = contacts(recording, WALK, feet, 20.0)
+    (contact,) = on_plates_whole(recording, steps, feet, [PLATE])
+    assert contact.side == side and ("heel" in contact.reason) == (side is None)

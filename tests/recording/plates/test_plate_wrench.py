@@ -332,7 +332,11 @@ def test_an_origin_reversed_in_the_plane_is_found_by_the_feet_or_the_edges(
     force, point, free = step(plate)
     # One of the markers is a foot on the plate, the other one a head; or both are high.
     markers = np.stack(
-        [point[::SAMPLES] + [0.03, 0.0, 0.05 if seen else 2.0], point[::SAMPLES] + [0, 0, 1.7]], 1
+        [
+            point[::SAMPLES] + np.array([0.03, 0.0, 0.05 if seen else 2.0]),
+            point[::SAMPLES] + np.array([0.0, 0.0, 1.7]),
+        ],
+        1,
     )
     right = [240.0, 800.0, 0.0]
     for stated in (right, [-240.0, -800.0, 0.0]):
@@ -355,7 +359,9 @@ def test_an_origin_reversed_in_the_plane_is_found_by_the_feet_or_the_edges(
 def test_points_beside_their_plate_are_not_converted_without_a_word(tmp_path: Path) -> None:
     plate = paper(2)
     force, point, free = step(plate)
-    path = write(tmp_path / "a.c3d", [plate], [plate.channels(force, point + [2.0, 0.0, 0.0], free)])
+    path = write(
+        tmp_path / "a.c3d", [plate], [plate.channels(force, point + np.array([2.0, 0.0, 0.0]), free)]
+    )
     (note,) = convert(path, [tmp_path / "a.mot"])
     assert "plate 1" in note and "beside the plate" in note
 
