@@ -153,8 +153,8 @@ def read_plates(file: C3D, rotation: Array, origin: str = BY_FEET) -> Plates:
     for index in range(count):
         try:
             found.append(_plate(file, index, rotation))
-        except InputError as fault:
-            faults[index + 1] = fault
+        except InputError as error:
+            faults[index + 1] = error
             with suppress(InputError):
                 places[index + 1] = _placed(file, index, rotation)
     if not found:
@@ -194,8 +194,9 @@ def read_plates(file: C3D, rotation: Array, origin: str = BY_FEET) -> Plates:
 def _moment_fault(file: C3D, plate: Plate, channel: int, force: Array, point: Array, moment: Array) -> str:
     """Return what is wrong with the channel of the moment about the vertical axis, "" for a sound one.
 
-    About the transducers it is m = L + T: L = x Fy - y Fx is the moment of the force at its point, which does not depend
-    on this channel, and T the free moment. If the channel rests or is too small by a factor, T = -L; if it is reversed,
+    About the transducers it is m = L + T: L = x Fy - y Fx is the moment of the force at its point, which does not
+    depend on this channel, and T the free moment.
+    If the channel rests or is too small by a factor, T = -L; if it is reversed,
     T = -2 L. The free moment under a sole is independent of L, and much smaller on a long plate.
     """
     rows = force[:, 2] > SURE
@@ -235,7 +236,7 @@ def beside_plate(recording: PlateRecording) -> float | None:
 
 
 def _pulls(vertical: Array) -> bool:
-    """Return whether vertical forces (S,) [N] of a plate are those of the foot on it: nothing pulls a foot down."""
+    """Return whether a plate has the vertical forces (S,) [N] of the foot on it: no plate pulls a foot down."""
     return bool(vertical.min(initial=0.0) < -max(2.0 * vertical.max(initial=0.0), _LIGHT))
 
 
