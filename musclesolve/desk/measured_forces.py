@@ -108,7 +108,7 @@ def _plates(document: Document, settings: RecordedSettings, trial: Trial) -> tup
     entries = settings.force
     if is_c3d(path):
         stated = {int(entry.plate): k for k, entry in enumerate(entries) if entry.plate is not None}
-        for recording in read_plates(read_c3d(path), rotation)[0]:
+        for recording in read_plates(read_c3d(path), rotation, settings.plates.origin).recordings:
             number = recording.plate.number
             index, vertical = stated.get(number), recording.force[:, 2]
             side = "" if index is None else str(entries[index]["side"])

@@ -29,7 +29,7 @@ from musclesolve.recording.data import SIDE_NAMES, Markers, Side, Table
 from musclesolve.recording.file_axes import axis_vector
 from musclesolve.recording.markers.mapping_tables import Weights
 from musclesolve.recording.plates.foot_forces import ROLES
-from musclesolve.recording.plates.plate_assignment import Feet, contacts, feet_of
+from musclesolve.recording.plates.plate_assignment import Feet, contacts, feet_of, to_center_of_pressure
 from musclesolve.settings.trial import FILE_AXES
 
 ALONG = 0.8
@@ -272,9 +272,11 @@ def _foot_found(
     named, table = plate.side, file.table
     if rotation is None or not feet or "point" not in plate.columns:
         return _by_name(plate, "neither heel and toe nor the ankles are known")
-    force, point = (
+    force, point, moment = (
         np.nan_to_num(np.stack([table[name] for name in plate.columns[role]], axis=1)) @ rotation.T
-        for role in ("force", "point")
+        if role in plate.columns
+        else np.zeros((table.time.size, 3))
+        for role in ROLES
     )
     vertical = np.abs(force[:, 2])
     loaded = vertical > max(LOADED_FROM_N, LOADED * vertical.max(initial=0.0))
@@ -290,7 +292,9 @@ def _foot_found(
             np.quantile(np.abs(np.nan_to_num(table[name][loaded])), 0.9) > LARGEST_MOMENT for name in moments
         ):
             unit += "; the moments are in newton millimeters, and belong in newton meters"
-    recording = PlateRecording(_NOWHERE, table.time, force, point, np.zeros_like(force), table.path)
+            moment = 0.001 * moment
+    point, moment = to_center_of_pressure(force, point, moment)
+    recording = PlateRecording(_NOWHERE, table.time, force, point, moment, table.path)
     steps = [step for step in contacts(recording, choice.walk, feet, LOADED_FROM_N) if step.significant]
     if not steps:
         return PlateFoot(plate, named, "nobody steps on it", idle=True)

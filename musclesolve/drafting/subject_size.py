@@ -259,7 +259,7 @@ def _on_plates(recording: MarkerFile, forces: ForceFile | None) -> tuple[Array, 
     """The total force (S, 3) of the plates of a recording [N], in the axes of its files, and its rate; or none."""
     if recording.file is not None and recording.plates:
         try:
-            plates, _ = read_plates(recording.file, np.eye(3))
+            plates = read_plates(recording.file, np.eye(3)).recordings
         except InputError:
             plates = []
         if plates:

@@ -206,6 +206,7 @@ class PlateForce(Sampled):
     number: int | None = None  # of the plate in that file; None where [[force]] names columns
     gaps: tuple[PlateGap, ...] = ()
     impossible: tuple[ImpossibleForce, ...] = ()
+    moment_fault: str = ""  # what is wrong with the channel of its vertical moment
 
     def possible(self, time: Array) -> Mask:
         """Return a mask of the times (T,) that impossible samples do not affect through the filter."""

@@ -16,7 +16,7 @@ from musclesolve._util.names import suggestion
 from musclesolve._util.plugins import plugins
 from musclesolve.errors import input_error
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
-from musclesolve.recording.c3d.force_platforms import read_plates
+from musclesolve.recording.c3d.force_platforms import beside_plate, read_plates
 from musclesolve.recording.cameras.reconstruction import read_camera_markers
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory
@@ -200,9 +200,16 @@ def _same_file(one: Path, other: Path) -> bool:
 def _forces(source: Path, forward: str | None, to_global: Array, to_target: Array) -> tuple[Table, list[str]]:
     """Return the forces of a recording as named columns, and notes on assumptions."""
     if is_c3d(source):
-        recordings, notes = read_plates(read_c3d(source), to_global)
+        plates = read_plates(read_c3d(source), to_global)
+        recordings, notes = plates.recordings, plates.notes
         if not recordings:
             raise input_error("recording.file_no_force_plates", file=source)
+        for recording in recordings:
+            if (away := beside_plate(recording)) is not None:
+                notes.append(
+                    f"The center of pressure of plate {recording.plate.number} of {source.name} is beside the plate, "
+                    f"{away:.3g} m from its middle: CORNERS, ORIGIN or the unit of the moments is wrong."
+                )
         columns = {
             name.format(recording.plate.number): values @ to_target.T
             for recording in recordings

@@ -747,6 +747,10 @@ class MarkerSettings(Settings):
     )
 
 
+ORIGINS = BY_FEET, STATED, REVERSED = "by_feet", "stated", "reversed"
+"""How x and y of ORIGIN of the plates of a C3D file are read, which may point either way."""
+
+
 class PlateSettings(Settings):
     """[plates]: corrections of measured forces, by the number of a plate in a C3D file or the place of its [[force]].
 
@@ -759,6 +763,19 @@ class PlateSettings(Settings):
         "reactions follow from the motion and from the plates under the other foot",
         default="left_out",
         choices=("left_out", PREDICTED),
+    )
+    origin: str = setting(
+        "text",
+        'x and y of FORCE_PLATFORM:ORIGIN of a C3D file: "by_feet", in the direction in which the center of pressure '
+        'is near a foot; "stated", as in the file; "reversed"',
+        default=BY_FEET,
+        choices=ORIGINS,
+    )
+    free_moment: str = setting(
+        "text",
+        'free moment under the feet: "measured", or "zero" where a plate measures it wrong',
+        default="measured",
+        choices=("measured", "zero"),
     )
     offset_s: float = setting(
         "number",

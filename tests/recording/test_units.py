@@ -122,7 +122,7 @@ def test_plates_of_a_c3d_file(
         file["parameters"]["ANALOG"]["UNITS"]["value"] = [force] * 3 + [moment] * 3
 
     path = write_c3d(tmp_path / "a.c3d", 100.0, ["A"], np.ones((9, 1, 3)), [plate], [channels], change=state)
-    (found,), _ = read_plates(read_c3d(path), np.eye(3))
+    (found,) = read_plates(read_c3d(path), np.eye(3)).recordings
     np.testing.assert_allclose(found.force, loads, rtol=1e-5)
     np.testing.assert_allclose(found.point, point, atol=1e-5)
 

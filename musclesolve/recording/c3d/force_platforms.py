@@ -16,17 +16,19 @@ moment is the free moment T = m' - r x f, square to the surface.
     type 4: like type 2, after multiplication with CAL_MATRIX
 """
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.c3d.c3d_file import C3D, length_in
 from musclesolve.recording.units import newton_meters_in, newtons_in, plain_unit
+from musclesolve.settings.trial import BY_FEET, REVERSED, STATED
 
 # An avoirdupois pound is 0.45359237 kg, times standard gravity.
 _POUND = 0.45359237 * STANDARD_GRAVITY
@@ -51,6 +53,17 @@ _SHORTEST_ARM, _BEYOND_EDGE = 0.02, 0.05
 _DOWN = np.array([0.0, 0.0, -1.0])
 # Below this vertical force the point is a quotient of noise [N].
 _NO_LOAD = 1.0
+SURE = 100.0
+"""Vertical force above which the center of pressure is reliable [N]."""
+BESIDE = 0.1
+"""The center of pressure lies on the plate to within this [m]."""
+# Points that are compared with markers, at most; a marker of a foot is within this height of the plate, and within this
+# distance of the point; readings of ORIGIN differ by this [m].
+_MOST_SAMPLES, _LOW_MARKER, _NEAR_FOOT, _APART = 500, 0.3, 0.25, 0.1
+# A vertical moment is judged by so many loaded samples, where the free moment is at least so large, as a root mean
+# square [N m], and over the vertical force [m]; sound plates reach 6 N m. It follows the lever by this share of its
+# square, with a factor that is wrong to within.
+_FEWEST_LOADED, _FREE_MOMENT, _FREE_MOMENT_ARM, _FOLLOWS, _LIKE_IT = 50, 6.0, 0.006, 0.97, 0.15
 # Samples that are converted together: their vectors stay in the fast memory of the processor.
 _BLOCK = 16384
 
@@ -96,7 +109,7 @@ class PlateRecording:
     """Recording of one plate, S samples, in the axes of its corners.
 
     Times (S,) [s], forces (S, 3) [N], points (S, 3) [m] on the surface (its middle where there is hardly any force),
-    moments about them (S, 3) [N m].
+    moments about them (S, 3) [N m]. moment_fault: what is wrong with the channel of the vertical moment, "" if nothing.
     """
 
     plate: Plate
@@ -105,31 +118,59 @@ class PlateRecording:
     point: Array
     moment: Array
     path: Path
+    moment_fault: str = ""
 
 
-def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[str]]:
+class Plates(NamedTuple):
+    """The plates of a file that can be read, notes on them, and the fault of each plate that is left out, by number.
+
+    places: corners (4, 3) [m] of the plates left out, where the file states them.
+    """
+
+    recordings: list[PlateRecording]
+    notes: list[str]
+    left_out: dict[int, InputError]
+    places: dict[int, Plate]
+
+
+def read_plates(file: C3D, rotation: Array, origin: str = BY_FEET) -> Plates:
     """Return the plates of a file, as the force of the ground on the foot in the global frame, and notes on them.
 
     The channels are in the units of ANALOG:UNITS, else in newtons, in the unit of length of the file and in their
     product. If FORCE_PLATFORM:ZERO names frames without load, their mean is subtracted. `rotation` (3, 3) is from the
-    axes of the file to the global frame.
+    axes of the file to the global frame. `origin`: how x and y of ORIGIN are read, see [plates]. A plate that cannot be
+    read is left out beside others; if there is no other, its fault is raised.
     """
     count = file.description.count("FORCE_PLATFORM:USED") or 0
     if count == 0:
-        return [], []
+        return Plates([], [], {}, {})
     if not file.layout.channels or count > _MOST_PLATES:
         raise _fault(
             "recording.c3d.plates_analog_channels", file, "USED", count=count, channels=file.layout.channels
         )
-    recordings, notes = [], []
+    found, faults, places = [], dict[int, InputError](), dict[int, Plate]()
     # All plates are read before any channel: their faults can be found without samples.
-    for plate, channels, factors in [_plate(file, index, rotation) for index in range(count)]:
+    for index in range(count):
+        try:
+            found.append(_plate(file, index, rotation))
+        except InputError as error:
+            faults[index + 1] = error
+            with suppress(InputError):
+                places[index + 1] = _placed(file, index, rotation)
+    if not found:
+        raise next(iter(faults.values()))
+    recordings, notes = [], list[str]()
+    for number, fault in faults.items():
+        notes.append(f"Plate {number} of {file.path.name} is left out: {fault.problem}.")
+    for plate, channels, factors in found:
         values = file.analog(channels)
         values *= factors
         notes += _zero(file, plate, values)
+        plate, remark = _origin_of(file, plate, values, rotation, origin)
+        notes += [remark] if remark else []
         force, point, moment = measured(plate, values, _DOWN)
         vertical = force[:, 2]
-        if vertical.min(initial=0.0) < -max(2.0 * vertical.max(initial=0.0), _LIGHT):
+        if _pulls(vertical):
             # It would pull feet down. The point is a quotient of both, and stays.
             force, moment = -force, -moment
             upward = (
@@ -139,12 +180,118 @@ def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[
                 f"Plate {plate.number} of {file.path.name} holds the force of the foot on the plate: its sign is "
                 f"inverted.{upward}"
             )
-        recordings.append(PlateRecording(plate, file.analog_time, force, point, moment, file.path))
+        wrong = ""
+        if plate.kind in (2, 4):
+            wrong = _moment_fault(file, plate, channels[5], force, point, moment)
+        recordings.append(PlateRecording(plate, file.analog_time, force, point, moment, file.path, wrong))
     if file.description.numbers("FORCE_PLATFORM:FPCOPPOLY").any():
         notes.append(
             f"The polynomial correction of the center of pressure in {file.path.name} is not applied."
         )
-    return recordings, notes
+    return Plates(recordings, notes, faults, places)
+
+
+def _moment_fault(file: C3D, plate: Plate, channel: int, force: Array, point: Array, moment: Array) -> str:
+    """Return what is wrong with the channel of the moment about the vertical axis, "" for a sound one.
+
+    About the transducers it is m = L + T: L = x Fy - y Fx is the moment of the force at its point, which does not
+    depend on this channel, and T the free moment.
+    If the channel rests or is too small by a factor, T = -L; if it is reversed,
+    T = -2 L. The free moment under a sole is independent of L, and much smaller on a long plate.
+    """
+    rows = force[:, 2] > SURE
+    if rows.sum() < _FEWEST_LOADED:
+        return ""
+    arm = point[rows] - plate.center + plate.axes @ plate.origin
+    # The force on the foot or on the plate: only the ratio of both moments is used.
+    lever = arm[:, 0] * force[rows, 1] - arm[:, 1] * force[rows, 0]
+    free = moment[rows, 2]
+    size, carried = float(free @ free), float(np.quantile(force[rows, 2], 0.95))
+    if np.sqrt(size / free.size) < max(_FREE_MOMENT, _FREE_MOMENT_ARM * carried):
+        return ""
+    share = float(free @ lever) / float(lever @ lever)
+    follows = 1.0 - float(np.sum((free - share * lever) ** 2)) / size
+    rests, reversed_ = (abs(share - wrong) < _LIKE_IT for wrong in (-1.0, -2.0))
+    if follows < _FOLLOWS or not (rests or reversed_):
+        return ""
+    shown, labels = lever + free, file.description.texts("ANALOG:LABELS")
+    label = f" '{labels[channel]}'" if channel < len(labels) and labels[channel] else ""
+    # A channel that is too small by its unit still follows the lever.
+    alike = float(np.corrcoef(shown, lever)[0, 1]) if shown.std() > 0.0 else 0.0
+    how = "is reversed" if reversed_ else "is too small, as in another unit" if alike > _FOLLOWS else "rests"
+    return (
+        f"channel {channel + 1}{label} of plate {plate.number}, its moment about the vertical axis, {how}: under load "
+        f"it shows {shown.min():.2f} to {shown.max():.2f} N m, and {lever.min():.1f} to {lever.max():.1f} N m belong "
+        "there, by the forces at their points"
+    )
+
+
+def beside_plate(recording: PlateRecording) -> float | None:
+    """Return the distance [m] of the center of pressure from the middle of its plate if it lies beside the plate."""
+    sure = recording.force[:, 2] > SURE
+    if not sure.any() or np.mean(recording.plate.contains(recording.point[sure], BESIDE)) >= 0.5:
+        return None
+    away = (recording.point[sure] - recording.plate.center)[:, :2]
+    return float(np.median(np.linalg.norm(away, axis=1)))
+
+
+def _pulls(vertical: Array) -> bool:
+    """Return whether a plate has the vertical forces (S,) [N] of the foot on it: no plate pulls a foot down."""
+    return bool(vertical.min(initial=0.0) < -max(2.0 * vertical.max(initial=0.0), _LIGHT))
+
+
+def _origin_of(file: C3D, plate: Plate, values: Array, rotation: Array, reading: str) -> tuple[Plate, str]:
+    """Return a plate with x and y of its ORIGIN as they are to be read, and a note if they are reversed.
+
+    ORIGIN "may point either way". By the feet, the center of pressure lies near a low marker in one of both readings
+    only; in a file without markers there, it lies on the plate in one of both only.
+    """
+    turned = replace(plate, origin=plate.origin * [-1.0, -1.0, 1.0])
+    lever, name = float(np.linalg.norm(plate.origin[:2])), f"plate {plate.number} of {file.path.name}"
+    if plate.kind not in (2, 4) or lever < _APART or reading == STATED:
+        return plate, ""
+    if reading == REVERSED:
+        return turned, f"x and y of ORIGIN of {name} are reversed, as the trial file states it."
+    vertical = measured(plate, values, _DOWN)[0][:, 2]
+    vertical = -vertical if _pulls(vertical) else vertical
+    samples = np.flatnonzero(vertical > max(SURE, 0.3 * vertical.max(initial=0.0)))
+    if not samples.size:
+        return plate, ""
+    samples = samples[:: max(1, samples.size // _MOST_SAMPLES)]
+    points = [measured(each, values[samples], _DOWN)[1] for each in (plate, turned)]
+    frames = np.clip(samples // file.layout.samples, 0, file.layout.frames - 1)
+    away = [_from_low_markers(file, plate, rotation, point, frames) for point in points]
+    if np.isfinite(away).all():
+        if away[1] < _NEAR_FOOT and away[1] + _APART < away[0]:
+            return turned, (
+                f"x and y of ORIGIN of {name} are reversed: as stated, the center of pressure lies {away[0]:.2f} m "
+                f"from the nearest marker of a foot, reversed {away[1]:.2f} m."
+            )
+        return plate, ""
+    on_it = [float(np.mean(plate.contains(point, BESIDE))) for point in points]
+    if on_it[0] < 0.1 and on_it[1] > 0.9:
+        return turned, (
+            f"x and y of ORIGIN of {name} are reversed: as stated, the center of pressure lies beside the plate, "
+            "reversed on it."
+        )
+    return plate, ""
+
+
+def _from_low_markers(file: C3D, plate: Plate, rotation: Array, point: Array, frames: Indices) -> float:
+    """Return the median distance [m] of points (k, 3) from the nearest marker a little above the plate; NaN without.
+
+    frames (k,): of the markers at these points.
+    """
+    if not file.layout.points:
+        return np.nan
+    markers = file.markers().position[frames] @ rotation.T
+    height = markers[..., 2] - plate.center[2]
+    apart = np.linalg.norm(markers[..., :2] - point[:, None, :2], axis=2)
+    # Comparisons with NaN are false.
+    apart[~((height > -_LOW_MARKER) & (height < _LOW_MARKER))] = np.inf
+    nearest = apart.min(axis=1, initial=np.inf)
+    known = np.isfinite(nearest)
+    return float(np.median(nearest[known])) if known.mean() > 0.5 else np.nan
 
 
 def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Array]:
@@ -185,16 +332,11 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
     plate = Plate(
         number=index + 1,
         kind=kind,
-        corners=_plate_numbers(file, "CORNERS", index, 12).reshape(4, 3) * file.meters @ rotation.T,
+        corners=_corners(file, index, rotation),
         # The point of type 1 lies on the surface.
         origin=np.zeros(3) if kind == 1 else _plate_numbers(file, "ORIGIN", index, 3) * file.meters,
         matrix=matrix,
     )
-    edges = np.linalg.norm(plate.corners - np.roll(plate.corners, 1, axis=0), axis=1)
-    area = np.linalg.norm(np.cross(plate.corners[0] - plate.corners[2], plate.corners[1] - plate.corners[3]))
-    if not (edges.min() > _EDGES[0] and edges.max() < _EDGES[1] and area > _EDGES[0] ** 2):
-        lengths = ", ".join(f"{edge:.3g}" for edge in edges)
-        raise _fault("recording.c3d.edges_plate_m_long", file, "CORNERS", index=index + 1, lengths=lengths)
     if kind == 3:
         # The transducers lie below the plate, unless ORIGIN is missing, or in another unit.
         arms = np.abs(plate.origin[:2])
@@ -212,6 +354,23 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
                 half_width=half[1],
             )
     return plate, channels, factors
+
+
+def _placed(file: C3D, index: int, rotation: Array) -> Plate:
+    """Return a plate by its corners alone, for the place of one whose channels cannot be read."""
+    corners = _corners(file, index, rotation)
+    return Plate(index + 1, 2, corners, np.zeros(3), np.eye(6))
+
+
+def _corners(file: C3D, index: int, rotation: Array) -> Array:
+    """Return the corners of a plate, (4, 3) [m]; refuses those that are no rectangle."""
+    corners = _plate_numbers(file, "CORNERS", index, 12).reshape(4, 3) * file.meters @ rotation.T
+    edges = np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1)
+    area = np.linalg.norm(np.cross(corners[0] - corners[2], corners[1] - corners[3]))
+    if not (edges.min() > _EDGES[0] and edges.max() < _EDGES[1] and area > _EDGES[0] ** 2):
+        lengths = ", ".join(f"{edge:.3g}" for edge in edges)
+        raise _fault("recording.c3d.edges_plate_m_long", file, "CORNERS", index=index + 1, lengths=lengths)
+    return np.asarray(corners)
 
 
 def _plate_numbers(file: C3D, name: str, index: int, size: int) -> Array:

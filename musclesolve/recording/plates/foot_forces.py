@@ -18,7 +18,7 @@ from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.c3d.c3d_file import C3D
-from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording, read_plates
+from musclesolve.recording.c3d.force_platforms import SURE, Plate, PlateRecording, beside_plate, read_plates
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, PlateGap, Side, Table
 from musclesolve.recording.plates.plate_assignment import (
     Contact,
@@ -29,18 +29,16 @@ from musclesolve.recording.plates.plate_assignment import (
     force_on_foot,
     on_feet,
     on_plates_whole,
+    stands_on,
+    to_center_of_pressure,
 )
 from musclesolve.recording.schema import Document
 from musclesolve.recording.text.number_rows import check_used
 from musclesolve.recording.trial.analyzed_range import finds_range
 from musclesolve.settings.trial import AUTO, ForceSettings, RecordedSettings
 
-# The center of pressure lies on the plate to within this [m].
-_BESIDE = 0.1
 # Cosine of the steepest slope of a walkway.
 _LEVEL = 0.7
-SURE = 100.0
-"""Vertical force above which the center of pressure is reliable [N]."""
 # Limits of a step: shortest loaded time [s]; time before and after it [s] between which the foot travels at least a
 # length [m], with at least this cosine of the angle to the foot; largest displacement while loaded [m].
 _LONG, _AROUND, _STEP_LENGTH, _STRAIGHT, _PLANTED = 0.15, 0.15, 0.4, 0.8, 0.1
@@ -136,6 +134,7 @@ def plate_of(
                 values=values[row, column],
             )
     side = SIDES[0] if entry.side == AUTO else entry.side  # of AUTO see `with_feet`
+    point, moment = to_center_of_pressure(force, point, moment)
     plate = PlateForce(side, table.time, force, point, moment, table.path)
     lacking = np.isnan(force).any(axis=1)
     lacking |= loaded & (np.isnan(point) | np.isnan(moment)).any(axis=1)
@@ -267,21 +266,22 @@ def c3d_forces(
     feet, global frame; `rotation` (3, 3) is from the axes of the file to it. Refuses a vertical plate (another axis of
     the file points up), and a plate whose force acts beside it.
     """
-    recordings, notes = read_plates(file, rotation)
+    recordings, notes, left_out, places = read_plates(file, rotation, settings.plates.origin)
     if not recordings:
         key = "forces" if settings.files.forces else "markers"
         raise document.error("recording.plates.no_force_plates", "files", key, name=file.path.name)
     if walk.path != file.path:
         notes += file.notes
+    for entry in settings.force:
+        if entry.plate in left_out:
+            raise left_out[entry.plate]
     for recording in recordings:
         plate, name = recording.plate, f"plate {recording.plate.number}"
         if abs(plate.axes[2, 2]) < _LEVEL:
             raise document.error(
                 "recording.plates.not_horizontal", "laboratory", "up", name=name, path_name=file.path.name
             )
-        sure = recording.force[:, 2] > SURE
-        if sure.any() and np.mean(plate.contains(recording.point[sure], _BESIDE)) < 0.5:
-            away = np.median(np.linalg.norm((recording.point[sure] - plate.center)[:, :2], axis=1))
+        if (away := beside_plate(recording)) is not None:
             raise input_error(
                 "recording.plates.center_pressure_lies",
                 file=file.path,
@@ -291,9 +291,14 @@ def c3d_forces(
             )
     feet, threshold = feet_of(walk, mapping), settings.filter.unloaded_below_n
     steps = {r.plate.number: contacts(r, walk, feet, threshold) for r in recordings}
+    for number, plate in places.items():
+        for side, start, end in stands_on(plate, feet):
+            carried = [c for of in steps.values() for c in of if c.side == side and c.significant]
+            if not any(c.start < end and c.end > start for c in carried) and _in_times(settings, start, end):
+                raise left_out[number]
     if finds_range(settings):
         plates = [recording.plate for recording in recordings]
-        steps = {number: on_plates_whole(of_plate, feet, plates) for number, of_plate in steps.items()}
+        steps = {r.plate.number: on_plates_whole(r, steps[r.plate.number], feet, plates) for r in recordings}
     for recording in recordings:
         others = [c for number, of in steps.items() if number != recording.plate.number for c in of]
         whole = [contact for contact in steps[recording.plate.number] if not _shared(contact, others)]
@@ -316,11 +321,12 @@ def _named_plates(
     """
     forces: list[PlateForce] = []
     used: list[int] = []
+    notes: list[str] = []
     for index, entry in enumerate(settings.force):
         number, side = entry.plate, entry.side
         if side == AUTO:
             raise document.error("recording.plates.foot_on_plate_c3d", "force", "side", index)
-        if number is None or number not in range(1, len(recordings) + 1):
+        if number is None or number not in steps:
             raise document.error(
                 "recording.plates.no_plate",
                 "force",
@@ -328,12 +334,13 @@ def _named_plates(
                 index,
                 number=number,
                 name=recordings[0].path.name,
-                count=len(recordings),
+                count=max(steps),
             )
         if number in used:
             raise document.error("recording.plates.plate_named_twice", "force", "plate", index, number=number)
         used.append(number)
-        recording, significant = recordings[number - 1], [step for step in steps[number] if step.significant]
+        (recording,) = (each for each in recordings if each.plate.number == number)
+        significant = [step for step in steps[number] if step.significant]
         of_other_foot = [
             step for step in significant if step.side not in (side, None) and _in_range(settings, step)
         ]
@@ -353,8 +360,10 @@ def _named_plates(
         for step in significant if finds_range(settings) else ():
             if step.side != side:
                 under[step.first : step.last] = False
+                reason = step.reason or f"the {SIDE_NAMES[step.side or side]} foot stands there"
+                notes.append(f"The force on {step}, up to {step.peak:.0f} N, is left out: {reason}.")
         forces.append(force_on_foot(recording, side, under))
-    notes = [
+    notes += [
         f"The force on {step}, up to {step.peak:.0f} N, is left out: [[force]] does not name that plate."
         for number, of_plate in steps.items()
         for step in of_plate
@@ -395,10 +404,14 @@ def _assigned_plates(
 
 def _in_range(settings: RecordedSettings, contact: Contact) -> bool:
     """Return whether a contact lies in the stated time range; an automatic range leaves it out."""
+    return _in_times(settings, contact.start, contact.end)
+
+
+def _in_times(settings: RecordedSettings, first: float, last: float) -> bool:
     if finds_range(settings):
         return False
     start, end = settings.time.start_s, settings.time.end_s
-    return (end is None or contact.start <= end) and (start is None or contact.end >= start)
+    return (end is None or first <= end) and (start is None or last >= start)
 
 
 def _shared(contact: Contact, others: Sequence[Contact]) -> bool:

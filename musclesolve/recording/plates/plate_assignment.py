@@ -1,6 +1,6 @@
 """Assignment of feet to force plates: for each contact the foot nearest to the center of pressure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,17 +12,44 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, S
 
 # Least duration [s] and force [N] of a contact; less is noise or a passing touch. Shorter breaks are ignored.
 BRIEF, LIGHT = 0.05, 50.0
+# Least vertical force that has a center of pressure [N], and horizontal moment that is none [N m].
+_BEARS, _NEGLIGIBLE = 1.0, 0.01
 # The center of pressure of a foot is never farther from the line of its heel and toe [m].
 FARTHEST_PRESSURE = 0.25
 # The share of a contact's force that has to be nearer to one foot than to the other.
 CLEAR = 0.9
 # Largest distance of heel and toe markers beyond the edge of a plate while the sole is on it [m].
 _OVERHANG = 0.03
+# The center of pressure of a sole that is on the plate as a whole keeps this distance from its edge [m], but for this
+# share of the load: first and last points are quotients of small forces.
+_EDGE, _AT_EDGE = 0.01, 0.03
 # Speed below which a foot stands [m/s], and the least duration [s].
 _STANDING, _STANDING_TIME = 0.3, 0.1
 # Landmarks of the back and the front of a foot, the better one first.
 _ANKLE = ("ankle_lateral", "ankle_medial", "ankle_center")
 _BACK, _FRONT = ("heel", *_ANKLE), ("toe", "metatarsal_5", *_ANKLE)
+
+
+def to_center_of_pressure(force: Array, point: Array, moment: Array) -> tuple[Array, Array]:
+    """Return point and moment (S, 3) [m], [N m] of the same wrenches at the center of pressure, at the same height.
+
+    A wrench about any point is one wrench. With d = (-My, Mx, 0) / Fz the moment about p + d,
+
+        M' = M - d x F,
+
+    is vertical: the free moment. Samples with hardly any vertical force are unchanged, as are plates whose moments are
+    vertical already.
+    """
+    across = np.hypot(moment[:, 0], moment[:, 1])
+    moved = (np.abs(force[:, 2]) >= _BEARS) & (across > 0.0)
+    if not (across[moved] > _NEGLIGIBLE).any():
+        return point, moment
+    beside, turned = point.copy(), moment.copy()
+    x, y = -moment[moved, 1] / force[moved, 2], moment[moved, 0] / force[moved, 2]
+    beside[moved, :2] += np.stack([x, y], axis=1)
+    turned[moved] *= [0.0, 0.0, 1.0]
+    turned[moved, 2] -= x * force[moved, 1] - y * force[moved, 0]
+    return beside, turned
 
 
 def distance_to_foot(point: Array, heel: Array, toe: Array) -> Array:
@@ -138,11 +165,21 @@ def contacts(recording: PlateRecording, walk: Markers, feet: Feet, threshold: fl
     ]
 
 
-def on_plates_whole(steps: list[Contact], feet: Feet, plates: Sequence[Plate]) -> list[Contact]:
-    """Return the contacts of one plate, without the foot where it stands partly beside all plates."""
+def on_plates_whole(
+    recording: PlateRecording, steps: list[Contact], feet: Feet, plates: Sequence[Plate]
+) -> list[Contact]:
+    """Return the contacts of one plate, without the foot where it stands partly beside all plates.
+
+    The plate then bears only a part of the sole: a marker lies beside the plates, and the center of pressure is at the
+    edge. A sole that bears its load inside the plate is on it, wherever its markers are.
+    """
     whole = []
     for contact in steps:
-        if contact.side is not None and contact.significant:
+        rows = slice(contact.first, contact.last)
+        load = np.maximum(recording.force[rows, 2], 0.0)
+        at_edge = ~recording.plate.contains(recording.point[rows], -_EDGE)
+        divided = load[at_edge].sum() > _AT_EDGE * load.sum()
+        if contact.side is not None and contact.significant and divided:
             foot = feet[contact.side]
             frames = slice(*np.searchsorted(foot.time, (contact.start, contact.end)))
             for part, path in (("heel", foot.heel), ("toe", foot.toe)):
@@ -154,6 +191,14 @@ def on_plates_whole(steps: list[Contact], feet: Feet, plates: Sequence[Plate]) -
                     break
         whole.append(contact)
     return whole
+
+
+def stands_on(plate: Plate, feet: Feet) -> Iterator[tuple[Side, float, float]]:
+    """Yield the feet whose middle stands still on a plate, seen from above, with first and last time [s]."""
+    for side, foot in feet.items():
+        for first, stop in true_runs(foot.still & plate.contains(foot.middle, 0.0)):
+            if foot.time[stop - 1] - foot.time[first] >= _STANDING_TIME:
+                yield side, float(foot.time[first]), float(foot.time[stop - 1])
 
 
 def on_feet(recording: PlateRecording, steps: list[Contact]) -> list[PlateForce]:
@@ -173,7 +218,16 @@ def force_on_foot(recording: PlateRecording, side: Side, under: Mask) -> PlateFo
     """Return the force of a plate on a foot, zero at the samples (S,) at which the foot is not on it."""
     force, moment = (np.where(under[:, None], v, 0.0) for v in (recording.force, recording.moment))
     number = recording.plate.number
-    return PlateForce(side, recording.time, force, recording.point, moment, recording.path, number)
+    return PlateForce(
+        side,
+        recording.time,
+        force,
+        recording.point,
+        moment,
+        recording.path,
+        number,
+        moment_fault=recording.moment_fault,
+    )
 
 
 def _foot_of(recording: PlateRecording, samples: slice, feet: Feet, rate: float) -> tuple[Side | None, str]:

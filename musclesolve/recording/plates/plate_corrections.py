@@ -46,10 +46,16 @@ def corrected_plates(
         loaded = np.abs(plate.force[:, 2]) >= settings.filter.unloaded_below_n
         force = plate.force.copy()
         force[loaded, 2] = gain.get(number, 1.0) * (force[loaded, 2] - zero.get(number, 0.0))
-        late = table.offset_s
+        late, moment = table.offset_s, plate.moment
+        if table.free_moment == "zero":
+            # The horizontal part belongs to the point.
+            plate, moment = replace(plate, moment_fault=""), moment * [1.0, 1.0, 0.0]
         gaps = tuple(replace(gap, first=gap.first + late, last=gap.last + late) for gap in plate.gaps)
-        corrected.append(replace(plate, time=plate.time + late, force=force, point=point, gaps=gaps))
-    return tuple(corrected), tuple(_sentences(table.offset_s, shift, gain, zero))
+        corrected.append(
+            replace(plate, time=plate.time + late, force=force, point=point, moment=moment, gaps=gaps)
+        )
+    unmeasured = ("The free moment of all plates is set to zero.",) * (table.free_moment == "zero")
+    return tuple(corrected), (*unmeasured, *_sentences(table.offset_s, shift, gain, zero))
 
 
 def _sentences(

@@ -9,7 +9,14 @@ import pytest
 
 from musclesolve.files import Markers
 from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
-from musclesolve.recording.plates.plate_assignment import Contact, FootTrack, contacts, on_feet
+from musclesolve.recording.plates.plate_assignment import (
+    Contact,
+    FootTrack,
+    contacts,
+    on_feet,
+    on_plates_whole,
+    to_center_of_pressure,
+)
 
 RATE, FORCE_RATE, DURATION = 100.0, 1000.0, 4.0
 TIME = np.arange(round(DURATION * RATE)) / RATE
@@ -101,3 +108,29 @@ def test_feet_that_were_not_seen() -> None:
 
 def test_a_plate_that_no_foot_touches() -> None:
     assert found(pressed(), foot(), foot()) == []
+
+
+def test_a_wrench_about_any_point_has_one_center_of_pressure() -> None:
+    rng = np.random.default_rng(3)
+    force = rng.normal(size=(50, 3)) * 100.0 + [0.0, 0.0, 700.0]
+    pressure, free = rng.normal(size=(2, 50, 3)) * [[[1.0, 1.0, 0.0]], [[0.0, 0.0, 5.0]]]
+    about = np.array([0.3, 0.9, 0.0])
+    moment = np.cross(pressure - about, force) + free
+    point, left = to_center_of_pressure(force, np.tile(about, (50, 1)), moment)
+    np.testing.assert_allclose(point, pressure, atol=1e-12)
+    np.testing.assert_allclose(left, free, atol=1e-9)
+    same = to_center_of_pressure(force, pressure, free)
+    assert same[0] is pressure and same[1] is free
+
+
+@pytest.mark.parametrize(("from_edge", "side"), [(0.021, "r"), (0.002, None)])
+def test_a_sole_is_on_its_plate_by_the_point_of_force_not_by_its_markers(
+    from_edge: float, side: str | None
+) -> None:
+    """The heel marker is 42 mm behind the edge; the load begins inside, or on the edge: the rest is on the floor."""
+    step = (0.5, 1.2, (-0.3 - 0.042 + HALF[0], 0.0))
+    recording = pressed((0.5, 1.2, (-0.3 + from_edge, 0.0)))
+    feet = {"r": foot(step), "l": foot()}
+    steps = contacts(recording, WALK, feet, 20.0)
+    (contact,) = on_plates_whole(recording, steps, feet, [PLATE])
+    assert contact.side == side and ("heel" in contact.reason) == (side is None)

@@ -11,7 +11,8 @@ from c3d_files import MATRIX, PlateOnPaper, write_c3d
 from scipy.spatial.transform import Rotation
 
 from musclesolve.files import read_c3d
-from musclesolve.recording.c3d.force_platforms import PlateRecording, read_plates
+from musclesolve.recording.c3d.force_platforms import PlateRecording, beside_plate, read_plates
+from musclesolve.recording.formats import convert
 from tests.support.refusals import refused
 
 GLOBAL = np.eye(3)
@@ -55,7 +56,7 @@ def setting(name: str, value, group: str = "FORCE_PLATFORM"):
 
 
 def only(path: Path) -> PlateRecording:
-    recordings, notes = read_plates(read_c3d(path), GLOBAL)
+    recordings, notes, *_ = read_plates(read_c3d(path), GLOBAL)
     assert len(recordings) == 1 and not notes
     return recordings[0]
 
@@ -108,7 +109,7 @@ def test_another_reader_finds_the_same(tmp_path: Path, kind: int) -> None:
     plates = [paper(kind), paper(kind, 90.0)]
     channels = [plate.channels(*step(plate)) for plate in plates]
     path = write(tmp_path / "a.c3d", plates, channels)
-    recordings, _ = read_plates(read_c3d(path), GLOBAL)
+    recordings = read_plates(read_c3d(path), GLOBAL).recordings
     theirs = ezc3d.c3d(str(path), extract_forceplat_data=True)["data"]["platform"]
     assert len(recordings) == len(theirs) == 2
     for own, other in zip(recordings, theirs, strict=True):
@@ -247,7 +248,7 @@ def test_somebody_who_stands_on_the_plate_is_no_zero(tmp_path: Path) -> None:
     path = write(
         tmp_path / "a.c3d", [plate], [plate.channels(force, point, free)], setting("ZERO", np.array([1, 10]))
     )
-    (found,), notes = read_plates(read_c3d(path), GLOBAL)
+    (found,), notes, *_ = read_plates(read_c3d(path), GLOBAL)
     assert_is(found, force, point, free)
     assert len(notes) == 1 and "frames 1 to 10" in notes[0]
 
@@ -256,7 +257,7 @@ def test_the_force_on_the_plate_becomes_the_one_on_the_foot(tmp_path: Path) -> N
     plate = paper(4)
     force, point, free = step(plate)
     path = write(tmp_path / "a.c3d", [plate], [-plate.channels(force, point, free)])
-    (found,), notes = read_plates(read_c3d(path), GLOBAL)
+    (found,), notes, *_ = read_plates(read_c3d(path), GLOBAL)
     assert_is(found, force, point, free)
     assert len(notes) == 1 and "Plate 1" in notes[0]
 
@@ -267,7 +268,6 @@ def test_the_force_on_the_plate_becomes_the_one_on_the_foot(tmp_path: Path) -> N
         ("TYPE", [5], ("bad_plate", "1", "5")),
         ("TYPE", [21], ("bad_plate", "1", "2", "3")),
         ("TYPE", [], ("bad_plate", "1")),
-        ("USED", [2], ("bad_plate", "2")),
         ("USED", [9999], ("bad_plate", "9999")),
         ("CHANNEL", np.array([[1], [2], [3], [4], [5], [7]]), ("bad_plate", "1", "2", "3")),
         ("CHANNEL", np.array([[1], [2], [3], [4], [5], [0]]), ("bad_plate", "6")),
@@ -301,4 +301,79 @@ def test_corners_that_cross_over_are_refused(tmp_path: Path) -> None:
 
 def test_a_file_without_plates_has_none(tmp_path: Path) -> None:
     path = write_c3d(tmp_path / "a.c3d", 100.0, ["A"], np.ones((5, 1, 3)))
-    assert read_plates(read_c3d(path), GLOBAL) == ([], [])
+    assert read_plates(read_c3d(path), GLOBAL)[:2] == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("TYPE", np.array([2, 6])),
+        ("CHANNEL", np.array([[1, 2, 3, 4, 5, 6], [0] * 6]).T),
+        ("CHANNEL", np.array([[1, 2, 3, 4, 5, 6], [8, 9, 10, 11, 12, 13]]).T),
+        ("CORNERS", None),
+    ],
+)
+def test_a_plate_that_cannot_be_read_is_left_out_beside_another(tmp_path: Path, name: str, value) -> None:
+    plate = paper(2)
+    loads = step(plate)
+    if value is None:
+        value = np.stack([1000.0 * plate.corners.T, np.zeros((3, 4))], axis=2)
+    path = write(tmp_path / "a.c3d", [plate, plate], [plate.channels(*loads)] * 2, setting(name, value))
+    found = read_plates(read_c3d(path), GLOBAL)
+    assert_is(found.recordings[0], *loads)
+    assert list(found.left_out) == [2] and len(found.notes) == 1 and "Plate 2" in found.notes[0]
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_an_origin_reversed_in_the_plane_is_found_by_the_feet_or_the_edges(
+    tmp_path: Path, seen: bool
+) -> None:
+    plate = paper(2, origin=(240.0, 800.0, 0.0), half=(0.25, 0.8))
+    force, point, free = step(plate)
+    # One of the markers is a foot on the plate, the other one a head; or both are high.
+    markers = np.stack(
+        [
+            point[::SAMPLES] + np.array([0.03, 0.0, 0.05 if seen else 2.0]),
+            point[::SAMPLES] + np.array([0.0, 0.0, 1.7]),
+        ],
+        1,
+    )
+    right = [240.0, 800.0, 0.0]
+    for stated in (right, [-240.0, -800.0, 0.0]):
+        path = write_c3d(
+            tmp_path / "a.c3d", 100.0, ["A", "B"], 1000.0 * markers, [plate], [plate.channels(force, point, free)],
+            SAMPLES, change=setting("ORIGIN", np.array([stated]).T),
+        )  # fmt: skip
+        (found,), notes, *_ = read_plates(read_c3d(path), GLOBAL)
+        assert_is(found, force, point, free)
+        assert [("ORIGIN of plate 1" in note and "reversed" in note) for note in notes] == [True] * (
+            stated != right
+        )
+    (as_stated,), notes, *_ = read_plates(read_c3d(path), GLOBAL, "stated")
+    assert not notes and beside_plate(as_stated) == pytest.approx(1.67, abs=0.1)
+    (found,), notes, *_ = read_plates(read_c3d(path), GLOBAL, "reversed")
+    assert_is(found, force, point, free)
+    assert len(notes) == 1
+
+
+def test_points_beside_their_plate_are_not_converted_without_a_word(tmp_path: Path) -> None:
+    plate = paper(2)
+    force, point, free = step(plate)
+    path = write(
+        tmp_path / "a.c3d", [plate], [plate.channels(force, point + np.array([2.0, 0.0, 0.0]), free)]
+    )
+    (note,) = convert(path, [tmp_path / "a.mot"])
+    assert "plate 1" in note and "beside the plate" in note
+
+
+@pytest.mark.parametrize(
+    ("factor", "word"), [(1.0, ""), (0.0, "rests"), (0.001, "too small"), (-1.0, "reversed")]
+)
+def test_a_wrong_channel_of_the_vertical_moment_is_named(tmp_path: Path, factor: float, word: str) -> None:
+    plate = paper(2, half=(0.25, 0.8))
+    force, point, free = step(plate)
+    point[:, 1] = plate.center[1] + np.linspace(-0.7, 0.7, len(point))
+    channels = plate.channels(force, point, free * [1.0, 1.0, 0.5])
+    channels[:, 5] *= factor
+    fault = only(write(tmp_path / "a.c3d", [plate], [channels])).moment_fault
+    assert word in fault and bool(fault) == bool(word) and ("channel 6" in fault) == bool(word)
