@@ -405,7 +405,7 @@ def event_seconds(file: C3D) -> tuple[Array, str]:
     for minute, second in ((flat[::2], flat[1::2]), (flat[:half], flat[half:])):
         with np.errstate(over="ignore", invalid="ignore"):
             seconds = 60.0 * minute[:count] + second[:count]
-        possible = (minute[:count] % 1.0 == 0.0) & (seconds >= 0.0) & (seconds <= last)
+            possible = (minute[:count] % 1.0 == 0.0) & (seconds >= 0.0) & (seconds <= last)
         ways.append((seconds, np.sum(possible)))
     (in_turn, possible_in_turn), (apart, possible_apart) = ways
     if as_in_manual:
