@@ -7,7 +7,7 @@ holds little more than the requested numbers.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
@@ -323,10 +323,19 @@ def stated_events(files: Mapping[str, Path]) -> tuple[tuple[Event, ...], list[st
 
 
 def _within(file: C3D, events: tuple[Event, ...]) -> tuple[tuple[Event, ...], list[str]]:
-    """Return the events of a file that its frames show, each once, and notes on the others."""
+    """Return the events of a file that its frames show, each once, and notes on the others.
+
+    If some lie before the first frame, but all of them in the recording as counted from it, they are counted from it.
+    """
     frame, layout = 1.0 / file.layout.rate, file.layout
     first, last = layout.start_time, layout.start_time + (layout.frames - 1) * frame
-    kept, outside, again = list[Event](), list[str](), list[str]()
+    kept, outside, again, notes = list[Event](), list[str](), list[str](), list[str]()
+    if events[0].time < first - frame and 0.0 <= events[0].time and events[-1].time + first <= last + frame:
+        notes.append(
+            f"{file.path.name} states gait events from {events[0].time:.3f} s on, before the recording begins at "
+            f"{first:.3f} s. Counted from its first frame all of them lie in it: they are moved by {first:.3f} s."
+        )
+        events = tuple(replace(event, time=event.time + first) for event in events)
     for event in events:
         same = [other for other in kept if (other.kind, other.side) == (event.kind, event.side)]
         if not first - frame <= event.time <= last + frame:
@@ -335,12 +344,10 @@ def _within(file: C3D, events: tuple[Event, ...]) -> tuple[tuple[Event, ...], li
             again += [f"{event.time:.3f} s"] * (event.time - same[-1].time > frame)
         else:
             kept.append(event)
-    notes = []
     if outside:
         notes.append(
             f"{file.path.name} states {len(outside)} gait events outside of the recording, which lasts from "
-            f"{first:.3f} to {last:.3f} s: at {shortened(outside)}. They are left out. Events of a recording that was "
-            "cut may count from its first frame."
+            f"{first:.3f} to {last:.3f} s: at {shortened(outside)}. They are left out."
         )
     if again:
         notes.append(

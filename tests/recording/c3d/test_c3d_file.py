@@ -253,6 +253,22 @@ def test_events_outside_of_the_recording_and_second_ones_of_a_step_are_left_out(
     assert "7.500 s" in notes[0] and "0.150 s" in notes[1]
 
 
+def test_events_before_the_recording_are_counted_from_its_first_frame_if_all_lie_in_it(
+    tmp_path: Path,
+) -> None:
+    def with_events(file) -> None:
+        file["header"]["points"]["first_frame"] = 500
+        for time, label in [(0.1, "Foot Strike"), (0.6, "Foot Off")]:
+            file.add_event([0, time], "Left", label)
+
+    path = write(tmp_path / "a.c3d", with_events, points=np.zeros((100, 1, 3)) + 1.0)
+    events, (note,) = stated_events({"markers": path})
+    start = read_c3d(path).layout.start_time
+    assert start > 4.0
+    np.testing.assert_allclose([event.time - start for event in events], [0.1, 0.6], atol=1e-6)
+    assert "from its first frame" in note and note.code == "gait_events"
+
+
 @pytest.mark.parametrize(
     ("change", "parts"),
     [
