@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.heel_strike import IMPACT, PUSH, ImpactStride, course
+from benchmarks.heel_strike import IMPACT, PUSH, ImpactStride, course, report_events
+from musclesolve.data import reference_stride as bundled
 from musclesolve.synthetic.reference_stride import reference_stride
 
 
@@ -34,3 +35,11 @@ def test_the_ground_pushes_and_the_moments_of_the_leg_hardly_change(stride: Impa
     changed = (stride.joint_moments(time) - stride.base.joint_moments(time))[0] / stride.person.subject.mass
     for joint in ("hip_flexion_r", "knee_flexion_r"):
         assert abs(changed[stride.dof_names.index(joint)]) < 0.06
+
+
+def test_the_table_of_events_has_every_method(capsys: pytest.CaptureFixture[str]) -> None:
+    report_events([bundled()])
+    shown = capsys.readouterr().out
+    assert all(
+        f"{name}" in shown for name in ("Zeni", "O'Connor, 8 Hz", "Ghoussayni, 15 Hz", "Hreljac, 20 Hz")
+    )
