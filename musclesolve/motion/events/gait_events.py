@@ -206,7 +206,7 @@ def _on_the_clock(trial: Trial, *measured: EventsByFoot) -> tuple[tuple[Event, .
     of_file = [event for event in trial.events if (event.kind, event.side) not in trial.all_events_of]
 
     def agreeing(shift: float, events: Sequence[Event] = of_file) -> list[float]:
-        """How much later the measured events are than those stated events that a shift [s] makes agree."""
+        """How much later [s] the measured events are than the stated ones, where a shift makes both agree."""
         found = []
         for event in events:
             moved = replace(event, time=event.time + shift)

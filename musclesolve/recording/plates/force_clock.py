@@ -16,8 +16,8 @@ LEAST_DIFFERENCE = 0.1
 """Difference of first times from which files count from different zeros [s]; a smaller one may be a late trigger."""
 SAME_FRAMES = 2.0
 """Frames by which markers and forces of one recording differ in their duration."""
-NEARER = 0.8
-"""Share of the mean distance from the feet that is left when the clocks are right."""
+NEARER, NEAR = 0.8, 0.1
+"""Mean distance of loaded points from the feet when the clocks are right: share of what it was, and largest [m]."""
 LOADED_N = 100.0
 
 Loaded = tuple[Array, Array, Array, Side | None]
@@ -38,7 +38,7 @@ def clock_difference(plates: Sequence[Loaded], feet: Feet, offset: float) -> flo
     if abs(difference) < LEAST_DIFFERENCE or abs(np.ptp(time) - np.ptp(walk)) > SAME_FRAMES * step:
         return 0.0
     as_stated, together = (_beside(plates, feet, offset + late) for late in (0.0, difference))
-    return difference if together < NEARER * as_stated else 0.0
+    return difference if together < min(NEARER * as_stated, NEAR) else 0.0
 
 
 def _beside(plates: Sequence[Loaded], feet: Feet, late: float) -> float:
