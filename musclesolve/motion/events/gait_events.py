@@ -198,7 +198,7 @@ def gait_events(
 
 
 def _on_the_clock(trial: Trial, *measured: EventsByFoot) -> tuple[tuple[Event, ...], list[str]]:
-    """Return the stated events without those of a file on another clock, and one sentence on these.
+    """Return the stated events, without the events of a file on another clock, and one sentence on such a file.
 
     If one shift makes the events of the file agree with the measured ones, and they do not as they are, the file counts
     them from another zero, such as its first frame. Then the measured ones are used. measured: the surest first.
