@@ -5,6 +5,8 @@ steps that no plate measured. If no source shows the strike that the first or la
 periodic; a movement with flight is not.
 """
 
+from __future__ import annotations
+
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,8 +26,11 @@ from musclesolve.recording.data import SAME_EVENT_S, SIDE_NAMES, SIDES, Event, E
 CONFLICT = 0.05
 """Sources that differ by more than this on one event are reported [s]."""
 CONFLICT_IN_RUNNING = 0.08
-"""Strikes by the markers in running that differ by more than this from another source are reported [s]: the foot moves
-back for some 50 ms before it lands."""
+"""Strikes by the markers in running that differ by more than this from another source are reported [s]."""
+FEWEST_SHIFTED, SHIFTED_SHARE = 3, 0.8
+"""Least number and share of stated events that one shift makes agree with the measured ones: another clock."""
+LONGEST_SHIFT = 1.5
+"""Longest shift [s] that is tried beside the time of the first frame; a longer one is a shorter one a stride away."""
 RANGE_START_TOLERANCE = 0.01
 """Share of a stride: a time range that begins at most this long before a strike begins with the strike."""
 MOST_TIMES_LISTED = 5
@@ -74,7 +79,8 @@ def gait_events(
 
     If the trial file states events of a kind in [events], there are no others of this kind. Marker events of other
     kinds are used where neither a file nor the forces have the event, and no plate shows that the foot stands. They are
-    shifted by the median difference between them and the more reliable sources in this recording.
+    shifted by the median difference between them and the more reliable sources in this recording. Events of a C3D file
+    that are on another clock than forces and markers are not used.
 
     Args:
         trial: the trial.
@@ -103,21 +109,38 @@ def gait_events(
         # A toe moves on backward after toe-off, relative to the pelvis, and is farthest behind in flight.
         by_markers = [event for event in by_markers if event.kind == "heel_strike"]
 
+    notes: list[str] = []
+    plates = force_events(loads)
+    stated, shifted = _on_the_clock(trial, EventsByFoot(plates), EventsByFoot(by_markers))
+    notes += shifted
+
     # Of one event the surest source counts.
-    plates, stated = force_events(loads), EventsByFoot(trial.events)
-    conflicts = _conflicts([(twin, event) for event in plates if (twin := stated.twin(event)) is not None])
+    of_file = EventsByFoot(stated)
+    conflicts = _conflicts([(twin, event) for event in plates if (twin := of_file.twin(event)) is not None])
     stands = {side: standing(loads, side) for side in SIDES}
-    conflicts += _contradicted(trial.events, EventsByFoot(plates), {side: stands[side][0] for side in SIDES})
+    conflicts += _contradicted(stated, EventsByFoot(plates), {side: stands[side][0] for side in SIDES})
     plates = [event for event in plates if (event.kind, event.side) not in trial.all_events_of]
-    events = [*trial.events, *(event for event in plates if stated.twin(event) is None)]
+    events = [*stated, *(event for event in plates if of_file.twin(event) is None)]
     surer = EventsByFoot(events)
+
+    # Markers are early or late by much the same in all steps of a recording, and are moved by that.
     pairs = [(twin, event) for event in by_markers if (twin := surer.twin(event)) is not None]
     limit = CONFLICT_IN_RUNNING if flight else CONFLICT
-    conflicts += _conflicts([pair for pair in pairs if pair[0].source != "predicted"], limit)
+    late = {
+        kind: float(np.median([event.time - twin.time for twin, event in pairs if event.kind == kind]))
+        for kind in sorted({event.kind for _, event in pairs})
+    }
+    by_markers = [replace(event, time=event.time - late.get(event.kind, 0.0)) for event in by_markers]
+    if late and (min(late.values()) > limit or max(late.values()) < -limit):
+        # Strikes and toe-offs alike: that is no property of the markers.
+        cause = "Forces and markers are not synchronous."
+    else:
+        cause = "A foot beside its plate, or a plate that is assigned to the wrong foot."
+        pairs = [(twin, replace(event, time=event.time - late[event.kind])) for twin, event in pairs]
+    conflicts += _conflicts([pair for pair in pairs if pair[0].source != "predicted"], limit, cause)
     lone = [event for event in by_markers if surer.twin(event) is None]
 
     # Marker events while the foot certainly stands on a plate are ignored.
-    notes: list[str] = []
     sure = [_inside(stands[event.side][0], event).any() for event in lone]
     filled = [event for event, stood in zip(lone, sure, strict=True) if not stood]
     if any(sure):
@@ -135,22 +158,17 @@ def gait_events(
             )
     notes += conflicts
 
-    # The others are moved by how much markers are late or early in this recording.
-    shift: dict[EventKind, float] = {}
-    for kind in {event.kind for event in filled}:
-        late = [event.time - twin.time for twin, event in pairs if event.kind == kind]
-        if late := [by for by in late if abs(by) <= limit]:
-            shift[kind] = -float(np.median(late))
-    filled = [replace(event, time=event.time + shift.get(event.kind, 0.0)) for event in filled]
     if events and filled:
         moved = " and ".join(
-            f"{name}s by {1000 * shift[kind]:+.0f} ms" for kind, name in _NAMES.items() if kind in shift
+            f"{_NAMES[kind]}s by {-1000 * late[kind]:+.0f} ms"
+            for kind in late
+            if any(event.kind == kind for event in filled)
         )
         how = f" (moved to agree with the other steps: {moved})" if moved else ""
         notes.append(f"Steps that no plate measured, from the markers{how}: {_listed(filled)}.")
     elif filled:
         notes.append(
-            "Heel strikes and toe-offs come from the markers alone: in walking at usual speed good to about 30 ms, "
+            "Heel strikes and toe-offs come from the markers alone: in walking at usual speed good to about 40 ms, "
             "in slow walking and running to 60 ms. Double support is not computed from them."
         )
     events += filled
@@ -179,8 +197,60 @@ def gait_events(
     return GaitEvents(tuple(sorted([*events, *periodic], key=attrgetter("time"))), tuple(notes))
 
 
-def _conflicts(pairs: Sequence[tuple[Event, Event]], limit: float = CONFLICT) -> list[str]:
-    """One sentence on the events on which two sources differ by more than a limit [s]."""
+def _on_the_clock(trial: Trial, *measured: EventsByFoot) -> tuple[tuple[Event, ...], list[str]]:
+    """Return the stated events, without the events of a file on another clock, and one sentence on such a file.
+
+    If one shift makes the events of the file agree with the measured ones, and they do not as they are, the file counts
+    them from another zero, such as its first frame. Then the measured ones are used. measured: the surest first.
+    """
+    of_file = [event for event in trial.events if (event.kind, event.side) not in trial.all_events_of]
+
+    def agreeing(shift: float, events: Sequence[Event] = of_file) -> list[float]:
+        """How much later [s] the measured events are than the stated ones, where a shift makes both agree."""
+        found = []
+        for event in events:
+            moved = replace(event, time=event.time + shift)
+            twins = (source.twin(moved) for source in measured)
+            near = [twin for twin in twins if twin and abs(twin.time - moved.time) <= CONFLICT]
+            found += [twin.time - event.time for twin in near[:1]]
+        return found
+
+    enough = max(FEWEST_SHIFTED, SHIFTED_SHARE * len(of_file))
+    if len(of_file) < FEWEST_SHIFTED or len(agreeing(0.0)) > len(of_file) - enough:
+        return trial.events, []
+    start = float(trial.markers.time[0])
+    from_first_frame = start > 2.0 * CONFLICT and len(agreeing(start)) >= enough
+    # Exchanged sides look like a shift by half a stride.
+    exchanged = [replace(event, side="l" if event.side == "r" else "r") for event in of_file]
+    if not from_first_frame and len(agreeing(0.0, exchanged)) >= enough:
+        return trial.events, []
+    first = {(event.kind, event.side): event for event in reversed(of_file)}.values()
+    near = [other.time - event.time for event in first for source in measured for other in source.of(event)]
+    near = [by for by in near if abs(by) <= LONGEST_SHIFT]
+    tried = [start] if from_first_frame else sorted(near, key=abs)
+    shifts = [shift for shift in tried if abs(shift) > 2.0 * CONFLICT and len(agreeing(shift)) >= enough]
+    if not shifts:
+        return trial.events, []
+    shift = float(np.median(agreeing(shifts[0])))
+    why = (
+        f": it counts them from its first frame, at {start:.3f} s"
+        if from_first_frame
+        else ", on another clock"
+    )
+    sentence = (
+        f"The file states its {len(of_file)} gait events {abs(shift):.2f} s too {'early' if shift > 0 else 'late'}, by "
+        f"the forces and markers{why}. The measured events are used."
+    )
+    others = tuple(event for event in trial.events if event not in of_file)
+    return others, [WarningNote(sentence, "gait_events")]
+
+
+def _conflicts(
+    pairs: Sequence[tuple[Event, Event]],
+    limit: float = CONFLICT,
+    cause: str = "A foot beside its plate, or stated events on another clock.",
+) -> list[str]:
+    """One sentence on the events on which two sources differ by more than a limit [s], with its likely cause."""
     apart = [(twin, event) for twin, event in pairs if abs(event.time - twin.time) > limit]
     if not apart:
         return []
@@ -192,8 +262,7 @@ def _conflicts(pairs: Sequence[tuple[Event, Event]], limit: float = CONFLICT) ->
     return [
         WarningNote(
             f"Sources differ by more than {1000 * limit:.0f} ms on {len(apart)} of {len(pairs)} gait events: "
-            f"{shortened(listed, between='; ')}. A foot beside its plate, or forces and markers that are not "
-            "synchronous.",
+            f"{shortened(listed, between='; ')}. {cause}",
             "gait_events",
         )
     ]
@@ -215,9 +284,13 @@ class EventsByFoot:
         for event in sorted(events, key=attrgetter("time")):
             self._groups.setdefault((event.kind, event.side), []).append(event)
 
+    def of(self, event: Event) -> list[Event]:
+        """The events of the kind and foot of an event, in order of time."""
+        return self._groups.get((event.kind, event.side), [])
+
     def twin(self, event: Event) -> Event | None:
         """Nearest event of the same kind and foot from another source, if near enough to be the same event."""
-        group = self._groups.get((event.kind, event.side), [])
+        group = self.of(event)
         place = bisect(group, event.time, key=lambda other: other.time)
         around = [
             other

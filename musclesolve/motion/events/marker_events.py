@@ -1,10 +1,11 @@
-"""Heel strikes and toe-offs from the markers alone (Zeni, Richards & Higginson 2008, Gait Posture 27:710-714).
+"""Heel strikes and toe-offs from the markers alone.
 
-Relative to the pelvis, the heel is farthest ahead when it strikes the ground, and the toes are farthest behind when
-they leave it: swing ends and stance begins with the first, stance ends and swing begins with the second. This holds on
-the floor and on a treadmill.
+Relative to the pelvis, the heel is farthest ahead shortly before it strikes the ground, and the toes are farthest
+behind when they leave it (Zeni, Richards & Higginson 2008, Gait Posture 27:710-714). Both are maxima, between samples,
+of a signal with noise, gaps and cut ends. They count the steps, on the floor and on a treadmill.
 
-Both are maxima, between samples, of a signal with noise, gaps and cut ends.
+The foot then moves back before it lands. It lands where its middle moves down fastest (O'Connor et al. 2007, Gait
+Posture 25:469-474). `benchmarks/heel_strike.py` compares these and other methods with plates: this one has no bias.
 """
 
 from dataclasses import dataclass
@@ -35,8 +36,10 @@ SHORTEST_PERIOD = 0.4
 """Shortest time between two strikes of one foot, running included [s]."""
 PERIOD_SHARE = 0.6
 """Shortest time between two strikes of one foot, as a share of the usual one."""
-
-_FARTHEST: tuple[tuple[EventKind, str, float], ...] = (("heel_strike", "heel", 1.0), ("toe_off", "toe", -1.0))
+LANDS = (-0.05, 0.2)
+"""Time [s] about the turn of the heel in which the foot lands; any end from 0.1 to 0.3 s gives the same."""
+SLOWEST_LANDING = 0.1
+"""Speed [m/s] down below which a foot slides: it lands where the heel turns."""
 
 
 @dataclass(frozen=True)
@@ -76,22 +79,50 @@ def walk(recording: Recording) -> Walk | None:
 def marker_events(walking: Walk) -> list[Event]:
     """Heel strikes and toe-offs of both feet, in order of time.
 
-    On the recorded walk of the tests heel strikes come 11 to 22 ms and toe-offs up to 6 ms before the events of the
-    plates; on the bundled stride 10 ms before and 11 ms after them.
+    How early or late they come beside plates: docs/motion.md, "Events and strides".
     """
     events = []
     frames = np.arange(walking.time.size)
     for side in SIDES:
-        heel = walking.feet[f"heel_{side}"][:, :2]
+        feet = {part: walking.feet[f"{part}_{side}"] for part in ("heel", "toe")}
+        heel = feet["heel"][:, :2]
         heel_path = heel[np.isfinite(heel).all(axis=1)]
         # In a squat the pelvis moves, and no foot leaves its place.
         if not len(heel_path) or np.linalg.norm(np.ptp(heel_path, axis=0)) <= SHORTEST_SWING:
             continue
-        for kind, part, sign in _FARTHEST:
-            ahead = np.sum((walking.feet[f"{part}_{side}"] - walking.pelvis) * walking.heading, axis=1)
-            times = np.interp(maxima(sign * ahead, walking.rate, SHORTEST_SWING), frames, walking.time)
+        ahead = {
+            part: np.sum((path - walking.pelvis) * walking.heading, axis=1) for part, path in feet.items()
+        }
+        turns = maxima(ahead["heel"], walking.rate, SHORTEST_SWING)
+        places: dict[EventKind, Array] = {
+            "heel_strike": landings(turns, 0.5 * (feet["heel"] + feet["toe"])[:, 2], walking.rate),
+            "toe_off": maxima(-ahead["toe"], walking.rate, SHORTEST_SWING),
+        }
+        for kind, at in places.items():
+            times = np.interp(at, frames, walking.time)
             events += [Event(kind, side, float(time), "markers") for time in times]
     return sorted(events, key=lambda event: event.time)
+
+
+def landings(turns: Array, height: Array, rate_hz: float) -> Array:
+    """Places (k,) from 0 to T - 1 at which a foot lands after its heel turned at places (n,).
+
+    height: (T,) of the middle of the foot [m], NaN in gaps. A foot that does not move down lands where its heel turns.
+    A landing beside a gap, or after the end of the recording, is left out.
+    """
+    down = -np.gradient(_smooth(height, rate_hz)) * rate_hz
+    found = []
+    for turn in turns:
+        first, last = (round(turn + by * rate_hz) for by in LANDS)
+        around = slice(max(first, 0), min(last, height.size - 1) + 1)
+        if not np.isfinite(down[around]).all():
+            continue
+        place = around.start + int(down[around].argmax())
+        if down[place] < SLOWEST_LANDING:
+            found.append(turn)
+        elif around.start < place < around.stop - 1:
+            found.append(_top(down, np.array([place]))[0])
+    return np.array(found)
 
 
 def _path(recording: Recording, landmark: str) -> Array:
@@ -106,11 +137,7 @@ def maxima(signal: Array, rate_hz: float, least_excursion: float) -> Array:
     The samples are evenly spaced, NaN in gaps. A signal whose highest and lowest value differ by less than
     `least_excursion` has no maxima.
     """
-    smooth = np.full(signal.size, np.nan)
-    for first, end in true_runs(np.isfinite(signal)):
-        if end - first > SHORTEST_PERIOD * rate_hz:
-            cutoff = min(CUTOFF_HZ, 0.4 * rate_hz)
-            smooth[first:end] = low_pass(signal[first:end], rate_hz, cutoff)
+    smooth = _smooth(signal, rate_hz)
     seen = np.isfinite(smooth)
     if not seen.any() or np.ptp(smooth[seen]) < least_excursion:
         return np.zeros(0)
@@ -123,6 +150,21 @@ def maxima(signal: Array, rate_hz: float, least_excursion: float) -> Array:
         if period[soon] >= PERIOD_SHARE * np.median(period):
             break
         at = np.delete(at, soon if smooth[at[soon]] < smooth[at[soon + 1]] else soon + 1)
+    return _top(smooth, at)
+
+
+def _smooth(signal: Array, rate_hz: float) -> Array:
+    """A signal (T,) with NaN in gaps, low-passed; NaN in stretches that are too short for a step."""
+    smooth = np.full(signal.size, np.nan)
+    for first, end in true_runs(np.isfinite(signal)):
+        if end - first > SHORTEST_PERIOD * rate_hz:
+            cutoff = min(CUTOFF_HZ, 0.4 * rate_hz)
+            smooth[first:end] = low_pass(signal[first:end], rate_hz, cutoff)
+    return smooth
+
+
+def _top(smooth: Array, at: NDArray[np.intp]) -> Array:
+    """Places (k,) of maxima between samples, by parabolas through the samples (k,) and their neighbors."""
     before, top, after = smooth[at - 1], smooth[at], smooth[at + 1]
     bend = before - 2.0 * top + after
     # A flat top has no bend: its first sample is the peak.

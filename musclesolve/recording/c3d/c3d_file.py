@@ -5,11 +5,12 @@ that was cut out of a longer recording is not at 0 s. The numbers are read a few
 holds little more than the requested numbers.
 """
 
-import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import shortened
-from musclesolve._util.sides import SIDE_LETTERS
+from musclesolve._util.sides import SIDE_NAMES, SIDES, Side
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.recording.c3d.c3d_description import (
@@ -44,15 +45,14 @@ _COMPUTED = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
 DIAMETERS = (0.002, 0.05)
 CHUNK = 4 << 20
 """Bytes of a file that are read together."""
-# Names of events in capture software.
-_KINDS: dict[str, EventKind] = {
-    "foot strike": "heel_strike",
-    "heel strike": "heel_strike",
-    "foot contact": "heel_strike",
-    "initial contact": "heel_strike",
-    "foot off": "toe_off",
-    "toe off": "toe_off",
-}
+# Names of events in capture software, in small letters without anything between the words: "Right Foot Strike", "RHS",
+# "L_TO", "HS_R 2". Heel off and toe strike are other events.
+_LABEL = re.compile(
+    "(?P<before>right|left|r|l)?"
+    "(?:(?P<strike>(?:foot|heel)?strike|(?:foot|heel|initial|ground)?contact|foot(?:on|down)|touchdown|hs|fs|fc|ic|on)"
+    "|(?P<off>(?:foot|toe)off|footup|liftoff|to|fo|off))"
+    "(?P<after>right|left|r|l)?[0-9]*"
+)
 # Longest plausible recording [s].
 _LONGEST_RECORDING = 1e7
 
@@ -348,17 +348,40 @@ def stated_events(files: Mapping[str, Path]) -> tuple[tuple[Event, ...], list[st
 
     Events outside of the recording, and second ones of the same step, are left out.
     """
+    notes = list[str]()
     for role in ("markers", "forces"):
-        if role in files and is_c3d(files[role]) and (events := read_events(file := read_c3d(files[role]))):
-            return _within(file, events)
-    return (), []
+        if role not in files or not is_c3d(files[role]):
+            continue
+        file = read_c3d(files[role])
+        events, stored = read_events(file), event_seconds(file)[1]
+        unclear = sum(kind is not None and side is None for kind, side in _named_events(file.description))
+        if unclear:
+            notes.append(
+                f"{file.path.name} states {unclear} gait events without a side, in the label or in EVENT:CONTEXTS. "
+                "They are left out."
+            )
+        if events and stored:
+            notes.append(f"EVENT:TIMES of {file.path.name} is one row: it is read as {stored}.")
+        if events:
+            kept, left_out = _within(file, events)
+            return kept, notes + left_out
+    return (), notes
 
 
 def _within(file: C3D, events: tuple[Event, ...]) -> tuple[tuple[Event, ...], list[str]]:
-    """Return the events of a file that its frames show, each once, and notes on the others."""
+    """Return the events of a file that its frames show, each once, and notes on the others.
+
+    If some lie before the first frame, but all of them in the recording as counted from it, they are counted from it.
+    """
     frame, layout = 1.0 / file.layout.rate, file.layout
     first, last = layout.start_time, layout.start_time + (layout.frames - 1) * frame
-    kept, outside, again = list[Event](), list[str](), list[str]()
+    kept, outside, again, notes = list[Event](), list[str](), list[str](), list[str]()
+    if events[0].time < first - frame and 0.0 <= events[0].time and events[-1].time + first <= last + frame:
+        notes.append(
+            f"{file.path.name} states gait events from {events[0].time:.3f} s on, before the recording begins at "
+            f"{first:.3f} s. Counted from its first frame all of them lie in it: they are moved by {first:.3f} s."
+        )
+        events = tuple(replace(event, time=event.time + first) for event in events)
     for event in events:
         same = [other for other in kept if (other.kind, other.side) == (event.kind, event.side)]
         if not first - frame <= event.time <= last + frame:
@@ -367,12 +390,10 @@ def _within(file: C3D, events: tuple[Event, ...]) -> tuple[tuple[Event, ...], li
             again += [f"{event.time:.3f} s"] * (event.time - same[-1].time > frame)
         else:
             kept.append(event)
-    notes = []
     if outside:
         notes.append(
             f"{file.path.name} states {len(outside)} gait events outside of the recording, which lasts from "
-            f"{first:.3f} to {last:.3f} s: at {shortened(outside)}. They are left out. Events of a recording that was "
-            "cut may count from its first frame."
+            f"{first:.3f} to {last:.3f} s: at {shortened(outside)}. They are left out."
         )
     if again:
         notes.append(
@@ -385,23 +406,63 @@ def _within(file: C3D, events: tuple[Event, ...]) -> tuple[tuple[Event, ...], li
 def read_events(file: C3D) -> tuple[Event, ...]:
     """Return the heel strikes and toe-offs in a file, in the order of time.
 
-    EVENT:TIMES holds minutes and seconds of each event, zero at frame 1, CONTEXTS the side, LABELS the kind
-    (www.c3d.org/HTML/Documents, "The EVENT Group"). Other events, and events without a side, are ignored.
+    EVENT:TIMES holds the time of each event, zero at frame 1, CONTEXTS the side, LABELS the kind
+    (www.c3d.org/HTML/Documents, "The EVENT Group"). Where no context names the side the label may: "RHS", "Left Foot
+    Off". Other events, and events whose side is not clear, are ignored.
     """
-    description = file.description
-    times = description.numbers("EVENT:TIMES")
-    if times.ndim != 2 or times.shape[0] != 2:
-        return ()
-    used = description.count("EVENT:USED") or 0
-    with np.errstate(over="ignore", invalid="ignore"):
-        seconds = 60.0 * times[0] + times[1]
-    events = []
-    named = zip(
-        description.texts("EVENT:CONTEXTS"), description.texts("EVENT:LABELS"), seconds[:used], strict=False
-    )
-    for context, label, second in named:
-        side = SIDE_LETTERS.get(context.casefold())
-        kind = _KINDS.get(" ".join(label.casefold().replace("-", " ").replace("_", " ").split()))
-        if side and kind and math.isfinite(second) and abs(second) < _LONGEST_RECORDING:
-            events.append(Event(kind, side, float(second), "stated"))
+    named, seconds = _named_events(file.description), event_seconds(file)[0]
+    events = [
+        Event(kind, side, float(second), "stated")
+        for (kind, side), second in zip(named, seconds, strict=False)
+        if kind and side and abs(second) < _LONGEST_RECORDING
+    ]
     return tuple(sorted(events, key=lambda event: event.time))
+
+
+def _named_events(description: Description) -> list[tuple[EventKind | None, Side | None]]:
+    """Return kind and side of each event, None where context and label do not name it, or name two sides."""
+    named = list[tuple[EventKind | None, Side | None]]()
+    contexts = description.texts("EVENT:CONTEXTS")
+    for label, context in zip_longest(description.texts("EVENT:LABELS"), contexts, fillvalue=""):
+        found = _LABEL.fullmatch(re.sub("[^a-z0-9]", "", label.casefold()))
+        words = [context.casefold(), *(found.group("before", "after") if found else ())]
+        sides = {side for side in SIDES if {side, SIDE_NAMES[side]} & set(words)}
+        kind: EventKind | None = None
+        if found:
+            kind = "heel_strike" if found["strike"] else "toe_off"
+        named.append((kind, sides.pop() if len(sides) == 1 else None))
+    return named
+
+
+def event_seconds(file: C3D) -> tuple[Array, str]:
+    """Return the times (N,) [s] of the events of a file, and in words how they are stored if not as the manual says.
+
+    The manual has 2 x N numbers, minutes and seconds of each event. Other files have one row: the same in turn, or all
+    minutes before all seconds, or N seconds. The length decides, then whole minutes and times
+    in the recording.
+    """
+    description, layout = file.description, file.layout
+    times, stated = description.numbers("EVENT:TIMES"), description.count("EVENT:USED")
+    count = len(description.texts("EVENT:LABELS"))
+    count = count if stated is None else min(stated, count)
+    as_in_manual = times.ndim == 2 and times.shape[0] == 2
+    flat = times.ravel(order="F")
+    if as_in_manual:
+        count = min(count, flat.size // 2)
+    if not 0 < count <= flat.size:
+        return np.zeros(0), ""
+    if flat.size < 2 * count:
+        return flat[:count], "seconds without minutes"
+    # From zero: events may count from the first frame of a recording that was cut.
+    last, half, ways = layout.start_time + layout.frames / layout.rate, flat.size // 2, []
+    for minute, second in ((flat[::2], flat[1::2]), (flat[:half], flat[half:])):
+        with np.errstate(over="ignore", invalid="ignore"):
+            seconds = 60.0 * minute[:count] + second[:count]
+            possible = (minute[:count] % 1.0 == 0.0) & (seconds >= 0.0) & (seconds <= last)
+        ways.append((seconds, np.sum(possible)))
+    (in_turn, possible_in_turn), (apart, possible_apart) = ways
+    if as_in_manual:
+        return in_turn, ""
+    if possible_apart > possible_in_turn:
+        return apart, "all minutes before all seconds"
+    return in_turn, "minutes and seconds in turn"

@@ -20,6 +20,7 @@ from musclesolve.errors import InputError, input_error
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import SURE, Plate, PlateRecording, beside_plate, read_plates
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, PlateGap, Side, Table
+from musclesolve.recording.plates.force_clock import Loaded, clock_difference, clock_note
 from musclesolve.recording.plates.plate_assignment import (
     Contact,
     Feet,
@@ -209,6 +210,12 @@ def plate_gap_notes(forces: Sequence[PlateForce]) -> list[str]:
     ]
 
 
+def later(plate: PlateForce, seconds: float) -> PlateForce:
+    """Return a plate with its times and gaps moved by some seconds."""
+    gaps = tuple(replace(gap, first=gap.first + seconds, last=gap.last + seconds) for gap in plate.gaps)
+    return replace(plate, time=plate.time + seconds, gaps=gaps)
+
+
 class _Boundless:
     """A plate with unknown corners: no foot is reported as beside it, or as on it with the other foot."""
 
@@ -233,23 +240,32 @@ def with_feet(
     each contact belongs to the foot nearest to the center of pressure. `walk` and `mapping` show the feet.
     """
     sides = [entry.side for entry in settings.force]
+    feet, clock = feet_of(walk, mapping), list[str]()
+    loads: list[Loaded] = [
+        (plate.time, plate.force, plate.point, plate.side if sides[place] != AUTO else None)
+        for place, plate in plates.items()
+    ]
+    if late := clock_difference(loads, feet, settings.plates.offset_s):
+        plates = {place: later(plate, late) for place, plate in plates.items()}
+        names = (next(iter(plates.values())).path.name, walk.path.name)
+        clock.append(clock_note(late, *names, float(walk.time[0])))
     stated = tuple(plate for place, plate in plates.items() if sides[place] != AUTO)
     automatic = {place + 1: plate for place, plate in plates.items() if sides[place] == AUTO}
     if not automatic:
-        return stated, []
+        return stated, clock
     recordings = [
         PlateRecording(
             cast(Plate, _Boundless(number)), plate.time, plate.force, plate.point, plate.moment, plate.path
         )
         for number, plate in automatic.items()
     ]
-    feet, threshold = feet_of(walk, mapping), settings.filter.unloaded_below_n
+    threshold = settings.filter.unloaded_below_n
     steps = {recording.plate.number: contacts(recording, walk, feet, threshold) for recording in recordings}
     forces, notes = _assigned_plates(document, settings, recordings, steps)
     assigned = (
         replace(force, gaps=automatic[force.number].gaps) for force in forces if force.number is not None
     )
-    return (*stated, *assigned), notes
+    return (*stated, *assigned), [*clock, *notes]
 
 
 def c3d_forces(
@@ -270,8 +286,13 @@ def c3d_forces(
     if not recordings:
         key = "forces" if settings.files.forces else "markers"
         raise document.error("recording.plates.no_force_plates", "files", key, name=file.path.name)
+    feet, threshold = feet_of(walk, mapping), settings.filter.unloaded_below_n
     if walk.path != file.path:
         notes += file.notes
+        loads: list[Loaded] = [(r.time, r.force, r.point, None) for r in recordings]
+        if late := clock_difference(loads, feet, settings.plates.offset_s):
+            recordings = [replace(r, time=r.time + late) for r in recordings]
+            notes.append(clock_note(late, file.path.name, walk.path.name, float(walk.time[0])))
     for entry in settings.force:
         if entry.plate in left_out:
             raise left_out[entry.plate]
@@ -289,7 +310,6 @@ def c3d_forces(
                 name=name,
                 away=away,
             )
-    feet, threshold = feet_of(walk, mapping), settings.filter.unloaded_below_n
     steps = {r.plate.number: contacts(r, walk, feet, threshold) for r in recordings}
     for number, plate in places.items():
         for side, start, end in stands_on(plate, feet):

@@ -12,6 +12,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.recording.data import PlateForce
+from musclesolve.recording.plates.foot_forces import later
 from musclesolve.recording.schema import Document
 from musclesolve.settings.trial import RecordedSettings
 
@@ -46,14 +47,11 @@ def corrected_plates(
         loaded = np.abs(plate.force[:, 2]) >= settings.filter.unloaded_below_n
         force = plate.force.copy()
         force[loaded, 2] = gain.get(number, 1.0) * (force[loaded, 2] - zero.get(number, 0.0))
-        late, moment = table.offset_s, plate.moment
+        moment = plate.moment
         if table.free_moment == "zero":
             # The horizontal part belongs to the point.
             plate, moment = replace(plate, moment_fault=""), moment * [1.0, 1.0, 0.0]
-        gaps = tuple(replace(gap, first=gap.first + late, last=gap.last + late) for gap in plate.gaps)
-        corrected.append(
-            replace(plate, time=plate.time + late, force=force, point=point, moment=moment, gaps=gaps)
-        )
+        corrected.append(later(replace(plate, force=force, point=point, moment=moment), table.offset_s))
     unmeasured = ("The free moment of all plates is set to zero.",) * (table.free_moment == "zero")
     return tuple(corrected), (*unmeasured, *_sentences(table.offset_s, shift, gain, zero))
 

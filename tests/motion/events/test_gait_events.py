@@ -135,6 +135,55 @@ def test_a_conflict_between_the_sources_is_said():
     assert any(isinstance(note, WarningNote) and "Sources differ" in note for note in found.notes)
 
 
+def test_markers_that_are_early_by_the_same_in_all_steps_are_moved_and_no_conflict():
+    """The force on the right foot begins 50 ms late, so that its strikes by the markers are 78 ms early."""
+    trial = STEPS.trial(plates="r")
+    plate = trial.forces[0]
+    early = ((plate.time - STEPS.begin("r")) % STEPS.stride < 0.05)[:, None]
+    found = gait_events(replace(trial, forces=(replace(plate, force=np.where(early, 0.0, plate.force)),)))
+    assert not any("differ" in note for note in found.notes)
+    inner = times(found, "heel_strike", "l")[1:-1]
+    np.testing.assert_allclose(inner, STEPS.strikes("l") + 0.05, atol=0.004)
+
+
+def stated_early(early: float, start: float, *, sides: str = "rl"):
+    """The walk from a frame at `start` on, with all its events stated so much too early; sides: the names of rl."""
+    kinds = (("heel_strike", STEPS.strikes), ("toe_off", STEPS.toe_offs))
+    events = tuple(
+        Event(kind, named, float(time) + start - early, "stated")
+        for kind, of in kinds
+        for side, named in zip("rl", sides, strict=True)
+        for time in of(side)
+    )
+    trial = STEPS.trial(events=events)
+    forces = tuple(replace(plate, time=plate.time + start) for plate in trial.forces)
+    markers = replace(trial.markers, time=trial.markers.time + start)
+    return replace(trial, forces=forces, markers=markers, time_range=(start, start + STEPS.duration - 0.01))
+
+
+@pytest.mark.parametrize(
+    ("early", "start", "said"),
+    [(0.3, 0.3, "0.30 s too early"), (-0.2, 0.0, "0.20 s too late"), (2.0, 2.0, "first frame, at 2.000 s")],
+)
+def test_stated_events_on_another_clock_are_not_used(early, start, said):
+    found = gait_events(stated_early(early, start))
+    assert {event.source for event in found} == {"forces", "periodic"}
+    (note,) = [note for note in found.notes if isinstance(note, WarningNote)]
+    assert said in note and note.code == "gait_events"
+    right = gait_events(stated_early(0.0, start))
+    assert not any(isinstance(note, WarningNote) for note in right.notes)
+    assert {event.source for event in right} == {"stated", "periodic"}
+
+
+def test_exchanged_sides_are_no_other_clock():
+    (note,) = [
+        note
+        for note in gait_events(stated_early(0.0, 0.3, sides="lr")).notes
+        if isinstance(note, WarningNote) and "contradict" in note
+    ]
+    assert "exchanged" in note
+
+
 def test_what_the_forces_rule_out_is_left_out():
     """The plate of one foot bears it all the time, by the markers it steps."""
     trial = STEPS.trial()

@@ -14,7 +14,7 @@ import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.motion.events.force_events import FootLoads, force_events
-from musclesolve.motion.events.marker_events import marker_events, maxima, walk
+from musclesolve.motion.events.marker_events import landings, marker_events, maxima, walk
 from musclesolve.motion.walking_direction import headings
 
 FRAME = 1.0 / 60.0
@@ -34,10 +34,10 @@ def late(trial, kind):
 
 
 @pytest.mark.parametrize(
-    ("kind", "count", "low", "high"), [("heel_strike", 3, -23, -9), ("toe_off", 3, -8, 2)]
+    ("kind", "count", "low", "high"), [("heel_strike", 3, 10, 30), ("toe_off", 3, -8, 2)]
 )
 def test_accuracy_on_the_recorded_walk(recorded_walk_trial, kind, count, low, high):
-    """Milliseconds: heel strikes come 11 to 22 early, toe-offs within 6 of the forces."""
+    """Milliseconds: heel strikes come 16 to 27 late, toe-offs within 6 of the forces."""
     found = 1000.0 * late(recorded_walk_trial, kind)
     assert found.size == count
     assert low < found.min() and found.max() < high
@@ -46,7 +46,7 @@ def test_accuracy_on_the_recorded_walk(recorded_walk_trial, kind, count, low, hi
 
 @pytest.mark.parametrize("kind", ["heel_strike", "toe_off"])
 def test_accuracy_on_the_bundled_stride(kind):
-    """Here too the heel turns back a little before it lands: 24 ms; toe-offs lie within a frame."""
+    """The foot of the synthetic person moves down fastest 28 ms after its contact; toe-offs lie within a frame."""
     found = late(read_trial(reference_stride()), kind)
     assert found.size == 3
     assert np.abs(found).max() < (2.0 * FRAME if kind == "heel_strike" else FRAME)
@@ -92,7 +92,7 @@ def test_noise_of_three_millimeters_adds_no_events():
 
 @pytest.mark.parametrize("options", [{}, {"noise": "skin"}, {"marker_rate_hz": 60.0, "forward": "-x"}])
 def test_the_strides_of_the_synthetic_person_with_noisy_markers(options, tmp_path):
-    """Contacts are known to the last digit; the heel turns back 24 ms before its one, 3 mm of noise add 1 to 3 ms."""
+    """Contacts are known to the last digit; the foot moves down fastest 28 ms after its one, noise adds some ms."""
     stride = ms.synthetic.reference_stride()
     file = ms.synthetic_recording(tmp_path, stride, truth=False, strides=3, noise_mm=3.0, **options)
     trial = read_trial(file)
@@ -102,7 +102,7 @@ def test_the_strides_of_the_synthetic_person_with_noisy_markers(options, tmp_pat
     known = stride.events(-stride.period, 6.0 * stride.period)
     for event in found:
         truth = times(known, event.kind, event.side) + start
-        assert np.abs(truth - event.time).min() < (0.028 if event.kind == "heel_strike" else 0.013), event
+        assert np.abs(truth - event.time).min() < (0.04 if event.kind == "heel_strike" else 0.013), event
 
 
 def test_a_gap_costs_only_the_events_in_it():
@@ -114,6 +114,20 @@ def test_a_gap_costs_only_the_events_in_it():
     trial = replace(trial, markers=replace(trial.markers, position=position))
     found = times(marker_events(walk(trial)), "heel_strike", "r")
     np.testing.assert_allclose(found, np.delete(steps.turns("r", "heel_strike"), 2), atol=0.006)
+
+
+def test_a_foot_lands_where_it_moves_down_fastest_after_the_turn_of_its_heel():
+    """A stride of 1 s: the foot is a raised cosine, fastest down at 0.75 s, and its heel turns 30 ms before."""
+    time = np.arange(0.0, 5.0, 0.01)
+    height = 0.05 * np.sin(2.0 * np.pi * (time - 0.5)) ** 2
+    turns = 100.0 * np.array([0.6, 1.6, 2.6, 3.6, 4.6])
+    fastest = np.array([0.625, 1.625, 2.625, 3.625, 4.625]) + 0.25 - 0.25
+    np.testing.assert_allclose(landings(turns, -height, 100.0) / 100.0, fastest, atol=0.002)
+    # Beside a gap, and after the end of the recording, nothing is known; a foot that slides lands at the turn.
+    lost = np.where((time > 1.6) & (time < 1.7), np.nan, height)
+    assert landings(turns, -lost, 100.0).size == 4
+    assert landings(turns, -height[:462], 100.0).size == 4
+    np.testing.assert_allclose(landings(turns, 0.1 * height, 100.0), turns)
 
 
 def test_somebody_who_stands_makes_no_steps():

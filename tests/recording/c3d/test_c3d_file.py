@@ -216,6 +216,42 @@ def test_events_that_the_file_states(tmp_path: Path) -> None:
     assert all(isinstance(event, Event) for event in events)
 
 
+@pytest.mark.parametrize(
+    ("times", "stored"),
+    [
+        ([0.0, 1.5, 0.0, 0.5, 1.0, 10.25], "minutes and seconds in turn"),
+        ([0.0, 0.0, 1.0, 1.5, 0.5, 10.25], "all minutes before all seconds"),
+        ([1.5, 0.5, 70.25], "seconds without minutes"),
+    ],
+)
+def test_events_in_one_row_with_sides_in_their_labels(tmp_path: Path, times, stored: str) -> None:
+    def with_events(file) -> None:
+        setting("EVENT", TIMES=times, USED=[3], LABELS=["RHS", "Left Toe-Off", "Foot Strike"])(file)
+        setting("EVENT", CONTEXTS=["", "General", "Right"])(file)
+
+    path = write(tmp_path / "a.c3d", with_events, points=np.zeros((7100, 1, 3)) + 1.0)
+    events, notes = stated_events({"markers": path})
+    assert [(e.kind, e.side) for e in events] == [
+        ("toe_off", "l"),
+        ("heel_strike", "r"),
+        ("heel_strike", "r"),
+    ]
+    np.testing.assert_allclose([e.time for e in events], [0.5, 1.5, 70.25], rtol=1e-6)
+    assert len(notes) == 1 and notes[0].endswith(f"read as {stored}.")
+
+
+def test_events_without_a_clear_side_are_left_out_and_counted(tmp_path: Path) -> None:
+    labels = ["Foot Strike", "LHS", "heel off", "HS_R 2", "RTO"]
+
+    def with_events(file) -> None:
+        for k, label in enumerate(labels):
+            file.add_event([0, 0.05 * k], "Left" if label == "RTO" else "", label)
+
+    events, notes = stated_events({"markers": write(tmp_path / "a.c3d", with_events)})
+    assert [(e.kind, e.side) for e in events] == [("heel_strike", "l"), ("heel_strike", "r")]
+    assert "2 gait events without a side" in notes[0]
+
+
 def test_events_outside_of_the_recording_and_second_ones_of_a_step_are_left_out(tmp_path: Path) -> None:
     """Events may count from the first frame of a cut, or be stored by two programs."""
 
@@ -237,6 +273,22 @@ def test_events_outside_of_the_recording_and_second_ones_of_a_step_are_left_out(
     ]
     assert [note.code for note in notes] == ["gait_events"] * 2
     assert "7.500 s" in notes[0] and "0.150 s" in notes[1]
+
+
+def test_events_before_the_recording_are_counted_from_its_first_frame_if_all_lie_in_it(
+    tmp_path: Path,
+) -> None:
+    def with_events(file) -> None:
+        file["header"]["points"]["first_frame"] = 500
+        for time, label in [(0.1, "Foot Strike"), (0.6, "Foot Off")]:
+            file.add_event([0, time], "Left", label)
+
+    path = write(tmp_path / "a.c3d", with_events, points=np.zeros((100, 1, 3)) + 1.0)
+    events, (note,) = stated_events({"markers": path})
+    start = read_c3d(path).layout.start_time
+    assert start > 4.0
+    np.testing.assert_allclose([event.time - start for event in events], [0.1, 0.6], atol=1e-6)
+    assert "from its first frame" in note and note.code == "gait_events"
 
 
 @pytest.mark.parametrize(

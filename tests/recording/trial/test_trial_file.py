@@ -198,7 +198,10 @@ def test_a_trial_file_without_plates_names_the_table(tmp_path: Path) -> None:
 def test_recordings_that_do_not_overlap_are_refused(tmp_path: Path) -> None:
     path = write_trial(tmp_path, ("[time]\nstart_s = 0.6\nend_s = 1.8\n", ""))
     table = read_mot(tmp_path / "forces.mot")
-    write_mot(tmp_path / "forces.mot", replace(table, time=table.time + 10.0))
+    half = table.time.size // 2  # of the same length they would begin together
+    write_mot(
+        tmp_path / "forces.mot", replace(table, time=table.time[:half] + 10.0, values=table.values[:half])
+    )
     with refused("no_overlap", "[files] forces"):
         read_trial(path)
 
