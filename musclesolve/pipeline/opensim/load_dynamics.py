@@ -1,4 +1,5 @@
 """Joint moments and contact forces of an OpenSim model from external loads, along its coordinates."""
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
