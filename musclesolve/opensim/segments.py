@@ -3,7 +3,8 @@
 A segment is what moves as one: bodies that are welded, held by locked coordinates, or that only slide on each other.
 Bodies between joints that count as one, such as a knee of two joints in series, belong to neither neighbor. Distal is
 away from the pelvis. The axes of a body are those of the ground (x forward, y up, z right) in the posture with all
-coordinates zero, fixed to the body.
+coordinates zero, fixed to the body. A thigh or shank that does not stand upright in this posture has axes along the
+line of its joints and about the axis of the knee.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from musclesolve._util.sides import OTHER, joint_kind, side_of
 from musclesolve.opensim.kinematics import JOINT_SPACING, BodyMotion, body_motion, coordinate_values
 from musclesolve.opensim.model import GROUND, Frame, Joint, OpenSimModel
 
+_UPRIGHT = 0.85
+"""Least cosine between the line of its joints and up for a segment that stands upright."""
 _AXIS = np.array([0.0, 0.0, 1.0])
 """Axis of flexion of a knee in the posture with all coordinates zero."""
 
@@ -45,7 +48,50 @@ class Segments:
     def axes(self, rotation: Array, body: str) -> Array:
         """Axes (T, 3, 3) of a body forward, up and right as columns, from rotations (T, B, 3, 3) of all bodies."""
         number = self.model.body_number[body]
-        return np.asarray(rotation[:, number] @ self.upright.rotation[0, number].T)
+        standing = next((axes for bodies, axes in self._lying.values() if body in bodies), np.eye(3))
+        return np.asarray(rotation[:, number] @ self.upright.rotation[0, number].T @ standing)
+
+    @property
+    def lying(self) -> tuple[str, ...]:
+        """Thighs and shanks that do not stand upright in the pose `upright`, by a body of each."""
+        return tuple(self._lying)
+
+    @cached_property
+    def _lying(self) -> dict[str, tuple[frozenset[str], Array]]:
+        """Body -> bodies of its segment, and axes (3, 3) of the segment in the pose `upright`, as columns."""
+        found = {}
+        for knee in self.knees:
+            distal, proximal = self.distal(knee), self.proximal(knee)
+            ankle, hip, center = self._end(knee, distal), self._end(knee, proximal), self.place(distal)
+            shank = self.distal_segment(knee)
+            toward = np.zeros(3) if ankle is None else self._foot(shank, knee) - ankle
+            for body, line in (
+                (shank, None if ankle is None else center - ankle),
+                (self.proximal_segment(knee), None if hip is None else hip - center),
+            ):
+                if line is None or line[1] > _UPRIGHT * np.linalg.norm(line):
+                    continue
+                up = line / np.linalg.norm(line)
+                axis = self._axis(knee)
+                axis = axis - (axis @ up) * up
+                side = 1.0 if axis @ np.cross(toward, up) >= 0.0 else -1.0
+                if np.linalg.norm(axis) > 1e-6:
+                    right = side * axis / np.linalg.norm(axis)
+                    group = self.rigid(body)
+                    found[body] = group, np.stack([np.cross(up, right), up, right], axis=1)
+        return found
+
+    def _foot(self, shank: str, knee: Joint) -> Array:
+        """Mass center (3,) of the bodies beyond a shank in the pose `upright` [m]."""
+        weighted, mass = np.zeros(3), 0.0
+        for joint, _, far in self._leaving(shank, knee):
+            for body in self._beyond(far.body, joint):
+                if (own := self.model.masses.get(body)) is not None and own.mass > 0.0:
+                    number = self.model.body_number[body]
+                    place = self.upright.rotation[0, number] @ own.center
+                    weighted += own.mass * (place + self.upright.position[0, number])
+                    mass += own.mass
+        return weighted / mass if mass else weighted
 
     @cached_property
     def _pelvis(self) -> frozenset[str]:
@@ -95,8 +141,8 @@ class Segments:
                         new.append(other)
         return frozenset(group)
 
-    def _mass_beyond(self, body: str, joint: Joint) -> float:
-        """Mass on the side of a body, beyond a joint [kg]."""
+    def _beyond(self, body: str, joint: Joint) -> set[str]:
+        """Bodies on the side of a body, beyond a joint."""
         beyond, new = {body}, [body]
         while new:
             own = new.pop()
@@ -107,7 +153,7 @@ class Segments:
                     if next_body not in beyond and next_body != GROUND:
                         beyond.add(next_body)
                         new.append(next_body)
-        return sum(self._mass(name) for name in beyond)
+        return beyond
 
     def _mass(self, body: str) -> float:
         found = self.model.masses.get(body)
@@ -132,7 +178,10 @@ class Segments:
         while True:
             leaving = list(self._leaving(body, passed))
             near = all(np.linalg.norm(self.place(own) - center) < JOINT_SPACING for _, own, _ in leaving)
-            beyond = {k: self._mass_beyond(far.body, other) for k, (other, _, far) in enumerate(leaving)}
+            beyond = {
+                k: sum(map(self._mass, self._beyond(far.body, other)))
+                for k, (other, _, far) in enumerate(leaving)
+            }
             heaviest = max(beyond, key=lambda k: beyond[k], default=None)
             own_mass = sum(self._mass(name) for name in self.rigid(body))
             if heaviest is None or not near or not beyond[heaviest] > own_mass:
@@ -157,30 +206,40 @@ class Segments:
             names = self.model.independent({name for axis in joint.rotations for name in axis.coordinates})
             if joint_kind(joint.name) != "knee" or side == OTHER or not names:
                 continue
-            columns = [self.model.coordinate_number[name] for name in sorted(names)]
-            outer, inner = (self.model.body_number[end.body] for end in (joint.outboard, joint.inboard))
-            twist = self.upright.twist[0, columns, :]
-            spin = (twist[:, outer, :3] - twist[:, inner, :3]) @ _AXIS
-            rank = self.turns(joint), round(float(np.abs(spin).max()), 6)
+            rank = self.turns(joint), round(float(abs(self._axis(joint) @ _AXIS)), 6)
             if side not in best or rank > best[side][0]:
                 best[side] = rank, joint
         return tuple(joint for _, joint in best.values())
 
-    def length(self, joint: Joint) -> float | None:
-        """Distance from a joint to the farthest joint at the distal end of its distal segment [m]; None without one.
+    def _axis(self, joint: Joint) -> Array:
+        """Angular velocity (3,) of a joint in the pose `upright`, by the coordinate that turns it most to the right."""
+        names = self.model.independent({name for axis in joint.rotations for name in axis.coordinates})
+        columns = [self.model.coordinate_number[name] for name in sorted(names)]
+        outer, inner = (self.model.body_number[end.body] for end in (joint.outboard, joint.inboard))
+        spin = (self.upright.twist[0, :, outer] - self.upright.twist[0, :, inner])[columns, :3]
+        return np.asarray(spin[np.abs(spin @ _AXIS).argmax()])
+
+    def _end(self, joint: Joint, frame: Frame) -> Array | None:
+        """Place (3,) of the farthest joint at the other end of a segment that begins at a frame of a joint.
 
         An ankle counts though it is locked or welded.
         """
-        body, center = self.distal_segment(joint), self.place(self.distal(joint))
+        body, center = self.segment(joint, frame), self.place(frame)
         group = self.rigid(body)
         held = [
             self.place(other.inboard)
             for other in self.model.joints
             if {other.inboard.body, other.outboard.body} <= group and joint_kind(other.name) == "ankle"
         ]
-        ends = held or [self.place(own) for other, own, _ in self._leaving(body, joint) if other is not joint]
-        far = [distance for end in ends if (distance := float(np.linalg.norm(end - center))) > 0.0]
-        return max(far, default=None)
+        ends = held or [self.place(own) for _, own, _ in self._leaving(body, joint)]
+        ends = [end for end in ends if np.linalg.norm(end - center) > 0.0]
+        return max(ends, key=lambda end: float(np.linalg.norm(end - center)), default=None)
+
+    def length(self, joint: Joint) -> float | None:
+        """Distance from a joint to the farthest joint at the distal end of its distal segment [m]; None without one."""
+        frame = self.distal(joint)
+        end = self._end(joint, frame)
+        return None if end is None else float(np.linalg.norm(end - self.place(frame)))
 
     def patella(self, knee: Joint) -> frozenset[str]:
         """Bodies jointed to the thigh that move with the knee, through a coupler or by the knee's own coordinates."""

@@ -182,6 +182,17 @@ def _text(element: Tree, tag: str) -> str:
     return (element.findtext(tag) or "").strip()
 
 
+def other_zero(joint: str, angle: float) -> Variant:
+    """The first rotation of a joint counted from another position: its coordinate is greater by an angle [rad]."""
+
+    def change(tree: Tree) -> None:
+        slopes = _as_custom(_joint(tree, joint))["rotation1"].find("LinearFunction/coefficients")
+        slope, constant = _numbers(slopes)
+        _write(slopes, np.array([slope, constant - slope * angle]))
+
+    return change
+
+
 def turned(body: str, angles: Sequence[float]) -> Variant:
     """Other axes of a body: its old place x is R x' with R = R_x R_y R_z of the angles [rad]."""
     back = rotation_xyz(np.array(angles)).T
@@ -238,8 +249,14 @@ COMPARED = (
 
 
 def differences(one: xr.Dataset, other: xr.Dataset) -> dict[str, float]:
-    """Largest difference of each compared variable, as a share of its greatest value, over what both have by name."""
-    found = {}
+    """Largest difference of each compared variable over what both have by name, as a share of the greatest value.
+
+    The greatest value is that of the compared variables of the same unit: forces near zero are differences of forces.
+    """
+    found, sizes = {}, dict[str, float]()
+    for name in set(COMPARED) & set(one.data_vars):
+        greatest = float(np.nanmax(np.abs(one[name].values), initial=1e-9))
+        sizes[one[name].units] = max(greatest, sizes.get(one[name].units, 0.0))
     for name in COMPARED:
         if (name in one) != (name in other):
             found[name] = np.inf
@@ -248,9 +265,8 @@ def differences(one: xr.Dataset, other: xr.Dataset) -> dict[str, float]:
             by_name = {dim: wanted[dim].values for dim in ("joint", "muscle", "dof") if dim in wanted.dims}
             values = other[name].sel(by_name).values
             away = np.abs(values - wanted.values)
-            size = max(float(np.nanmax(np.abs(wanted.values), initial=0.0)), 1e-9)
             missing = bool((np.isnan(values) != np.isnan(wanted.values)).any())
-            found[name] = np.inf if missing else float(np.nanmax(away, initial=0.0)) / size
+            found[name] = np.inf if missing else float(np.nanmax(away, initial=0.0)) / sizes[wanted.units]
     return found
 
 

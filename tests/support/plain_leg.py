@@ -95,15 +95,8 @@ def save_leg(folder: Path) -> tuple[Path, dict[str, np.ndarray], Path]:
     names = [f"ground_force_r_{kind}{axis}" for kind in "vp" for axis in "xyz"]
     names += [f"ground_torque_r_{axis}" for axis in "xyz"]
     none = np.zeros_like(time)
-    columns = [
-        time,
-        60.0 * wave,
-        500.0 + 100.0 * wave,
-        20.0 + none,
-        0.1 + 0.1 * wave,
-        0.1 + none,
-        0.02 + none,
-    ]
+    force, point = (60.0 * wave, 500.0 + 100.0 * wave, none), (0.1 + 0.1 * wave, 0.1 + none, none - 0.03)
+    columns = [time, *force, *point]
     rows = "\n".join(
         "\t".join(f"{value:.9g}" for value in row) for row in np.stack([*columns, *[none] * 3], axis=1)
     )

@@ -364,6 +364,11 @@ def model_body(
             moment = np.where(np.isnan(moment), np.nan, np.stack(columns, axis=1))
         else:
             dynamics = load_dynamics(model, motion, due.loads)
+        if lying := segments(model).lying:
+            notes.append(
+                f"With all coordinates zero {few(lying, 4)} of the model lie far from the vertical: their axes are the "
+                "line of their joints and the axis of the knee."
+            )
         loads = dynamics.joint_loads(shared_joints(model, choice.dofs), choice.names)
         measured = dynamics if change is None else change.before.dynamics
         notes += measured.residual_note("" if change is None else ", before the motion was changed")

@@ -12,6 +12,7 @@ from model_variants import (
     differences,
     hanging,
     in_series,
+    other_zero,
     plateau,
     reversed_joint,
     turned,
@@ -68,6 +69,19 @@ def test_a_variant_changes_no_number(leg, plain: xr.Dataset, tmp_path: Path, nam
     assert shared.attrs["knee_contact_spacing"] == plain.attrs["knee_contact_spacing"]
     off = differences(plain, shared)
     assert {"muscle_force", "joint_reaction", "knee_contact_medial", "patellofemoral_force"} <= set(off)
+    assert max(off.values()) < 1e-9, off
+
+
+@pytest.mark.parametrize(("joint", "coordinate"), [("knee_r", "knee_angle_r"), ("hip_r", "hip_flexion_r")])
+def test_angles_may_be_counted_from_a_bent_leg(
+    leg, plain: xr.Dataset, tmp_path: Path, joint: str, coordinate: str
+) -> None:
+    model, motion, loads = leg
+    moved = motion | {coordinate: motion[coordinate] + 1.3}
+    shared = ms.share_model(varied(model, tmp_path, other_zero(joint, 1.3)), moved, loads=loads)
+    assert any("line of their joints" in note for note in shared.attrs["notes"])
+    assert not any("line of their joints" in note for note in plain.attrs["notes"])
+    off = differences(plain, shared)
     assert max(off.values()) < 1e-9, off
 
 
