@@ -2,8 +2,8 @@
 
 A segment is what moves as one: bodies that are welded, held by locked coordinates, or that only slide on each other.
 Bodies between joints that count as one, such as a knee of two joints in series, belong to neither neighbor. Distal is
-away from the pelvis. The axes of a body are those of the ground (x forward, y up, z right) in the posture with all
-coordinates zero, fixed to the body. A thigh or shank that does not stand upright in this posture has axes along the
+away from the pelvis. The axes of a body are fixed to it: in the posture with all coordinates zero they are the axes of
+the ground (x forward, y up, z right). A thigh or shank that does not stand upright in this posture has axes along the
 line of its joints and about the axis of the knee.
 """
 

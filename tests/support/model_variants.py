@@ -1,7 +1,7 @@
-"""The same physics written in other ways: variants of the XML of an OpenSim model (version 4) that change no number.
+"""Variants of the XML of an OpenSim model (version 4) that change no number: its physics written in other ways.
 
 `python tests/support/model_variants.py MODEL MOTION LOADS [FIRST LAST]` compares forces, arms and moments of a few
-variants with those of the model.
+variants with the model.
 """
 
 from __future__ import annotations

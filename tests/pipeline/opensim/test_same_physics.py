@@ -1,4 +1,4 @@
-"""The same leg written in other ways has the same forces, arms and moments."""
+"""A leg written in other ways has the same forces, arms and moments."""
 
 from __future__ import annotations
 
