@@ -22,6 +22,8 @@ from plain_leg import save_leg
 from recorded_data import recorded
 
 import musclesolve as ms
+from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
+from musclesolve.recording.data import Table
 
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "welded": (plateau("knee_r", (0.0, -0.006, 0.0)),),
@@ -83,6 +85,30 @@ def test_angles_may_be_counted_from_a_bent_leg(
     assert not any("line of their joints" in note for note in plain.attrs["notes"])
     off = differences(plain, shared)
     assert max(off.values()) < 1e-9, off
+
+
+SPLINE = "<SimmSpline><x>-2 -1 0 0.2</x><y>-2 -1 0 0.2</y></SimmSpline>"
+
+
+def test_an_angle_of_splines_is_read_in_the_unit_that_lies_between_their_knots(leg, tmp_path: Path) -> None:
+    path, motion, _ = leg
+    text = path.read_text(encoding="utf-8")
+    start = text.index("<coordinates>knee_angle_r</coordinates>")
+    own = text[start:].replace("<LinearFunction><coefficients>1 0</coefficients></LinearFunction>", SPLINE, 1)
+    (tmp_path / "leg.osim").write_text(text[:start] + own, encoding="utf-8")
+    model = ms.read_osim(tmp_path / "leg.osim")
+    assert not model.coordinates["knee_angle_r"].rotational
+    names = tuple(name for name in motion if name != "time")
+    values = np.stack([motion[name] for name in names], axis=1)
+    knee = names.index("knee_angle_r")
+    mixed = np.degrees(values)
+    mixed[:, knee] = values[:, knee]  # as OpenSim writes it
+    for shown, converted in ((np.degrees(values), True), (mixed, False)):
+        found = coordinate_motion(model, Table(motion["time"], names, shown, True, path), None)
+        np.testing.assert_allclose(found.value, values, atol=1e-12)
+        assert any("knee_angle_r is read in degrees" in note for note in found.notes) is converted
+    beyond = coordinate_motion(model, motion | {"knee_angle_r": motion["knee_angle_r"] + 0.6}, None)
+    assert any("0.2 rad beyond the knots" in note for note in beyond.notes)
 
 
 @pytest.mark.parametrize(
