@@ -131,7 +131,9 @@ def coordinate_motion(
     degrees, unit_notes = _in_degrees(table, names, values * angles)
     if degrees:
         values[:, angles] = np.radians(values[:, angles])
-    between = {name: knots for name in names if (knots := _knots(model, name)) is not None}
+    coupled = {coupler.dependent for coupler in model.couplers}  # which follow from others, not from the file
+    free = [name for name in names if name not in coupled]
+    between = {name: knots for name in free if (knots := _knots(model, name)) is not None}
     for k, name in enumerate(names):
         # OpenSim counts an angle that turns its joint by a spline as a parameter, and does not convert it
         if degrees and not angles[k] and name in model.turning and name in between:
