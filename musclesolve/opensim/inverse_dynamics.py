@@ -17,7 +17,8 @@ from musclesolve.errors import input_error
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
 from musclesolve.opensim.geometry import path_wrenches
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
-from musclesolve.opensim.model import BodyMass, OpenSimModel
+from musclesolve.opensim.model import BodyMass, Frame, OpenSimModel
+from musclesolve.opensim.segments import segments
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,13 +248,26 @@ def joint_reactions(
             tendon_force, "tendon_force", f"shape {shape}", where="joint_reactions", shapes=(shape,)
         )
         wrench = wrench - path_wrenches(model, motion.value, muscles, force)
-    carried = carried_by_joints(model, wrench)
-    pose = dynamics.bodies.pose
-    child = [model.body_number[joint.child.body] for joint in model.joints]
+    return _reactions(model, dynamics, wrench, [joint.child for joint in model.joints])
+
+
+def distal_reactions(model: OpenSimModel, dynamics: InverseDynamics) -> JointReactions:
+    """Joint reactions without muscle forces on the distal body of each joint, whichever of its bodies is the child."""
+    distal = segments(model).distal
+    return _reactions(model, dynamics, dynamics.wrench, [distal(joint) for joint in model.joints])
+
+
+def _reactions(
+    model: OpenSimModel, dynamics: InverseDynamics, wrench: Array, on: Sequence[Frame]
+) -> JointReactions:
+    """Joint reactions on one frame of each joint, about its origin, from the wrenches (T, B, 6) that bodies need."""
+    carried, pose = carried_by_joints(model, wrench), dynamics.bodies.pose
+    body = [model.body_number[frame.body] for frame in on]
     outer = [model.body_number[joint.outboard.body] for joint in model.joints]
-    sense = np.array([-1.0 if joint.is_reversed else 1.0 for joint in model.joints])[:, None]
-    offset = np.array([joint.child.position for joint in model.joints])
-    point = (pose.rotation[:, child] @ offset[..., None])[..., 0] + pose.position[:, child]
+    signs = [1.0 if at is joint.outboard else -1.0 for at, joint in zip(on, model.joints, strict=True)]
+    sense = np.array(signs)[:, None]
+    offset = np.array([frame.position for frame in on])
+    point = (pose.rotation[:, body] @ offset[..., None])[..., 0] + pose.position[:, body]
     force, about_origin = sense * carried[:, outer, 3:], sense * carried[:, outer, :3]
     names = tuple(joint.name for joint in model.joints)
     return JointReactions(names, force, about_origin - vector_product(point, force), point)

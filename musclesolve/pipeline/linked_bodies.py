@@ -15,12 +15,13 @@ from musclesolve.opensim.inverse_dynamics import (
     body_masses,
     carried_by_joints,
     center_accelerations,
-    joint_reactions,
+    distal_reactions,
     momentum_rates,
     require_masses,
 )
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import GROUND, TO_GLOBAL
+from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.opensim.model_body import ModelBody, geometry_along, shared_joints
 from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody
@@ -31,7 +32,7 @@ class Linked:
     """Linked bodies of a recording or model along T frames, for induced accelerations.
 
     speeds: names of the K speeds. feet, foot_bodies: the bodies on the ground, and their names; joints, joint_names:
-    the joints that muscles cross; sense (J,): -1 where the model has parent and child of the joint reversed. forces:
+    the joints that muscles cross; sense (J,): -1 where the bodies beyond are proximal. forces:
     generalized force (T, K) of each muscle [N m, N].
     """
 
@@ -119,19 +120,20 @@ def _of_model(analysis: Analysis, body: ModelBody) -> Linked:
         np.array([name in moving for name in speeds]),
         TO_GLOBAL @ model.gravity,
     )
+    parts = segments(model)
     borne = np.flatnonzero(np.abs(loads.body_wrench).max(axis=(0, 2)) > 0.0)
     feet = tuple(
         Footing(
             int(number),
             loads.body_wrench[:, number, 3:] @ TO_GLOBAL.T,
             loads.body_wrench[:, number, :3] @ TO_GLOBAL.T,
-            moved.pose.rotation[:, number, :, 0] @ TO_GLOBAL.T,
+            parts.axes(moved.pose.rotation, model.bodies[number])[:, :, 0] @ TO_GLOBAL.T,
         )
         for number in borne
     )
     crossed = shared_joints(model, body.dofs)
     beyond = carried_by_joints(model, np.eye(len(model.bodies))[:, :, None])[:, :, 0].T > 0.0
-    reactions = joint_reactions(model, loads.dynamics, loads.motion)
+    reactions = distal_reactions(model, loads.dynamics)
     joints = tuple(
         LoadedJoint(
             beyond[model.body_number[joint.outboard.body]],
@@ -156,6 +158,6 @@ def _of_model(analysis: Analysis, body: ModelBody) -> Linked:
         tuple(model.bodies[number] for number in borne),
         joints,
         tuple(joint.name for joint in crossed),
-        np.array([-1.0 if joint.is_reversed else 1.0 for joint in crossed]),
+        np.array([1.0 if parts.is_outward(joint) else -1.0 for joint in crossed]),
         forces,
     )

@@ -33,6 +33,7 @@ from musclesolve.opensim.inverse_dynamics import (
     joint_forces,
 )
 from musclesolve.opensim.model import GROUND, OpenSimModel
+from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import foot_bodies, whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody
@@ -197,7 +198,7 @@ def soles(model: OpenSimModel, bodies: BodyDynamics) -> tuple[Sole, ...]:
         pose, number = bodies.pose, model.body_number
         heel = pose.position[:, number[foot]]
         beyond = chain[chain.index(foot) + 1 :]
-        ahead = heel + 0.2 * pose.rotation[:, number[foot], :, 0]
+        ahead = heel + 0.2 * segments(model).axes(pose.rotation, foot)[:, :, 0]
         toe = pose.position[:, number[beyond[0]]] if beyond else ahead
         found.append(Sole(side, foot, chain, heel, toe))
     return tuple(found)

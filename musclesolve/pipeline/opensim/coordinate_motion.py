@@ -21,6 +21,7 @@ from musclesolve._util.checks import check_increasing, check_number, check_real_
 from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import InputError, input_error
 from musclesolve.motion.signals.low_pass import HALF_POWER, low_pass
+from musclesolve.opensim.functions import PiecewisePolynomial, Scaled
 from musclesolve.opensim.model import Coordinate, OpenSimModel
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.number_rows import check_used
@@ -130,6 +131,29 @@ def coordinate_motion(
     degrees, unit_notes = _in_degrees(table, names, values * angles)
     if degrees:
         values[:, angles] = np.radians(values[:, angles])
+    coupled = {coupler.dependent for coupler in model.couplers}  # which follow from others, not from the file
+    free = [name for name in names if name not in coupled]
+    between = {name: knots for name in free if (knots := _knots(model, name)) is not None}
+    for k, name in enumerate(names):
+        # OpenSim counts an angle that turns its joint by a spline as a parameter, and does not convert it
+        if degrees and not angles[k] and name in model.turning and name in between:
+            least, most = values[:, k].min(), values[:, k].max()
+            low, high = between[name][0] - ANGLE, between[name][1] + ANGLE
+            if (least < low or most > high) and low <= np.radians(least) and np.radians(most) <= high:
+                values[:, k] = np.radians(values[:, k])
+                unit_notes.append(
+                    f"{name} is read in degrees: as radians, as OpenSim reads it, its {least:.4g} to {most:.4g} would "
+                    f"leave the splines that it drives ({between[name][0]:.4g} to {between[name][1]:.4g})."
+                )
+    for k, name in enumerate(names):
+        if name in between and name in model.turning:
+            first, last = between[name]
+            far = np.maximum(first - values[:, k], values[:, k] - last)
+            if far.max() > ANGLE:
+                unit_notes.append(
+                    f"{name} is up to {far.max():.3g} rad beyond the knots of a spline that it drives ({first:.4g} to "
+                    f"{last:.4g}), in {int((far > ANGLE).sum())} of {len(far)} frames: it is extrapolated there."
+                )
     notes = [*table.sentences, *unit_notes]
     moved = [
         f"{name} at {locked.default:.3g}, the file has {column.min():.3g} to {column.max():.3g}"
@@ -159,6 +183,17 @@ def coordinate_motion(
     curve = make_interp_spline(table.time, filtered, 5, bc_type=(ends, ends))
     rates = curve(table.time, 1), curve(table.time, 2)
     return CoordinateMotion(table.time, names, filtered, *rates, cutoff_hz, _file(table), tuple(notes))
+
+
+def _knots(model: OpenSimModel, name: str) -> tuple[float, float] | None:
+    """First and last knot that all splines of one coordinate share among the joints; None without a spline."""
+    ends = []
+    for joint in model.joints:
+        for axis in (*joint.rotations, *joint.translations):
+            function = axis.function.function if isinstance(axis.function, Scaled) else axis.function
+            if axis.coordinates == (name,) and isinstance(function, PiecewisePolynomial):
+                ends.append((float(function.knots[0]), float(function.knots[-1])))
+    return (max(first for first, _ in ends), min(last for _, last in ends)) if ends else None
 
 
 def plain_name(column: str) -> str:

@@ -1,9 +1,6 @@
-"""Joint moments and contact forces of an OpenSim model from external loads, along its coordinates.
+"""Joint moments and contact forces of an OpenSim model from external loads, along its coordinates."""
 
-The knees of an OpenSim model: joints, length of the shank, patella.
-"""
-
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, within
-from musclesolve._util.sides import OTHER, joint_kind, side_of
+from musclesolve._util.sides import side_of
 from musclesolve._util.time_holes import HoleLimits, hole_note
 from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
 from musclesolve.errors import input_error
@@ -27,13 +24,14 @@ from musclesolve.opensim.inverse_dynamics import (
     InverseDynamics,
     ModelMotion,
     carried_by_joints,
+    distal_reactions,
     inverse_dynamics,
-    joint_reactions,
     model_motion,
     require_masses,
 )
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
+from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import JointLoads
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.moments import CoordinateMoments
@@ -64,22 +62,24 @@ class LoadDynamics:
         """Forces and moments at some joints as a function of the tendon forces of n muscles, in axes forward, left, up.
 
         The joint and the muscles that cross it together give the load that the distal bodies need. Moments are about
-        the origin of the joint's frame on the child body, as in OpenSim's joint reactions. ligament: factor on the arm
+        the origin of the joint's frame on the distal body, as in OpenSim's joint reactions. ligament: factor on the arm
         of the patellar ligaments.
         """
         model, value, names = self.model, self.motion.value, [joint.name for joint in joints]
         outer = [model.body_number[joint.outboard.body] for joint in joints]
-        rows = [model.joints.index(joint) for joint in joints]
-        sense = np.array([-1.0 if joint.is_reversed else 1.0 for joint in joints])
-        reactions = joint_reactions(model, self.dynamics, self.motion)
+        inner = [model.body_number[joint.inboard.body] for joint in joints]
+        rows, parts = [model.joints.index(joint) for joint in joints], segments(model)
+        outward = np.array([parts.is_outward(joint) for joint in joints])
+        reactions = distal_reactions(model, self.dynamics)
         moved_by = [sorted(model.independent(joint.moved_by)) for joint in joints]
         moving = sorted(set().union(*moved_by))
         beyond = carried_by_joints(model, np.eye(len(model.bodies))[:, :, None])[:, outer, 0].T
+        beyond = np.where(outward[:, None], beyond, 1.0 - beyond)  # distal to each joint
         heads = quadriceps(muscles)
-        knees = [joints.index(joint) for joint in knee_joints(joints)] if heads.size else []
+        knees = [k for k, joint in enumerate(joints) if joint in parts.knees] if heads.size else []
         with_patella = beyond[knees]
         for row, k in zip(with_patella, knees, strict=True):
-            row[[model.body_number[body] for body in patella_bodies(model, joints[k])]] = 1.0
+            row[[model.body_number[body] for body in parts.patella(joints[k])]] = 1.0
         sums, arms = path_pulls(model, value, muscles, np.concatenate([beyond, with_patella]), moving)
         pose = body_motion(model, value, moving)
         twist, patella = pose.twist, np.zeros((len(sums), len(knees), sums.shape[1], 3))
@@ -91,7 +91,8 @@ class LoadDynamics:
             moment[:, :, k] = about_origin - np.cross(point, force[:, :, k])
             # the couples that guide moving points, and bodies driven by couplers: the part of dL/dq beyond the sums
             axes = [moving.index(name) for name in moved_by[k]]
-            across = twist[:, axes, outer[k]] - twist[:, axes, model.body_number[joint.inboard.body]]
+            sense = 1.0 if outward[k] else -1.0
+            across = sense * (twist[:, axes, outer[k]] - twist[:, axes, inner[k]])
             guided = -arms[:, axes] - across @ sums[:, :, k].swapaxes(1, 2)
             moment[:, :, k] += (np.linalg.pinv(across[..., :3]) @ guided).swapaxes(1, 2)
             if k in knees:
@@ -110,9 +111,9 @@ class LoadDynamics:
         return JointLoads(
             joints=tuple(names),
             net=reactions.force[:, rows] @ TO_GLOBAL.T,
-            across=by_joint(sense[:, None] * force),
+            across=by_joint(force),
             net_moment=reactions.moment[:, rows] @ TO_GLOBAL.T,
-            moment_across=by_joint(sense[:, None] * moment),
+            moment_across=by_joint(moment),
             knees=tuple(names[k] for k in knees),
             patella=patella,
         )
@@ -265,21 +266,21 @@ def knee_lever(
     """Number of the coordinate that flexes a knee most, and its lever of the patella, in the axes of the ground.
 
     Args:
-        model: whose bodies have x forward, y up and z to the right.
+        model: with both segments.
         knee: the joint.
         pose: of all bodies.
         twists: (T, m, 6) of the shank relative to the thigh by its m coordinates.
         center: (T, 3) of the knee [m].
         factor: on the arm of the ligament.
     """
-    thigh, shank = (
-        pose.rotation[:, model.body_number[frame.body]] for frame in (knee.inboard, knee.outboard)
-    )
+    parts = segments(model)
+    thigh = parts.axes(pose.rotation, parts.proximal_segment(knee))
+    shank = parts.axes(pose.rotation, parts.distal_segment(knee))
     up, left, turned = shank[:, :, 1], -shank[:, :, 2], thigh.swapaxes(1, 2) @ shank
     flexion = np.arctan2(turned[:, 0, 1], turned[:, 1, 1])
     flexing = int(np.abs(np.einsum("tmx,tx->m", twists[..., :3], left)).argmax())
     spin, velocity = twists[:, flexing, :3], twists[:, flexing, 3:]
-    ligament = Ligament.from_shank_length(side_of(knee.name), shank_length(model, knee))
+    ligament = Ligament.from_shank_length(side_of(knee.name), parts.length(knee))
     ligament = replace(ligament, arm=factor * ligament.arm)
     velocity = velocity + np.cross(spin, center)
     return flexing, PatellarLever.from_flexion(ligament, flexion, up, left, spin, velocity)
@@ -368,32 +369,4 @@ def unmeasured_notes(unmeasured: Mapping[str, Mask], selected: Mask) -> list[str
         f"{100.0 * MISSING:g} % of the weight): moments of its leg are not measured there."
         for foot, count in counts.items()
         if count
-    ]
-
-
-def knee_joints(joints: Iterable[Joint]) -> list[Joint]:
-    """The first rotating joint of each side from thigh to shank whose name contains "knee"."""
-    knees: dict[str, Joint] = {}
-    for joint in joints:
-        rotates = any(axis.coordinates for axis in joint.rotations) and not joint.is_reversed
-        if joint_kind(joint.name) == "knee" and side_of(joint.name) != OTHER and rotates:
-            knees.setdefault(side_of(joint.name), joint)
-    return list(knees.values())
-
-
-def shank_length(model: OpenSimModel, knee: Joint) -> float | None:
-    """Distance from the knee to the farthest joint at the distal end of the shank [m]; None without such a joint."""
-    ends = [joint.inboard.position for joint in model.joints if joint.inboard.body == knee.outboard.body]
-    return max((float(np.linalg.norm(end - knee.outboard.position)) for end in ends), default=None)
-
-
-def patella_bodies(model: OpenSimModel, knee: Joint) -> list[str]:
-    """Bodies jointed to the thigh that move with the knee, through a coupler or by the knee's own coordinates."""
-    moving = model.independent(knee.moved_by)
-    return [
-        joint.outboard.body
-        for joint in model.joints
-        if joint is not knee
-        and joint.inboard.body == knee.inboard.body
-        and model.independent(joint.moved_by) & moving
     ]

@@ -34,6 +34,7 @@ from musclesolve.opensim.model import Joint, OpenSimModel
 from musclesolve.opensim.muscle_parameters import control_notes, curve_notes, muscle_parameters
 from musclesolve.opensim.person_file import person_of_model
 from musclesolve.opensim.read_model import read_osim
+from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import Sharing, SharingGroup
 from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.knee_contact import ContactSpacing
@@ -50,11 +51,9 @@ from musclesolve.pipeline.opensim.coordinate_motion import (
 )
 from musclesolve.pipeline.opensim.load_dynamics import (
     LoadDynamics,
-    knee_joints,
     load_dynamics,
     load_moments,
     moments_under_loads,
-    shank_length,
     unmeasured_notes,
     whole_motion,
 )
@@ -209,12 +208,13 @@ class ModelBody:
 
         A leg without an ankle has no entry.
         """
-        knees = [joint for joint in knee_joints(self.model.joints) if joint.name in self.joints]
+        parts = segments(self.model)
         spacings = {
             joint.name: ContactSpacing.from_size(
-                self.settings.knee.contact_spacing_m, shank_length=shank_length(self.model, joint)
+                self.settings.knee.contact_spacing_m, shank_length=parts.length(joint)
             )
-            for joint in knees
+            for joint in parts.knees
+            if joint.name in self.joints
         }
         return {name: spacing for name, spacing in spacings.items() if spacing is not None}
 
@@ -364,6 +364,11 @@ def model_body(
             moment = np.where(np.isnan(moment), np.nan, np.stack(columns, axis=1))
         else:
             dynamics = load_dynamics(model, motion, due.loads)
+        if lying := segments(model).lying:
+            notes.append(
+                f"With all coordinates zero {few(lying, 4)} of the model lie far from the vertical: their axes are the "
+                "line of their joints and the axis of the knee."
+            )
         loads = dynamics.joint_loads(shared_joints(model, choice.dofs), choice.names)
         measured = dynamics if change is None else change.before.dynamics
         notes += measured.residual_note("" if change is None else ", before the motion was changed")

@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.sides import SIDES
+from musclesolve._util.sides import SIDES, side_of
 from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.dynamics.inverse.residual_reduction import MovingSegments, ResidualReduction
 from musclesolve.errors import InputError, input_error
@@ -21,14 +21,13 @@ from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side
 from musclesolve.opensim.inverse_dynamics import body_masses
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import OpenSimModel
+from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.mechanics import MotionChange
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import (
     LoadDynamics,
     foot_bodies,
-    knee_joints,
     load_dynamics,
-    patella_bodies,
 )
 from musclesolve.settings.trial import ModelConsistencySettings
 
@@ -145,11 +144,12 @@ def reduced_residual(
 
 def _segments(model: OpenSimModel) -> dict[str, str]:
     """Body -> segment that contains the body, for feet and shanks."""
-    segments = dict[str, str]()
+    found = dict[str, str]()
     for side in SIDES:
         if foot := foot_of_side(model, side):
-            segments |= dict.fromkeys(foot_bodies(model, foot), f"foot_{side}")
-    for joint in knee_joints(model.joints):
-        shank = joint.outboard.body
-        segments |= dict.fromkeys((shank, *patella_bodies(model, joint)), f"shank_{joint.name[-1]}")
-    return segments
+            found |= dict.fromkeys(foot_bodies(model, foot), f"foot_{side}")
+    parts = segments(model)
+    for joint in parts.knees:
+        shank = {parts.distal(joint).body, *parts.rigid(parts.distal_segment(joint)), *parts.patella(joint)}
+        found |= dict.fromkeys(shank - found.keys(), f"shank_{side_of(joint.name)}")
+    return found

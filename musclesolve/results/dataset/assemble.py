@@ -62,12 +62,14 @@ def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
         none = np.full((len(analysis.body.time), len(sides)), np.nan)
         variables.setdefault(name, (("time", "side"), none))[1][:, sides.index(side_of(joint))] = force
 
+    missing = set(sides)
     for part in analysis.parts:
         for joint, force in part.patellofemoral_force.items():
             if side_of(joint) in sides:
                 store("patellofemoral_force", joint, np.linalg.norm(force, axis=1))
-        for joint in part.contact_force:
-            if joint_kind(joint) == "knee" and side_of(joint) in sides and joint in segment_axes:
+        for joint in sorted(part.contact_force, key=lambda joint: joint not in spacing):
+            if joint_kind(joint) == "knee" and side_of(joint) in missing and joint in segment_axes:
+                missing.remove(side_of(joint))
                 axial, _, medial_axis = np.moveaxis(segment_axes[joint], 1, 0)
                 assert part.part.loads is not None
                 moment = by_name(part.part.loads.joints, part.part.loads.net_moment)[joint]

@@ -14,6 +14,7 @@ from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.kinematics import body_motion, body_poses, coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.opensim.muscle_set import long_name
+from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
 from musclesolve.pipeline.opensim.model_body import ModelBody
@@ -159,21 +160,22 @@ FEET = ("calcn", "foot")
 def _angles(analysis: Analysis, body: ModelBody, values: Array) -> dict[str, Variable]:
     """Walking direction, and angles of pelvis, trunk and feet to the ground; none of a model without a pelvis.
 
-    Axes of bodies: x forward, y up, z to the right in the default pose; x of the foot from heel to toes.
+    Axes of bodies: x forward, y up, z to the right with all coordinates zero; x of the foot from heel to toes.
     """
-    motion = body_poses(body.model, values)
+    motion, parts = body_poses(body.model, values), segments(body.model)
     numbers = {name.lower(): number for name, number in body.model.body_number.items()}
 
     def rotation(name: str) -> Array:
         """Rotation (T, 3, 3) of a body."""
-        return np.asarray(TO_GLOBAL @ motion.rotation[:, numbers[name]] @ TO_GLOBAL.T)
+        axes = parts.axes(motion.rotation, body.model.bodies[numbers[name]])
+        return np.asarray(TO_GLOBAL @ axes @ TO_GLOBAL.T)
 
-    segments = {
+    turned = {
         segment: rotation(found)
         for segment, names in TRUNK_BODIES.items()
         if (found := next((name for name in names if name in numbers), None)) is not None
     }
-    if "pelvis" not in segments or len(body.time) < 2:
+    if "pelvis" not in turned or len(body.time) < 2:
         return {}
     feet = {
         side: rotation(found)[:, :, 0]
@@ -181,24 +183,24 @@ def _angles(analysis: Analysis, body: ModelBody, values: Array) -> dict[str, Var
         if (found := next((f"{name}_{side}" for name in FEET if f"{name}_{side}" in numbers), None))
     }
     place = motion.position[:, numbers["pelvis"]] @ TO_GLOBAL.T
-    direction, _ = headings(body.time, place, segments["pelvis"][:, :, 0])
+    direction, _ = headings(body.time, place, turned["pelvis"][:, :, 0])
     heading = np.unwrap(np.arctan2(direction[:, 1], direction[:, 0]))
-    return {"heading": (("time",), heading), **body_angles(segments, feet, heading, analysis.sides)}
+    return {"heading": (("time",), heading), **body_angles(turned, feet, heading, analysis.sides)}
 
 
 def model_axes(body: ModelBody) -> dict[str, Array]:
     """Axes of `DIRECTIONS` at hips, knees and ankles whose force is known, (T, 3, 3), by the names of the joints.
 
-    The axes belong to the body distal to a hip or knee, or above an ankle: x forward, y up, z to the right.
+    The axes belong to the segment distal to a hip or knee, or above an ankle.
     """
     values = coordinate_values(body.model, body.motion.by_name(body.motion.value))
-    motion, axes = body_motion(body.model, values), {}
+    motion, axes, parts = body_motion(body.model, values), {}, segments(body.model)
     for joint in body.model.joints:
         stem, side = split_side(joint.name)
         kind = next((kind for kind in SEGMENT_OF if kind in stem.lower()), None)
         if joint.name in body.joints and kind is not None and side in MEDIAL:
-            segment = (joint.inboard if kind == "ankle" else joint.outboard).body
-            rotation = TO_GLOBAL @ motion.rotation[:, body.model.body_number[segment]]
+            segment = (parts.proximal_segment if kind == "ankle" else parts.distal_segment)(joint)
+            rotation = TO_GLOBAL @ parts.axes(motion.rotation, segment)
             forward, up, right = np.moveaxis(rotation, 2, 0)
             axes[joint.name] = np.stack([-up, forward, -MEDIAL[side] * right], axis=1)
     return axes

@@ -180,7 +180,7 @@ def test_a_jump_and_a_locked_coordinate_that_moves_are_noted(small: OpenSimModel
     assert coordinate_motion(small, given).notes == ()
     jumping = {**given, "knee_r": given["knee_r"].copy()}
     jumping["knee_r"][30] += 2.0
-    (note,) = coordinate_motion(small, jumping).notes
+    note = coordinate_motion(small, jumping).notes[-1]  # after the knots of the knee
     assert "knee_r" in note and "0.5" in note
     text = TEXT.replace('<Coordinate name="ankle_b_r">', '<Coordinate name="ankle_b_r"><locked>true</locked>')
     (note,) = coordinate_motion(read_osim(save_model(tmp_path, text)), given).notes

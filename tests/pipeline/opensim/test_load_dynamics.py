@@ -23,8 +23,9 @@ from musclesolve.opensim import (
 from musclesolve.opensim.geometry import path_wrenches
 from musclesolve.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.opensim.model import TO_GLOBAL, Joint
+from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, coordinate_motion
-from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, shank_length, whole_motion
+from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.patella import Ligament, quadriceps
 from musclesolve.run_trial import share_model
@@ -237,7 +238,9 @@ def test_shank_and_patella_of_a_model_obey_newton(public_model, name: str) -> No
     ]
     moment = np.abs((arms * force[:, heads]).sum(axis=1)) / np.linalg.norm(spin, axis=1)
     arm = moment / np.linalg.norm(ligament, axis=1)
-    np.testing.assert_allclose(arm, Ligament.from_shank_length("r", shank_length(model, knee)).arm, rtol=1e-9)
+    np.testing.assert_allclose(
+        arm, Ligament.from_shank_length("r", segments(model).length(knee)).arm, rtol=1e-9
+    )
     assert 0.040 < arm[0] < 0.050
 
 

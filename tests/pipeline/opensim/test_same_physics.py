@@ -1,0 +1,127 @@
+"""A leg written in other ways has the same forces, arms and moments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from model_variants import (
+    Variant,
+    differences,
+    hanging,
+    in_series,
+    other_zero,
+    plateau,
+    reversed_joint,
+    turned,
+    varied,
+)
+from plain_leg import save_leg
+from recorded_data import recorded
+
+import musclesolve as ms
+from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
+from musclesolve.recording.data import Table
+
+VARIANTS: dict[str, tuple[Variant, ...]] = {
+    "welded": (plateau("knee_r", (0.0, -0.006, 0.0)),),
+    "welded without offset": (plateau("knee_r", (0.0, 0.0, 0.0)), plateau("hip_r", (0.0, -0.1, 0.0))),
+    "reversed": tuple(reversed_joint(name) for name in ("hip_r", "knee_r", "ankle_r")),
+    "reversed over a weld": (plateau("knee_r", (0.0, -0.02, 0.0)), reversed_joint("knee_r")),
+    "in series": (in_series("hip_r"), in_series("knee_r")),
+    "massless bodies": (hanging("pelvis"), hanging("tibia_r"), hanging("calcn_r")),
+    "turned": (
+        turned("femur_r", (0.5, 1.0, -2.0)),
+        turned("tibia_r", (-1.5, 0.4, 0.2)),
+        turned("calcn_r", (0, 2, 1)),
+    ),
+    "all": (
+        in_series("hip_r"),
+        plateau("knee_r", (0, 0, 0)),
+        reversed_joint("knee_r"),
+        turned("tibia_r", (1, 2, 3)),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def leg(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, np.ndarray], Path]:
+    return save_leg(tmp_path_factory.mktemp("leg"))
+
+
+@pytest.fixture(scope="module")
+def plain(leg: tuple[Path, dict[str, np.ndarray], Path]) -> xr.Dataset:
+    model, motion, loads = leg
+    return ms.share_model(model, motion, loads=loads)
+
+
+def test_the_plain_leg_bears_load(plain: xr.Dataset) -> None:
+    assert {"knee_contact_medial", "patellofemoral_force", "knee_adduction_moment"} <= set(plain.data_vars)
+    down = plain["contact_force_component"].sel(joint="knee_r").isel(direction=0)
+    assert (down > 100.0).all()
+    assert float(plain["knee_contact_medial"].max()) > 100.0
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_variant_changes_no_number(leg, plain: xr.Dataset, tmp_path: Path, name: str) -> None:
+    model, motion, loads = leg
+    shared = ms.share_model(varied(model, tmp_path, *VARIANTS[name]), motion, loads=loads)
+    assert shared.attrs["knee_contact_spacing"] == plain.attrs["knee_contact_spacing"]
+    off = differences(plain, shared)
+    assert {"muscle_force", "joint_reaction", "knee_contact_medial", "patellofemoral_force"} <= set(off)
+    assert max(off.values()) < 1e-9, off
+
+
+@pytest.mark.parametrize(("joint", "coordinate"), [("knee_r", "knee_angle_r"), ("hip_r", "hip_flexion_r")])
+def test_angles_may_be_counted_from_a_bent_leg(
+    leg, plain: xr.Dataset, tmp_path: Path, joint: str, coordinate: str
+) -> None:
+    model, motion, loads = leg
+    moved = motion | {coordinate: motion[coordinate] + 1.3}
+    shared = ms.share_model(varied(model, tmp_path, other_zero(joint, 1.3)), moved, loads=loads)
+    assert any("line of their joints" in note for note in shared.attrs["notes"])
+    assert not any("line of their joints" in note for note in plain.attrs["notes"])
+    off = differences(plain, shared)
+    assert max(off.values()) < 1e-9, off
+
+
+SPLINE = "<SimmSpline><x>-2 -1 0 0.2</x><y>-2 -1 0 0.2</y></SimmSpline>"
+
+
+def test_an_angle_of_splines_is_read_in_the_unit_that_lies_between_their_knots(leg, tmp_path: Path) -> None:
+    path, motion, _ = leg
+    text = path.read_text(encoding="utf-8")
+    start = text.index("<coordinates>knee_angle_r</coordinates>")
+    own = text[start:].replace("<LinearFunction><coefficients>1 0</coefficients></LinearFunction>", SPLINE, 1)
+    (tmp_path / "leg.osim").write_text(text[:start] + own, encoding="utf-8")
+    model = ms.read_osim(tmp_path / "leg.osim")
+    assert not model.coordinates["knee_angle_r"].rotational
+    names = tuple(name for name in motion if name != "time")
+    values = np.stack([motion[name] for name in names], axis=1)
+    knee = names.index("knee_angle_r")
+    mixed = np.degrees(values)
+    mixed[:, knee] = values[:, knee]  # as OpenSim writes it
+    for shown, converted in ((np.degrees(values), True), (mixed, False)):
+        found = coordinate_motion(model, Table(motion["time"], names, shown, True, path), None)
+        np.testing.assert_allclose(found.value, values, atol=1e-12)
+        assert any("knee_angle_r is read in degrees" in note for note in found.notes) is converted
+    beyond = coordinate_motion(model, motion | {"knee_angle_r": motion["knee_angle_r"] + 0.6}, None)
+    assert any("0.2 rad beyond the knots" in note for note in beyond.notes)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["r14_plateau_6mm", "r14_plateau_0mm", "r14_split_shank", "r11_reversed_knee_ankle", "r26_tibia_turned"],
+)
+def test_unusual_models_equal_the_plain_one(name: str) -> None:
+    folder = recorded("unusual_models")
+    plain, shared = (
+        ms.share_model(
+            folder / f"{each}.osim", folder / "r5_ik.mot", loads=folder / "r5_loads.xml", end_s=0.4
+        )
+        for each in ("r14_whole_shank", name)
+    )
+    off = differences(plain, shared)
+    assert max(off.values()) < 1e-9, off
