@@ -1,5 +1,6 @@
 """Trial files drafted from the recordings in a folder, one for every motion, or from the OpenSim models in it."""
 
+import shlex
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -42,8 +43,9 @@ from musclesolve.drafting.study.study_trials import FoundTrial, study_trials
 from musclesolve.drafting.subject_size import GivenSubject, check_given, subject_table
 from musclesolve.errors import InputError, MuscleSolveError, input_error
 from musclesolve.motion.events.force_events import FootLoads, flights
+from musclesolve.opensim.b3d import SUFFIX as B3D
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.opensim.service_folders import METADATA, OPENCAP
+from musclesolve.opensim.service_folders import METADATA, OPENCAP, WITHOUT_PLATES
 from musclesolve.recording.c3d.c3d_file import stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory
@@ -96,6 +98,8 @@ class FolderDraft:
     unread: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    """Commands that compute the same motions with an OpenSim model of the folder, beside the trial files."""
 
 
 def draft_folder(
@@ -135,10 +139,22 @@ def draft_folder(
         for files, path in zip(roles.motions, paths, strict=True)
     )
     drafted = {trial.path.absolute() for trial in trials}
+    beside = [trial for trial in model_trials(folder) if trial.source.get("loads") != PREDICTED]
+    drafted |= {Path(source).absolute() for trial in beside for source in trial.source.values()}
     others = tuple(
         text for text in contents.others if (folder / text.partition(" (")[0]).absolute() not in drafted
     )
-    return FolderDraft(folder, trials, tuple(contents.unread), roles.left_out, others)
+    commands = tuple(map(_share_command, beside))
+    return FolderDraft(folder, trials, tuple(contents.unread), roles.left_out, others, commands)
+
+
+def _share_command(trial: FoundTrial) -> str:
+    """The command that shares the moments of a trial of a model."""
+    output = Path(trial.source["coordinates"]).with_suffix("")
+    words = ["musclesolve", "share"]
+    for key, source in (*trial.source.items(), ("output", output)):
+        words += [f"--{key}", str(source)]
+    return shlex.join(words)
 
 
 def write_drafts(draft: FolderDraft, force: bool = False) -> list[Path]:
@@ -180,6 +196,11 @@ def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
         shown = ", ".join(listed[:6]) + (", ..." if len(listed) > 6 else "")
         problem = f"no file holds markers; there are {shown}"
         remedy = "name the folder with the recorded markers"
+        if any(path.suffix.casefold() == B3D for path in contents.folder.iterdir()):
+            remedy = (
+                "a .b3d file holds trials that are already computed: draft a study of them, musclesolve init --study "
+                f"{shlex.quote(str(contents.folder))}"
+            )
     else:
         problem, remedy = "the folder has no files", "name the folder with the recordings, not one above it"
     if roles.left_out:
@@ -437,8 +458,11 @@ def model_tables(trial: FoundTrial, path: Path, stated_mass: float | None) -> tu
     if "moments" in trial.source:
         lines.append(Line("moments", _name(trial, "moments", path), "its joint moments"))
     elif trial.source["loads"] == PREDICTED:
+        candidates = ", ".join(name_from(file, path) for file in trial.unclear)
         todo = (
-            "enter the file of the ground reactions, or confirm that no plate measured them: none lies here"
+            f"enter the file of its ground reactions or moments, whose name does not show it: {candidates}"
+            if candidates
+            else "enter the file of the ground reactions, or confirm that no plate measured them: none lies here"
         )
         lines.append(Line("loads", PREDICTED, "from the motion, without force plates", todo))
     else:
@@ -468,6 +492,9 @@ def recognized(trial: FoundTrial) -> Iterator[tuple[str, str]]:
         yield "source", f"{trial.kind}{stated if OPENCAP in trial.kind or said else ''}"
     due: Any = trial.source.get("loads", trial.source.get("moments"))
     yield "forces", "predicted from the motion" if due == PREDICTED else Path(due).name
+    for note in trial.notes:
+        if note != WITHOUT_PLATES:
+            yield "", note
 
 
 def _name(trial: FoundTrial, key: str, path: Path) -> str:

@@ -249,7 +249,9 @@ def _columns(path: Path, table: Table, contents: FolderContents) -> None:
     elif channels.muscles or channels.unknown:
         contents.emg.append(EmgFile(path, table, channels))
     else:
-        contents.others.append(f"{path.name} (neither forces of plates nor EMG)")
+        moments = sum(name.endswith("_moment") for name in table.names) > 1
+        said = "joint moments, computed with a model" if moments else "neither forces of plates nor EMG"
+        contents.others.append(f"{path.name} ({said})")
 
 
 STILL, STILL_BY_NAME = 0.05, 0.2
