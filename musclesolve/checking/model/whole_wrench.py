@@ -1,7 +1,7 @@
 """Small errors of plates under a model, by the balance of all six components: displaced points, reversed free moments.
 
-The statistics are those of recordings (`forces/plate_balance.py`); here the residual is the one about the root of the
-model, and the errors of the masses are those of its bodies.
+The statistics are the same as for recordings (`forces/plate_balance.py`); here the residual is about the root of the
+model, and each of its bodies may have an error of its mass.
 """
 
 from collections.abc import Iterator

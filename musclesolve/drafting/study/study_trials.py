@@ -595,8 +595,8 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
     """Trials of the OpenSim models of folders: coordinates with loads or moments of the same name.
 
     Where names do not agree, the only files of forces of a folder without coordinates are of its only motion without
-    forces, if their times agree. Several files of coordinates of one name, such as those of inverse kinematics and of
-    the residual reduction, are a trial each.
+    forces, if their times agree. Several files of coordinates of one name, such as the output of inverse kinematics
+    and of the residual reduction, are a trial each.
     """
     models = {
         place: [path for path in files if path.suffix.casefold() == ".osim"]

@@ -64,8 +64,8 @@ class CoordinateMotion:
     """Coordinates (K) over frames (T).
 
     time (T,) [s]; names (K); value [rad or m], speed and acceleration, (T, K); cutoff_hz: of the filter, None
-    without a filter; file: source of the values; notes: sentences for the summary; resampled: the times are not those
-    of the source, whose steps are uneven.
+    without a filter; file: source of the values; notes: sentences for the summary; resampled: the source has
+    other times, with uneven steps.
     """
 
     time: Array
@@ -274,7 +274,7 @@ def _without_turns(table: Table, names: list[str], values: Array, degrees: bool)
 
 
 def _evenly(table: Table, values: Array, cutoff_hz: float | None) -> tuple[Array, Array]:
-    """Even times [s] and the values (T, K) at them: those of the source where its steps are even, else interpolated.
+    """Even times [s] and the values (T, K) at them, interpolated unless the steps of the source are even.
 
     Programs that integrate a motion, as RRA does, write rows at the steps of their integrator. Rows that are nearly at
     the same time are left out: between them the rounding of the values would be a great speed.

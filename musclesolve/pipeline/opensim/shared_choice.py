@@ -137,7 +137,7 @@ def shared_choice(
         ),
         "Coordinates of the toes left out: {}. Ground reactions act on the foot as a whole, and do not show the moment "
         "at the toes; name all coordinates to share it.": toes,
-        "Coordinates left out, which the model prescribes over time: {}. Their values are those of the file, and the "
+        "Coordinates left out, which the model prescribes over time: {}. Their values come from the file, and the "
         "prescription bears their moments; name all coordinates to share these.": prescribed,
         "Coordinates left out as requested: {}.": excluded,
         "Muscles left out, which the model switches off: {}.": [
