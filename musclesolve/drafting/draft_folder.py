@@ -49,7 +49,8 @@ from musclesolve.opensim.service_folders import METADATA, OPENCAP, WITHOUT_PLATE
 from musclesolve.recording.c3d.c3d_file import stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory
-from musclesolve.recording.text.text_file import file_path, name_from
+from musclesolve.recording.text.opensim_text import read_mot
+from musclesolve.recording.text.text_file import file_path, name_from, read_lines
 from musclesolve.recording.trial.functional_trials import file_key
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.settings.json_schema import FOLDER, schema_line, schema_name, schema_text
@@ -467,7 +468,10 @@ def model_tables(trial: FoundTrial, path: Path, stated_mass: float | None) -> tu
         lines.append(Line("loads", PREDICTED, "from the motion, without force plates", todo))
     else:
         lines.append(Line("loads", _name(trial, "loads", path), "ground reactions"))
-    cutoff, why = WALKING_CUTOFF_HZ, "usual for walking; running needs 10 to 20 Hz"
+    cutoff: float | str = WALKING_CUTOFF_HZ
+    why = "usual for walking; running needs 10 to 20 Hz"
+    if _is_simulated(Path(trial.source["coordinates"])):
+        cutoff, why = "none", "rows at the steps of an integrator: a simulated motion, smooth as it is"
     if OPENCAP in trial.kind:
         cutoff = KEY_POINT_CUTOFF_HZ
         why = "walking, by key points of video; running needs more, and better points"
@@ -476,6 +480,16 @@ def model_tables(trial: FoundTrial, path: Path, stated_mass: float | None) -> tu
         DraftTable("filter", (Line("cutoff_hz", cutoff, why),)),
         _SHARING,
     )
+
+
+def _is_simulated(coordinates: Path) -> bool:
+    """Whether the last row repeats the row before, as where RRA wrote the steps of its integrator."""
+    try:
+        table = read_mot(coordinates)
+        last = [line.split() for line in read_lines(coordinates) if line.strip()][-2:]
+    except InputError:
+        return False
+    return len(table.time) > 1 and last[0] == last[1]
 
 
 def recognized(trial: FoundTrial) -> Iterator[tuple[str, str]]:

@@ -403,3 +403,15 @@ def test_a_b3d_file_names_its_road(tmp_path: Path) -> None:
     (tmp_path / "S1" / "S1.b3d").write_bytes(bytes(8))
     code, said = call(tmp_path / "S1")
     assert code and f"musclesolve init --study {tmp_path / 'S1'}" in " ".join(said.split())
+
+
+def test_a_simulated_motion_is_not_filtered(tmp_path: Path) -> None:
+    """RRA writes the last step of its integrator twice; its motion is smooth already."""
+    folder = _a_model_folder(
+        tmp_path / "S1", coordinates=("walk_Kinematics_q.sto",), forces="walk_grf.mot", moments="walk_id.sto"
+    )
+    assert "cutoff_hz = 6.0" in draft_folder(folder).trials[0].text
+    path = folder / "walk_Kinematics_q.sto"
+    text = path.read_text(encoding="utf-8").replace("nRows=5", "nRows=6").rstrip("\n")
+    path.write_text(f"{text}\n{text.splitlines()[-1]}\n", encoding="utf-8")
+    assert 'cutoff_hz = "none"' in draft_folder(folder).trials[0].text
