@@ -1,5 +1,6 @@
 """Trial files drafted from the recordings in a folder, one for every motion, or from the OpenSim models in it."""
 
+import shlex
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -44,12 +45,14 @@ from musclesolve.drafting.study.study_trials import FoundTrial, study_trials
 from musclesolve.drafting.subject_size import GivenSubject, check_given, subject_table
 from musclesolve.errors import InputError, MuscleSolveError, input_error
 from musclesolve.motion.events.force_events import FootLoads, flights
+from musclesolve.opensim.b3d import SUFFIX as B3D
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.opensim.service_folders import METADATA, OPENCAP
+from musclesolve.opensim.service_folders import METADATA, OPENCAP, WITHOUT_PLATES
 from musclesolve.recording.c3d.c3d_file import is_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory
-from musclesolve.recording.text.text_file import file_path, name_from
+from musclesolve.recording.text.opensim_text import read_mot
+from musclesolve.recording.text.text_file import file_path, name_from, read_lines
 from musclesolve.recording.trial.functional_trials import file_key
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.settings.json_schema import FOLDER, schema_line, schema_name, schema_text
@@ -98,6 +101,8 @@ class FolderDraft:
     unread: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    """Commands that compute the same motions with an OpenSim model of the folder, beside the trial files."""
 
 
 def draft_folder(
@@ -137,10 +142,22 @@ def draft_folder(
         for files, path in zip(roles.motions, paths, strict=True)
     )
     drafted = {trial.path.absolute() for trial in trials}
+    beside = [trial for trial in model_trials(folder) if trial.source.get("loads") != PREDICTED]
+    drafted |= {Path(source).absolute() for trial in beside for source in trial.source.values()}
     others = tuple(
         text for text in contents.others if (folder / text.partition(" (")[0]).absolute() not in drafted
     )
-    return FolderDraft(folder, trials, tuple(contents.unread), roles.left_out, others)
+    commands = tuple(map(_share_command, beside))
+    return FolderDraft(folder, trials, tuple(contents.unread), roles.left_out, others, commands)
+
+
+def _share_command(trial: FoundTrial) -> str:
+    """The command that shares the moments of a trial of a model."""
+    output = Path(trial.source["coordinates"]).with_suffix("")
+    words = ["musclesolve", "share"]
+    for key, source in (*trial.source.items(), ("output", output)):
+        words += [f"--{key}", str(source)]
+    return shlex.join(words)
 
 
 def write_drafts(draft: FolderDraft, force: bool = False) -> list[Path]:
@@ -182,6 +199,11 @@ def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
         shown = ", ".join(listed[:6]) + (", ..." if len(listed) > 6 else "")
         problem = f"no file holds markers; there are {shown}"
         remedy = "name the folder with the recorded markers"
+        if any(path.suffix.casefold() == B3D for path in contents.folder.iterdir()):
+            remedy = (
+                "a .b3d file holds trials that are already computed: draft a study of them, musclesolve init --study "
+                f"{shlex.quote(str(contents.folder))}"
+            )
     else:
         problem, remedy = "the folder has no files", "name the folder with the recordings, not one above it"
     if roles.left_out:
@@ -453,13 +475,19 @@ def model_tables(trial: FoundTrial, path: Path, stated_mass: float | None) -> tu
     if "moments" in trial.source:
         lines.append(Line("moments", _name(trial, "moments", path), "its joint moments"))
     elif trial.source["loads"] == PREDICTED:
+        candidates = ", ".join(name_from(file, path) for file in trial.unclear)
         todo = (
-            "enter the file of the ground reactions, or confirm that no plate measured them: none lies here"
+            f"enter the file of its ground reactions or moments, whose name does not show it: {candidates}"
+            if candidates
+            else "enter the file of the ground reactions, or confirm that no plate measured them: none lies here"
         )
         lines.append(Line("loads", PREDICTED, "from the motion, without force plates", todo))
     else:
         lines.append(Line("loads", _name(trial, "loads", path), "ground reactions"))
-    cutoff, why = WALKING_CUTOFF_HZ, "usual for walking; running needs 10 to 20 Hz"
+    cutoff: float | str = WALKING_CUTOFF_HZ
+    why = "usual for walking; running needs 10 to 20 Hz"
+    if _is_simulated(Path(trial.source["coordinates"])):
+        cutoff, why = "none", "rows at the steps of an integrator: a simulated motion, smooth as it is"
     if OPENCAP in trial.kind:
         cutoff = KEY_POINT_CUTOFF_HZ
         why = "walking, by key points of video; running needs more, and better points"
@@ -468,6 +496,16 @@ def model_tables(trial: FoundTrial, path: Path, stated_mass: float | None) -> tu
         DraftTable("filter", (Line("cutoff_hz", cutoff, why),)),
         _SHARING,
     )
+
+
+def _is_simulated(coordinates: Path) -> bool:
+    """Whether the last row repeats the row before, as where RRA wrote the steps of its integrator."""
+    try:
+        table = read_mot(coordinates)
+        last = [line.split() for line in read_lines(coordinates) if line.strip()][-2:]
+    except InputError:
+        return False
+    return len(table.time) > 1 and last[0] == last[1]
 
 
 def recognized(trial: FoundTrial) -> Iterator[tuple[str, str]]:
@@ -484,6 +522,9 @@ def recognized(trial: FoundTrial) -> Iterator[tuple[str, str]]:
         yield "source", f"{trial.kind}{stated if OPENCAP in trial.kind or said else ''}"
     due: Any = trial.source.get("loads", trial.source.get("moments"))
     yield "forces", "predicted from the motion" if due == PREDICTED else Path(due).name
+    for note in trial.notes:
+        if note != WITHOUT_PLATES:
+            yield "", note
 
 
 def _name(trial: FoundTrial, key: str, path: Path) -> str:

@@ -283,7 +283,9 @@ def _columns(path: Path, table: Table, contents: FolderContents) -> bool:
         contents.emg.append(EmgFile(path, table, channels))
     elif not plates:
         if all(file.path != path for file in contents.markers):
-            contents.others.append(f"{path.name} (neither forces of plates nor EMG)")
+            moments = sum(name.endswith("_moment") for name in table.names) > 1
+            said = "joint moments, computed with a model" if moments else "neither forces of plates nor EMG"
+            contents.others.append(f"{path.name} ({said})")
         return False
     return True
 

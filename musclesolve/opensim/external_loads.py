@@ -155,7 +155,7 @@ def read_external_loads(
         stated = _described_loads(read_xml(file, "external loads of OpenSim (.xml)"))
         if feet == "stated" or time is None or pose is None:
             return stated
-        on_foot = {name(model, side) for name in (foot_of_side, toes_of_side) for side in SIDES}
+        on_foot = set().union(*(bodies_of_foot(model, side) for side in SIDES))
         return [
             part
             for load in stated
@@ -411,7 +411,7 @@ def contact_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: Bo
         under = [part.body for part in _on_feet(model, load, None, time, pose)]
     except InputError:
         return ""
-    on_foot = {side: {foot_of_side(model, side), toes_of_side(model, side)} for side in SIDES}
+    on_foot = {side: bodies_of_foot(model, side) for side in SIDES}
     stated = {side for side, bodies in on_foot.items() if load.body in bodies}
     shown = {side for side, bodies in on_foot.items() if bodies & set(under)}
     if not shown or shown <= stated or len(shown) > 1:
@@ -442,6 +442,16 @@ def foot_of_side(model: OpenSimModel, side: str) -> str:
             if name.startswith(start) and re.search(rf"(_|^){side}(_|$)", name.removeprefix(start)):
                 return body
     return ""
+
+
+def bodies_of_foot(model: OpenSimModel, side: str) -> set[str]:
+    """The bodies of a foot, by their usual names; empty without any."""
+    named = [
+        body
+        for body in model.bodies
+        if body.lower().startswith(_FEET) and re.search(rf"(_|^){side}(_|$)", body.lower())
+    ]
+    return {body for body in (*named, foot_of_side(model, side), toes_of_side(model, side)) if body}
 
 
 def feet_of(model: OpenSimModel) -> dict[Side, str]:

@@ -121,6 +121,10 @@ class Coupler:
     function: Function
 
 
+PRESCRIBED = "a coordinate prescribed over time"
+"""Kind of the constraint of a coordinate that follows a function of time."""
+
+
 @dataclass(frozen=True, eq=False)
 class OtherConstraint:
     """An enforced constraint that is not supported.

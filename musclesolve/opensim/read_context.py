@@ -75,7 +75,7 @@ class Context:
     def number(self, element: Element, tag: str, otherwise: float) -> float:
         """A number of an object: as stated, the default of its class in the file, or `otherwise`."""
         stated = self.property(element, tag)
-        return otherwise if stated is None else stated.number()
+        return otherwise if stated is None or not stated.words() else stated.number()
 
     def flag(self, element: Element, tag: str, otherwise: bool) -> bool:
         """A flag of an object: as stated, the default of its class in the file, or `otherwise`."""
@@ -135,7 +135,9 @@ def read_function(element: Element, count: int = 1) -> Function | None:
 
     def number(tag: str, otherwise: float | None = None) -> float:
         holder = element.require(tag) if otherwise is None else element.find(tag)
-        return float(otherwise or 0.0) if holder is None else holder.number()
+        if holder is None or (otherwise is not None and not holder.words()):
+            return float(otherwise or 0.0)
+        return holder.number()
 
     def knots(fewest: int = 2) -> tuple[Array, Array]:
         x, y = element.require("x").numbers(), element.require("y").numbers()

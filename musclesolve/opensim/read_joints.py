@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
 from musclesolve.opensim.functions import Constant, LinearFunction, Scaled
 from musclesolve.opensim.model import (
     GROUND,
+    PRESCRIBED,
     Coordinate,
     Coupler,
     Joint,
@@ -29,6 +31,8 @@ _AXES = {
     "FreeJoint": "xyzXYZ",
 }
 """One letter for each coordinate: lower case for a rotation about this axis, upper case for a translation along it."""
+_COLLINEAR = 1e-3
+"""Sine of the angle between two axes below which their coordinates are the same motion."""
 _LINKED = ("body_1", "body_2", "line_body", "follower_body", "rolling_body", "surface_body")
 """Tags of the bodies of a constraint in files before version 4."""
 
@@ -88,6 +92,13 @@ def _joint(context: Context, element: Element) -> Joint | None:
             (rotations if letter.islower() else translations).append(axis)
     else:
         return None
+    for kind, axes_of_kind in (("rotation", rotations), ("translation", translations)):
+        driven = [axis for axis in axes_of_kind if axis is not None and axis.coordinates]
+        for one, other in pairwise(driven):
+            collinear = np.linalg.norm(np.cross(one.axis, other.axis)) < _COLLINEAR
+            if collinear and not set(one.coordinates) & set(other.coordinates):
+                names_of_both = (*one.coordinates, *other.coordinates)
+                element.fail("opensim.collinear_axes", kind=kind, names=names_of_both)
     turns, shifts = (tuple(a for a in part if a is not None) for part in (rotations, translations))
     if parent is None or child is None or len(turns) + len(shifts) < len(rotations) + len(translations):
         return None
@@ -138,7 +149,7 @@ def read_coordinates(context: Context, joints: Iterable[Joint]) -> dict[str, Coo
             if element.name in coordinates:
                 element.fail_repeated("coordinates")
             limits = context.property(element, "range")
-            lower, upper = (-np.inf, np.inf) if limits is None else limits.pair()
+            lower, upper = (-np.inf, np.inf) if limits is None or not limits.words() else limits.pair()
             default = context.number(element, "default_value", 0.0)
             locked, clamped = (context.flag(element, tag, False) for tag in ("locked", "clamped"))
             follows = element.find("prescribed_function")  # of time
@@ -213,7 +224,7 @@ def read_links(context: Context, model: OpenSimModel, closing: Iterable[Joint]) 
     constraints = []
     for coordinate in context.prescribed:
         itself = frozenset((coordinate,))
-        constraints.append(OtherConstraint(coordinate, "a coordinate prescribed over time", itself, itself))
+        constraints.append(OtherConstraint(coordinate, PRESCRIBED, frozenset(), itself))
     for name, kind, bodies in links:
         placed = bodies and model.reachable.issuperset(bodies)
         between = model.coordinates_between(bodies) if placed else frozenset(model.coordinates)

@@ -7,7 +7,15 @@ import numpy as np
 
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.opensim.layouts import CURRENT, components, upgrade
-from musclesolve.opensim.model import GROUND, AttachedMesh, BodyMass, Frame, OpenSimModel, rotation_xyz
+from musclesolve.opensim.model import (
+    GROUND,
+    PRESCRIBED,
+    AttachedMesh,
+    BodyMass,
+    Frame,
+    OpenSimModel,
+    rotation_xyz,
+)
 from musclesolve.opensim.read_context import Context
 from musclesolve.opensim.read_joints import read_coordinates, read_couplers, read_joints, read_links
 from musclesolve.opensim.read_muscles import read_muscles, read_surfaces
@@ -71,7 +79,9 @@ def read_osim(path: str | Path) -> OpenSimModel:
         masses=masses,
         mass_faults=mass_faults,
         notes=tuple(context.notes),
-        gravity=np.array([0.0, -STANDARD_GRAVITY, 0.0]) if gravity is None else gravity.vector(),
+        gravity=np.array([0.0, -STANDARD_GRAVITY, 0.0])
+        if gravity is None or not gravity.words()
+        else gravity.vector(),
         credits=_text(model, "credits"),
         publications=_text(model, "publications"),
         meshes=read_meshes(context),
@@ -82,7 +92,11 @@ def read_osim(path: str | Path) -> OpenSimModel:
             if name not in coordinates:
                 model.fail("opensim.point_depends_on_foreign_coordinate", point=point.name, name=name)
     others += read_links(context, read, closing)
-    context.unsupported |= {f"constraint {constraint.name}": constraint.kind for constraint in others}
+    context.unsupported |= {
+        f"constraint {constraint.name}": constraint.kind
+        for constraint in others
+        if constraint.kind != PRESCRIBED
+    }
     return replace(read, other_constraints=tuple(others))
 
 
@@ -97,7 +111,7 @@ def _model(root: Element) -> Element:
             "opensim.unsupported_version", expected=expected, remedy=remedy, version=root.version or "none"
         )
     units = _text(model, "length_units").lower()
-    if units not in ("", "meters", "m", "meter"):
+    if units not in ("", "unassigned", "meters", "m", "meter"):  # OpenSim's own models are in meters
         model.fail("opensim.lengths_not_in_meters", units=units)
     if int(root.version) < CURRENT:
         upgrade(model)
@@ -111,7 +125,7 @@ def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
         if body.find("mass") is None:
             faults[body.name] = f"line {body.line}: body {body.name} has no mass"
             continue
-        mass, tensor = body.require("mass"), body.find("inertia")
+        mass, tensor = body.require("mass"), body.filled("inertia")
         inertia = np.zeros(6) if tensor is None else tensor.numbers()
         if inertia.shape != (6,):
             body.fail("opensim.bad_inertia", size=inertia.size)

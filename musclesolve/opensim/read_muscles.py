@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from musclesolve._util.warning_note import WarningNote
 from musclesolve.muscles.paths.engine import METHODS
 from musclesolve.opensim.functions import Constant
 from musclesolve.opensim.model import (
@@ -93,13 +94,28 @@ def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
         )
         holder = element.find("path") or element  # the path is an element of its kind, or inside <path>
         path = next((child for child in holder.children if child.tag.endswith("Path")), None)
-        if is_muscle and path is not None and path.tag == "GeometryPath":
+        if is_muscle and _has_no_strength(context, element):
+            context.notes.append(
+                WarningNote(
+                    f"The muscle {element.name} has no strength (max_isometric_force is 0, line {element.line} of the "
+                    "model), and is left out: the other muscles, or a reserve, bear what it would.",
+                    "model",
+                )
+            )
+        elif is_muscle and path is not None and path.tag == "GeometryPath":
             muscles[element.name] = _muscle(context, element, path)
         elif is_muscle:
             context.unsupported[f"path of {element.name}"] = path.tag if path else "none"
         elif (path or not element.tag.endswith("Actuator")) and context.flag(element, "appliesForce", True):
             context.unsupported[f"force {element.name}"] = element.tag
     return muscles
+
+
+def _has_no_strength(context: Context, element: Element) -> bool:
+    """Whether a muscle is stated to have no force, as of a nerve that is blocked."""
+    stated = context.property(element, "max_isometric_force")
+    values = None if stated is None else stated.finite_numbers()
+    return values is not None and values.shape == (1,) and float(values[0]) == 0.0
 
 
 def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:

@@ -115,8 +115,8 @@ class Element:
         return self.numbers(3)
 
     def vector_in(self, tag: str, otherwise: float) -> Array:
-        """The vector (3,) in the first child of this tag; each number is `otherwise` without a child."""
-        child = self.find(tag)
+        """The vector (3,) in the first child of this tag; each number is `otherwise` without a child or its text."""
+        child = self.filled(tag)
         return np.full(3, otherwise) if child is None else child.vector()
 
     def number(self) -> float:

@@ -88,15 +88,19 @@ def test_a_driven_coordinate_that_is_locked(tmp_path: Path) -> None:
 
 
 def test_prescribed_coordinates(tmp_path: Path) -> None:
-    """At a constant they are locked there; a motion over time is refused where it is needed."""
+    """At a constant they are locked there; of a motion over time the values of the file are used."""
     start = '<Coordinate name="ankle_b_r">'
     prescribed = f"{start}<prescribed>true</prescribed><prescribed_function>{{}}</prescribed_function>"
     still = TEXT.replace(start, prescribed.format("<Constant><value>0.4</value></Constant>"))
     model = read_osim(save_model(tmp_path, still))
     assert model.coordinates["ankle_b_r"].locked and model.coordinates["ankle_b_r"].default == 0.4
     moving = read_osim(save_model(tmp_path, TEXT.replace(start, prescribed.format("<Sine/>"))))
-    with refused("unsupported", "three_r", "ankle_b_r"):
-        moving.chosen(["three_r"])
+    assert [muscle.name for muscle in moving.chosen(["three_r"])] == ["three_r"]
+    choice = shared_choice(moving)
+    assert "ankle_b_r" in shared_choice(read_osim(save_model(tmp_path, TEXT))).dofs
+    assert "ankle_b_r" not in choice.dofs and "ankle_b_r" in choice.needed
+    assert any("prescribes over time: ankle_b_r" in note for note in choice.notes)
+    assert shared_choice(moving, ["ankle_b_r"]).dofs == ("ankle_b_r",)
     free = TEXT.replace(start, prescribed.format("<Sine/>").replace(">true<", ">false<"))
     assert len(read_osim(save_model(tmp_path, free)).chosen()) == 3
 

@@ -17,7 +17,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.files import Table, read_mot, write_mot
 from musclesolve.opensim import BodyMotion, ExternalLoad, OpenSimModel, body_motion, read_external_loads
-from musclesolve.opensim.external_loads import load_wrench
+from musclesolve.opensim.external_loads import contact_fault, load_wrench
 
 TIME = np.linspace(0.0, 0.3, 4)
 XML = """<?xml version="1.0" encoding="UTF-8" ?>
@@ -264,15 +264,18 @@ def test_one_belt_for_both_feet(
     assert np.isnan(loaded(right, np.linspace(0.85, 0.98, 10))).all()
 
 
+@pytest.mark.parametrize("body", ["calcn_r", "talus_r", "toes_r"])
 def test_nearest_feet_instead_of_those_of_an_xml(
-    tmp_path: Path, walking: tuple[OpenSimModel, Table, Array, BodyMotion]
+    tmp_path: Path, walking: tuple[OpenSimModel, Table, Array, BodyMotion], body: str
 ) -> None:
     model, time, pose, _ = on_belts(tmp_path / "grf.mot", walking, {"ground_force_": "l"})
     path = tmp_path / "loads.xml"
     path.write_text(
-        XML.replace("talus_r", "calcn_r").replace("ground_torque_", "ground_force_m"), encoding="utf-8"
+        XML.replace("talus_r", body).replace("ground_torque_", "ground_force_m"), encoding="utf-8"
     )
-    assert [load.body for load in read_external_loads(path, model, time, pose)] == ["calcn_r"]
+    (stated,) = read_external_loads(path, model, time, pose)
+    assert stated.body == body
+    assert f"stated for {body}, and acts under calcn_l" in contact_fault(model, stated, time, pose)
     assert [load.body for load in read_external_loads(path, model, time, pose, feet="nearest")] == ["calcn_l"]
     with refused("unknown_name", "feet"):
         read_external_loads(path, model, time, pose, feet="left")

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
-from small_model import FLEXION, FORWARD, TEXT, TURN, UP, ZERO, save_model
+from small_model import FLEXION, FORWARD, TEXT, TURN, UP, ZERO, axis, save_model
 from thorough import examples
 
 from musclesolve import read_osim
+from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import InputError
 from musclesolve.opensim import OpenSimModel, opensim_geometry
 from musclesolve.opensim.leg_muscle_set import leg_muscle_set
@@ -343,3 +344,35 @@ def test_moments_of_inertia_that_no_body_has_are_noted(tmp_path: Path) -> None:
     text = TEXT.replace("<inertia>0.07 0.03 0.05", "<inertia>0.7 0.03 0.05")
     (note,) = read_osim(save_model(tmp_path, text)).notes
     assert "tibia_r" in note and "inertia" in note
+
+
+def test_unassigned_units_and_empty_elements_are_the_defaults(tmp_path: Path) -> None:
+    """As OpenSim's own programs write and read them: lengths are in meters, and an empty element states nothing."""
+    plain = read_osim(save_model(tmp_path))
+    start = '<Coordinate name="ankle_b_r">'
+    text = TEXT.replace(start, f"{start}<range></range><default_value/>")
+    name = text[text.index("<Model ") :].partition(">")[0]
+    text = text.replace(f"{name}>", f"{name}><length_units>Unassigned</length_units><gravity/>", 1)
+    read = read_osim(save_model(tmp_path, text))
+    assert read.coordinates["ankle_b_r"].upper == np.inf and (read.gravity == plain.gravity).all()
+
+
+def test_a_muscle_without_strength_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    read = read_osim(save_model(tmp_path))
+    muscle = f'name="{next(iter(read.muscles))}">'
+    start = TEXT.index(muscle) + len(muscle)
+    text = f"{TEXT[:start]}<max_isometric_force>0.0</max_isometric_force>{TEXT[start:]}"
+    weak = read_osim(save_model(tmp_path, text))
+    assert list(weak.muscles) == list(read.muscles)[1:]
+    (warning,) = (note for note in weak.notes if isinstance(note, WarningNote))
+    assert next(iter(read.muscles)) in warning and "no strength" in warning
+
+
+def test_two_coordinates_about_one_axis_are_refused(tmp_path: Path) -> None:
+    turning = axis("rotation3", "", "1 0 0", ZERO)
+    again = axis("rotation3", "more_r", "0 1 0", FLEXION)
+    text = TEXT.replace(turning, again).replace(
+        '<Coordinate name="knee_r">', '<Coordinate name="more_r"/><Coordinate name="knee_r">'
+    )
+    with refused("bad_model", "knee_r, more_r", "same axis"):
+        read_osim(save_model(tmp_path, text))

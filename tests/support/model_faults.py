@@ -378,7 +378,7 @@ LOAD_FAULTS = (
     ModelFault("points_mm", ("point_units",), on_loads(change.scaled(1000.0, ["point"]))),
     ModelFault("points_cm", ("point_units",), on_loads(change.scaled(100.0, ["point"]))),
     ModelFault("free_moment_n_mm", ("moment_units",), on_loads(change.scaled(1000.0, ["moment"]))),
-    ModelFault("free_moment_reversed", (), on_loads(change.scaled(-1.0, ["moment"]))),
+    ModelFault("free_moment_reversed", ("free_moment",), on_loads(change.scaled(-1.0, ["moment"]))),
     ModelFault("one_plate_missing", ("contact_without_force",), without_greatest),
     ModelFault("z_up", ("plate_axes",), on_loads(change.turned(Z_UP, ALL))),
     ModelFault("turned_half", ("plate_axes",), on_loads(change.turned(TURN, ALL))),

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -78,6 +79,14 @@ HARMLESS = (
     "strength", "subject", "emg", "emg_flat", "emg_clipped", "emg_hum", "stature", "proportions", "mass", "cutoff",
     "low_rate", "header_rate", "walking_direction", "uncertain_joint", "durations_differ", "gap", "trial_file",
 )  # fmt: skip
+
+
+class OnFoot(Protocol):
+    """A plate, as far as its foot matters."""
+
+    @property
+    def side(self) -> str:
+        """Side of the foot on the plate."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +209,7 @@ class Observed:
 
 
 def observed(
-    measured: BalanceFit, feet: list[Passage], forces: tuple[PlateForce, ...], judged: list[int]
+    measured: BalanceFit, feet: list[Passage], forces: Sequence[OnFoot], judged: list[int]
 ) -> Observed:
     """Return the observations; the residual is scaled by its remainder when any plate may be wrong."""
     plates, total = patterns(measured, judged), np.sum(measured.wrench, axis=0)
@@ -272,10 +281,10 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     for _ in range(len(judged) + 1):
         names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
         names += ["place"] if len(judged) == len(trial.forces) > 1 else []
-        fits = _accusations(sample, names)
+        fits = accusations(sample, names)
         if not fits:
             break
-        name = _likeliest(fits)
+        name = likeliest(fits)
         if name.startswith("scale") and (other := _other_mass(case, sample, names, name)) is not None:
             if not case.found("mass"):
                 plate = trial.forces[int(name.split()[1])]
@@ -295,7 +304,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     yield from _reversed_moments(trial, sample, judged)
 
 
-def _accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:
+def accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:
     """Return the errors of plates that are larger and more likely than the errors of sound plates."""
     fits = {name: sample.fit(name) for name in names if sample.terms[name].prior.max() < FOUND}
     return {
@@ -306,7 +315,8 @@ def _accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:
     }
 
 
-def _likeliest(fits: dict[str, Estimate]) -> str:
+def likeliest(fits: dict[str, Estimate]) -> str:
+    """Return the name of the error that explains most."""
     return max(fits, key=lambda key: fits[key].evidence)
 
 
@@ -324,8 +334,8 @@ def _other_mass(case: Case, sample: Observed, names: list[str], name: str) -> fl
         masses.append(carried_mass(case, required)[0])
     (change,) = sample.terms["mass"].effect.T
     for mass in masses:
-        fits = _accusations(replace(sample, values=sample.values + (mass / stated - 1.0) * change), scales)
-        if not fits or _likeliest(fits) != name:
+        fits = accusations(replace(sample, values=sample.values + (mass / stated - 1.0) * change), scales)
+        if not fits or likeliest(fits) != name:
             return mass
     return None
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.checking.case import collect_errors
-from musclesolve.checking.model import coordinates, given_moments, load_balance
+from musclesolve.checking.model import coordinates, given_moments, load_balance, whole_wrench
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import MomentCase, moment_case
 from musclesolve.checking.model.model_case import ModelCase, Motion
@@ -41,6 +41,7 @@ OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
     load_balance.mass_of_model,
     load_balance.balance_of_loads,
     load_balance.cutoff_of_flight,
+    whole_wrench.whole_wrench,
 )
 CUT_REMEDY = "copy or export the file again; if it is whole, correct the number of rows in its header"
 NEED_MASSES = {
@@ -48,11 +49,12 @@ NEED_MASSES = {
     load_balance.plate_scales,
     load_balance.place_of_points, load_balance.mass_of_model, load_balance.balance_of_loads,
     load_balance.cutoff_of_flight,
-    coordinates.feet_on_plates,
+    coordinates.feet_on_plates, whole_wrench.whole_wrench,
 }  # fmt: skip
 """Checks of loads that require a freely moving body with known masses."""
 ON_GROUND = {
     units.point_unit, units.axes_of_loads, load_balance.place_of_points, coordinates.feet_on_plates,
+    whole_wrench.whole_wrench,
 }  # fmt: skip
 """Checks whose repairs hold for forces and points in the axes of the ground."""
 OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (

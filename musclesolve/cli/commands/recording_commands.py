@@ -120,6 +120,8 @@ def _print_draft(draft: FolderDraft) -> None:
     ):
         for text in lines(subject, sentences):
             print_summary(text)
+    for text in lines("with the model", draft.commands):
+        print_summary(text)
 
 
 def _print_next(paths: list[Path], draft: FolderDraft) -> None:

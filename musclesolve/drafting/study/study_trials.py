@@ -38,6 +38,7 @@ from musclesolve.opensim.service_folders import (
     NO_MODEL,
     WITHOUT_PLATES,
     ServiceTrial,
+    data_file,
     service_of,
     service_trials,
 )
@@ -46,6 +47,7 @@ from musclesolve.opensim.xml_tree import read_xml
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion, plain_name
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
 from musclesolve.recording.schema import Document, examined
+from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.recording.text.text_file import (
     OPENSIM,
     STORAGE,
@@ -369,7 +371,7 @@ _RECORDED = (*RAW, *TABLES, *STORAGE, ".xml")
 _SUBJECT_KEYS = ("mass_kg", "stature_m", "sex", "age_years")
 _ROLE_WORDS = frozenset(
     "ik id grf kinematics kinetics inverse dynamics coordinates loads force forces external setup moments data "
-    "marker markers trc mot analog plates".split()
+    "marker markers trc mot analog plates ground reaction reactions rra q adjusted filtered results".split()
 )
 """Words of files and folders that name the kind of content, not the trial."""
 _MODEL_FOLDERS = ("model", "models", "osim", "scaledmodel", "scale")
@@ -401,6 +403,7 @@ class FoundTrial:
     exclude: str = ""
     notes: tuple[str, ...] = ()
     called: str = ""
+    unclear: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -531,7 +534,14 @@ def _of_service(trial: ServiceTrial, levels: tuple[str, ...], place: Path) -> Fo
     called = str(trial.subject.get("name") or "/".join(levels))
     kept = levels[:-1] if _SESSION_ID.search(levels[-1]) else levels
     kind = f"folder of {service_of(place)}"
-    return FoundTrial((*kept, trial.name), trial.source, stated, kind, called, trial.reason, trial.notes)
+    source, notes = dict(trial.source), list(trial.notes)
+    described = source.get("loads")
+    if trial.model is not None and isinstance(described, Path) and described.suffix.casefold() == ".xml":
+        table = data_file(described)
+        if table is not None and (note := _contradiction(trial.model, trial.coordinates, described, table)):
+            source["loads"] = table
+            notes.append(note)
+    return FoundTrial((*kept, trial.name), source, stated, kind, called, trial.reason, tuple(notes))
 
 
 def _of_b3d(path: Path, levels: tuple[str, ...]) -> list[FoundTrial]:
@@ -570,15 +580,32 @@ def _of_file(path: Path, levels: tuple[str, ...]) -> FoundTrial | None:
     return FoundTrial((*levels, path.stem), {"file": path}, stated, notes=tuple(notes))
 
 
+@dataclass(frozen=True)
+class _Setup:
+    """A setup file of OpenSim's inverse kinematics: its path, and the name of the file of its model."""
+
+    path: Path
+    model: str
+
+
+_Key = tuple[tuple[str, ...], str]
+"""Folders and name of a trial, without words that say which file of the trial it is."""
+
+
 def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[FoundTrial], list[str]]:
-    """Trials of the OpenSim models of folders: coordinates with loads or moments of the same name."""
+    """Trials of the OpenSim models of folders: coordinates with loads or moments of the same name.
+
+    Where names do not agree, the only files of forces of a folder without coordinates are of its only motion without
+    forces, if their times agree. Several files of coordinates of one name, such as the output of inverse kinematics
+    and of the residual reduction, are a trial each.
+    """
     models = {
         place: [path for path in files if path.suffix.casefold() == ".osim"]
         for place, files in places.items()
     }
     models = {place: found for place, found in models.items() if found}
     setups = _setups(path for files in places.values() for path in files)
-    found: dict[tuple[str, ...], dict[str, list[Path]]] = {}
+    found: dict[_Key, dict[str, list[Path]]] = {}
     unread: list[str] = []
     for place, files in places.items():
         of = _models_of(place, root, models)
@@ -589,50 +616,108 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
                 unread.append(f"{path.relative_to(root).as_posix()}: {error.problem}")
                 continue
             if role and of:
-                found.setdefault(_levels(path, root), {}).setdefault(role, []).append(path)
+                found.setdefault(_key(path, root), {}).setdefault(role, []).append(path)
             elif role in ("coordinates", "moments"):
                 unread.append(f"{path.relative_to(root).as_posix()}: {NO_MODEL}, in its folder or above")
+    _beside_tables(found)
     trials = []
-    for levels, roles in found.items():
-        if "coordinates" not in roles:
-            continue
-        coordinates, *_ = roles["coordinates"]
-        of = _models_of(coordinates.parent, root, models)
-        exclude, setup = "", setups.get(coordinates.resolve())
-        if setup is not None:
-            every = [*of, *(path for model in models.values() for path in model)]
-            of = [path for path in every if path.name == setup.model][:1] or of
-            if of[0].name != setup.model:
-                exclude = f"its coordinates belong to {setup.model} ({setup.path.name}), which is not here"
-        source: dict[str, Path | str] = {"model": of[0], "coordinates": coordinates}
-        notes = [f"several models: {_names(of)}; the first is taken"] if len(of) > 1 else []
-        due = next((key for key in ("described", "loads", "moments") if key in roles), None)
-        if due == "described" and "loads" in roles:
-            fault = _described_fault(of[0], coordinates, roles["described"][0], roles["loads"][0])
-            if fault:
-                due = "loads"
-                notes.append(
-                    f"{roles['described'][0].name} contradicts the motion ({fault}); {roles['loads'][0].name} is "
-                    "taken, whose feet are found by their contacts"
-                )
-        if due is not None:
-            source["moments" if due == "moments" else "loads"] = roles[due][0]
-        for role in ("coordinates", *([due] if due else [])):
-            if len(roles[role]) > 1:
-                notes.append(f"several files may be its {role}: {_names(roles[role])}; the first is taken")
-        if due is None:
-            source["loads"] = PREDICTED
-            notes.append(WITHOUT_PLATES)
-        trials.append(FoundTrial(levels, source, {}, "OpenSim model", "", exclude, tuple(notes)))
+    for key, roles in found.items():
+        unclear = list[Path]()
+        if "coordinates" in roles and not roles.keys() & set(_FORCES):
+            adopted, unclear = _adopted(key, found)
+            roles = roles | adopted
+        for coordinates in roles.get("coordinates", ()):
+            several = len(roles["coordinates"]) > 1
+            levels = (*key[0], coordinates.stem) if several else _levels(coordinates, root)
+            trial = _model_trial(levels, coordinates, roles, root, models, setups)
+            if several:
+                note = f"{_names(roles['coordinates'])} are named as one motion: keep one of their trials"
+                trial = replace(trial, notes=(*trial.notes, note))
+            trials.append(replace(trial, unclear=tuple(unclear)))
     return trials, unread
 
 
-@dataclass(frozen=True)
-class _Setup:
-    """A setup file of OpenSim's inverse kinematics: its path, and the name of the file of its model."""
+_FORCES = ("described", "loads", "moments")
+"""Roles of the files of forces, the first one that a trial has is used."""
 
-    path: Path
-    model: str
+
+def _beside_tables(found: Mapping[_Key, dict[str, list[Path]]]) -> None:
+    """Move ExternalLoads files to the trials of the tables that they name."""
+    trial_of = {path.resolve(): roles for roles in found.values() for path in roles.get("loads", ())}
+    for roles in list(found.values()):
+        for path in list(roles.get("described", ())):
+            table = data_file(path)
+            other = None if table is None else trial_of.get(table.resolve())
+            if other is not None and other is not roles:
+                roles["described"].remove(path)
+                other.setdefault("described", []).append(path)
+        if "described" in roles and not roles["described"]:
+            del roles["described"]
+
+
+def _adopted(
+    key: _Key, found: Mapping[_Key, Mapping[str, list[Path]]]
+) -> tuple[dict[str, list[Path]], list[Path]]:
+    """The files of forces of other names that belong to a motion without any, by role; and those that may."""
+    here = {other: roles for other, roles in found.items() if other[0] == key[0]}
+    lacking = [
+        other for other, roles in here.items() if "coordinates" in roles and not roles.keys() & set(_FORCES)
+    ]
+    free = [roles for roles in here.values() if "coordinates" not in roles]
+    by_role = {role: [path for roles in free for path in roles.get(role, ())] for role in _FORCES}
+    given = {role: paths for role, paths in by_role.items() if paths}
+    alone = len(lacking) == 1 and all(len(paths) == 1 for paths in given.values())
+    motion = found[key]["coordinates"][0]
+    if (
+        given
+        and alone
+        and all(_same_times(motion, path) for role, (path,) in given.items() if role != "described")
+    ):
+        return given, []
+    return {}, [path for paths in given.values() for path in paths]
+
+
+def _same_times(motion: Path, other: Path) -> bool:
+    """Whether most of a motion lies within the times of another file."""
+    try:
+        (first, last), (start, end) = (read_mot(path).time[[0, -1]].tolist() for path in (motion, other))
+    except InputError:
+        return False
+    return min(last, end) - max(first, start) > 0.5 * (last - first)
+
+
+def _model_trial(
+    levels: tuple[str, ...],
+    coordinates: Path,
+    roles: Mapping[str, list[Path]],
+    root: Path,
+    models: Mapping[Path, list[Path]],
+    setups: Mapping[Path, _Setup],
+) -> FoundTrial:
+    """The trial of a file of coordinates, with its model and its forces."""
+    of = _models_of(coordinates.parent, root, models)
+    exclude, setup = "", setups.get(coordinates.resolve())
+    if setup is not None:
+        every = [*of, *(path for model in models.values() for path in model)]
+        of = [path for path in every if path.name == setup.model][:1] or of
+        if of[0].name != setup.model:
+            exclude = f"its coordinates belong to {setup.model} ({setup.path.name}), which is not here"
+    source: dict[str, Path | str] = {"model": of[0], "coordinates": coordinates}
+    notes = [f"several models: {_names(of)}; the first is taken"] if len(of) > 1 else []
+    due = next((key for key in _FORCES if key in roles), None)
+    if due == "described" and "loads" in roles:
+        note = _contradiction(of[0], coordinates, roles["described"][0], roles["loads"][0])
+        if note:
+            due = "loads"
+            notes.append(note)
+    if due is None:
+        source["loads"] = PREDICTED
+        notes.append(WITHOUT_PLATES)
+    else:
+        source["moments" if due == "moments" else "loads"] = roles[due][0]
+        if len(roles[due]) > 1:
+            notes.append(f"several files may be its {due}: {_names(roles[due])}; the first is taken")
+    return FoundTrial(levels, source, {}, "OpenSim model", "", exclude, tuple(notes))
 
 
 def _setups(files: Iterable[Path]) -> dict[Path, _Setup]:
@@ -653,6 +738,17 @@ def _setups(files: Iterable[Path]) -> dict[Path, _Setup]:
             if tool.tag == "InverseKinematicsTool" and output and model:
                 setups[(path.parent / output).resolve()] = _Setup(path, model.rpartition("/")[2])
     return setups
+
+
+def _contradiction(model: Path, coordinates: Path, described: Path, table: Path) -> str:
+    """Return the note on an ExternalLoads file that contradicts the motion, "" on one that does not."""
+    fault = _described_fault(model, coordinates, described, table)
+    if not fault:
+        return ""
+    return (
+        f"{described.name} contradicts the motion ({fault}); {table.name} is taken, whose feet are found by their "
+        "contacts"
+    )
 
 
 def _described_fault(model_file: Path, coordinates: Path, described: Path, table: Path) -> str:
@@ -688,23 +784,30 @@ def _names(paths: list[Path]) -> str:
     return ", ".join(path.name for path in paths)
 
 
+def _key(path: Path, root: Path) -> _Key:
+    """Folders and name of the trial that a file is of: without what says which file of the trial it is."""
+    folders = [part for part in path.parent.relative_to(root).parts if not _says_role(part)]
+    return tuple(folders), _name_of(path)
+
+
 def _levels(path: Path, root: Path, by_name: bool = False) -> tuple[str, ...]:
-    """Folders and name of the trial that a file is of: without what says which file of the trial it is.
+    """Folders and name of the trial that a file is of, the name of the file where neither is left.
 
     by_name: whether a file that is called forces is one of the trials in its folder; else the folder is the trial.
     """
-    folders = [
-        part
-        for part in path.parent.relative_to(root).parts
-        if not {word.letters.casefold() for word in words_of(part)} <= _ROLE_WORDS
-    ]
-    name = _name_of(path) or (path.stem if by_name else "")
-    return (*folders, name) if name else tuple(folders) or (path.stem,)
+    folders, name = _key(path, root)
+    name = name or (path.stem if by_name else "")
+    return (*folders, name) if name else folders or (path.stem,)
+
+
+def _says_role(part: str) -> bool:
+    """Whether a name says only which kind of content it is of: Forces, InverseKinematics."""
+    return {word.text.casefold() for word in words_of(part)} <= _ROLE_WORDS
 
 
 def _name_of(path: Path) -> str:
     """Name of the trial that the name of a file states, "" where it says only which file of a trial it is."""
-    return "_".join(part for part in re.split(r"[_\-\s]+", path.stem) if part.casefold() not in _ROLE_WORDS)
+    return "_".join(part for part in re.split(r"[_\-\s]+", path.stem) if not _says_role(part))
 
 
 def _models_of(place: Path, root: Path, models: Mapping[Path, list[Path]]) -> list[Path]:

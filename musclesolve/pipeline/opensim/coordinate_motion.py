@@ -18,6 +18,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_increasing, check_number, check_real_array
+from musclesolve._util.message_text import few
+from musclesolve._util.time_holes import HoleLimits
 from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import InputError, input_error
 from musclesolve.motion.signals.low_pass import HALF_POWER, low_pass
@@ -47,6 +49,15 @@ SLOWEST_HZ = 5.0
 """Least plausible sampling rate of a motion [Hz]."""
 _EVEN = 1e-3
 """Largest variation of the time between frames, as a share of this time."""
+_APART = 0.2
+"""Least time to the sample before, in usual steps: nearer samples only magnify the rounding of their values."""
+_OFF_TURN = 1.5 * np.pi
+"""Median of an angle [rad] from which it lies whole turns off: legs do not turn so far, and a body that has turned
+around is nearer to zero."""
+_STEP = 1.0
+"""Largest step of an angle between two frames beside a whole turn [rad]: a greater one is another fault."""
+_FEW_TURNED = 0.25
+"""Largest share of the angles of a file in radians that may lie whole turns off; with more they are degrees."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +65,8 @@ class CoordinateMotion:
     """Coordinates (K) over frames (T).
 
     time (T,) [s]; names (K); value [rad or m], speed and acceleration, (T, K); cutoff_hz: of the filter, None
-    without a filter; file: source of the values; notes: sentences for the summary.
+    without a filter; file: source of the values; notes: sentences for the summary; resampled: the source has
+    other times, with uneven steps.
     """
 
     time: Array
@@ -65,6 +77,7 @@ class CoordinateMotion:
     cutoff_hz: float | None
     file: Path | None
     notes: tuple[str, ...] = ()
+    resampled: bool = False
 
     def by_name(self, array: Array) -> dict[str, Array]:
         """Columns of `value`, `speed` or `acceleration`, (T,), by coordinate."""
@@ -89,7 +102,7 @@ def coordinate_motion(
         coordinates: columns with names of no coordinate are ignored. The header states degrees or radians; if it does
             not, numbers beyond a full rotation in radians mean degrees, smaller numbers radians, as in OpenSim, and a
             note reports the choice. A dataset has units in its attributes, by default "rad"; arrays by name are in rad
-            and m.
+            and m. Whole turns are taken off, and uneven steps evened, each with a note.
         cutoff_hz: None leaves the values as they are.
     """
     from scipy.interpolate import make_interp_spline
@@ -131,6 +144,9 @@ def coordinate_motion(
     degrees, unit_notes = _in_degrees(table, names, values * angles)
     if degrees:
         values[:, angles] = np.radians(values[:, angles])
+    values[:, angles], turn_notes = _without_turns(
+        table, [name for name, angle in zip(names, angles, strict=True) if angle], values[:, angles], degrees
+    )
     coupled = {coupler.dependent for coupler in model.couplers}  # which follow from others, not from the file
     free = [name for name in names if name not in coupled]
     between = {name: knots for name in free if (knots := _knots(model, name)) is not None}
@@ -154,7 +170,7 @@ def coordinate_motion(
                     f"{name} is up to {far.max():.3g} rad beyond the knots of a spline that it drives ({first:.4g} to "
                     f"{last:.4g}), in {int((far > ANGLE).sum())} of {len(far)} frames: it is extrapolated there."
                 )
-    notes = [*table.sentences, *unit_notes]
+    notes = [*table.sentences, *unit_notes, *turn_notes]
     moved = [
         f"{name} at {locked.default:.3g}, the file has {column.min():.3g} to {column.max():.3g}"
         for name, column in zip(names, values.T, strict=True)
@@ -171,18 +187,28 @@ def coordinate_motion(
             count=len(table.time),
             fewest_frames=FEWEST_SPLINE_FRAMES,
         )
-    filtered = values if cutoff_hz is None else _filtered(table, values, cutoff_hz)
+    given = len(table.time)
+    time, values = _evenly(table, values, cutoff_hz)
+    resampled = time is not table.time
+    if resampled:
+        steps = np.diff(table.time)
+        notes.append(
+            f"The {given} rows of {_called(table)} lie {1000.0 * steps.min():.3g} to {1000.0 * steps.max():.3g} ms "
+            f"apart: the coordinates are interpolated to {len(time)} frames, "
+            f"{1000.0 * (time[1] - time[0]):.3g} ms apart."
+        )
+    filtered = values if cutoff_hz is None else _filtered(table, time, values, cutoff_hz)
     change = np.abs(filtered - values) * angles
     row, largest = np.unravel_index(int(change.argmax()), change.shape)
     if change[row, largest] >= _JUMP:
         notes.append(
-            f"{names[largest]} jumps at {table.time[row]:.4g} s: the filter changes it by "
+            f"{names[largest]} jumps at {time[row]:.4g} s: the filter changes it by "
             f"{np.degrees(change[row, largest]):.0f} degrees there. Correct the coordinates, or leave this time out."
         )
     ends = [(order, np.zeros(len(names))) for order in (3, 4)]
-    curve = make_interp_spline(table.time, filtered, 5, bc_type=(ends, ends))
-    rates = curve(table.time, 1), curve(table.time, 2)
-    return CoordinateMotion(table.time, names, filtered, *rates, cutoff_hz, _file(table), tuple(notes))
+    curve = make_interp_spline(time, filtered, 5, bc_type=(ends, ends))
+    rates = curve(time, 1), curve(time, 2)
+    return CoordinateMotion(time, names, filtered, *rates, cutoff_hz, _file(table), tuple(notes), resampled)
 
 
 def _knots(model: OpenSimModel, name: str) -> tuple[float, float] | None:
@@ -240,6 +266,80 @@ def _file(table: Table) -> Path | None:
     return table.path if table.path.name else None
 
 
+def _called(table: Table) -> str:
+    return table.path.name or "the table"
+
+
+def _turns(values: Array) -> tuple[Array, Array, Array]:
+    """Continuous angles (T, K) near zero [rad], without jumps by whole turns between two frames, and turns of all.
+
+    Returns the angles, the frames (T - 1, K) with a jump behind them, and the number of turns (K,) taken off.
+    """
+    turn, steps = 2.0 * np.pi, np.diff(values, axis=0)
+    jumps = -np.rint(steps / turn)
+    jumps[np.abs(steps + turn * jumps) > _STEP] = 0.0
+    angles = values.copy()
+    angles[1:] += turn * np.cumsum(jumps, axis=0)
+    middle = np.median(angles, axis=0)
+    off = np.where(np.abs(middle) > _OFF_TURN, np.rint(middle / turn), 0.0)
+    return angles - turn * off, jumps != 0.0, off
+
+
+def _without_turns(table: Table, names: list[str], values: Array, degrees: bool) -> tuple[Array, list[str]]:
+    """Angles (T, K) [rad] without whole turns, and notes in the unit of the source."""
+    angles, jumps, off = _turns(values)
+    turn, unit = (360.0, "degrees") if degrees else (2.0 * np.pi, "rad")
+    notes = []
+    for name, before, jump in zip(names, values.T, jumps.T, strict=True):
+        if jump.any():
+            row, in_unit = int(jump.argmax()), turn / (2.0 * np.pi)
+            more = int(jump.sum()) - 1
+            behind = f", and {more} time{'s' * (more > 1)} more behind" if more else ""
+            notes.append(
+                f"{name} of {_called(table)} jumps from {in_unit * before[row]:.4g} to {in_unit * before[row + 1]:.4g} "
+                f"{unit} at {table.time[row + 1]:.4g} s{behind}: an angle is the same after a full turn, so that it is "
+                "continued without the jump."
+            )
+    if off.any():
+        found = [
+            f"{name} ({turn * count:+.4g} {unit})" for name, count in zip(names, off, strict=True) if count
+        ]
+        notes.append(f"Whole turns are taken off angles of {_called(table)}: {few(found, 6)}.")
+    return angles, notes
+
+
+def _evenly(table: Table, values: Array, cutoff_hz: float | None) -> tuple[Array, Array]:
+    """Even times [s] and the values (T, K) at them, interpolated unless the steps of the source are even.
+
+    Programs that integrate a motion, as RRA does, write rows at the steps of their integrator. Rows that are nearly at
+    the same time are left out: between them the rounding of the values would be a great speed.
+    """
+    from scipy.interpolate import CubicSpline
+
+    time, steps = table.time, np.diff(table.time)
+    if np.ptp(steps) <= _EVEN * steps.mean():
+        return time, values
+    usual, limits = float(np.median(steps)), HoleLimits.from_times(time, cutoff_hz or WALKING_CUTOFF_HZ)
+    if _file(table) is None or steps.max() > limits.longest:
+        if cutoff_hz is None and _file(table) is None:
+            return time, values
+        row = int(steps.argmax())
+        raise input_error(
+            "pipeline.time_between_frames_varies",
+            file=_file(table),
+            steps=steps.min(),
+            longest=steps.max(),
+            first=time[row],
+            last=time[row + 1],
+        )
+    kept = [0]
+    for row, at in enumerate(time):
+        if at - time[kept[-1]] >= _APART * usual:
+            kept.append(row)
+    even = np.linspace(time[0], time[-1], round(float(time[-1] - time[0]) / usual) + 1)
+    return even, np.asarray(CubicSpline(time[kept], values[kept])(even))
+
+
 def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bool, list[str]]:
     """Return whether angles (T, K) are in degrees, and notes on it; columns of translations are zero."""
     if not angles.any():
@@ -264,6 +364,9 @@ def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bo
             "if they are degrees, write inDegrees=yes into the header."
         ]
     if beyond:
+        turned, jumps, off = _turns(angles)
+        if np.abs(turned).max() <= np.pi and np.mean(jumps.any(axis=0) | (off != 0.0)) <= _FEW_TURNED:
+            return False, []
         file = _file(table)
         raise input_error(
             "pipeline.angles_in_radians",
@@ -277,12 +380,8 @@ def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bo
     return False, []
 
 
-def _filtered(table: Table, values: Array, cutoff_hz: float) -> Array:
-    steps = np.diff(table.time)
-    if np.ptp(steps) > _EVEN * steps.mean():
-        raise input_error(
-            "pipeline.time_between_frames_varies", file=_file(table), steps=steps.min(), longest=steps.max()
-        )
+def _filtered(table: Table, time: Array, values: Array, cutoff_hz: float) -> Array:
+    steps = np.diff(time)
     rate = 1.0 / steps.mean()
     if rate < SLOWEST_HZ:
         raise input_error(

@@ -348,7 +348,9 @@ def model_body(
             last=time[-1],
         )
     standing = unmeasured_notes(due.unmeasured, selected)
-    notes = [*choice.notes, *axes_notes, *motion.notes, *due.notes, *standing]
+    of_model = [note for note in choice.notes if isinstance(note, WarningNote)]
+    notes = [note for note in choice.notes if note not in of_model]
+    notes += [*axes_notes, *motion.notes, *due.notes, *standing]
     notes += [*curve_notes(choice.muscles), *control_notes(choice.muscles)]
     if left := int((in_range & ~due.known).sum()):
         notes.append(f"{left} frames of the coordinates have no moments and are left out.")
@@ -447,6 +449,7 @@ def model_body(
         person=person,
         moment_table=table,
         warnings=(
+            *of_model,
             *warnings,
             *(WarningNote(sentence, "model") for sentence in contradictions),
         ),

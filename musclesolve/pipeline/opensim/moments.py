@@ -141,6 +141,8 @@ def shared_moments(
     values = coordinate_values(model, motion.by_name(motion.value))
     chain = coordinate_chain(model, values, dofs)
     moved = [name for name in model.coordinates if chain[:, number[name]].any()]
+    if motion.resampled and isinstance(source, Mapping) and "time" not in source:
+        raise input_error("pipeline.moments_at_uneven_times", where="moments", file=motion.file)
     turned = [
         candidate
         for candidate in model.joints

@@ -13,7 +13,7 @@ from musclesolve._util.names import shortened, unknown_name
 from musclesolve._util.sides import SIDES
 from musclesolve.errors import input_error
 from musclesolve.opensim.external_loads import toes_of_side
-from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle
+from musclesolve.opensim.model import PRESCRIBED, OpenSimModel, OpenSimMuscle
 
 LEFT_OUT = {"r": "_l", "l": "_r", "both": ""}
 """Side -> ending of the names to leave out."""
@@ -76,6 +76,7 @@ def shared_choice(
     requested = _known(muscles, model.muscles, "muscle", model) if muscles is not None else None
     candidates = requested or _usual_muscles(model, other)
     halved: tuple[str, ...] = ()
+    prescribed: tuple[str, ...] = ()
     toes: tuple[str, ...] = ()
     excluded = _known(without, model.coordinates, "coordinate", model)
     if dofs is None:
@@ -89,6 +90,11 @@ def shared_choice(
             across = crossed(name for name in _usual_muscles(model, "") if name.endswith(other))
             halved = tuple(name for name in shared if name in across)
             shared = tuple(name for name in shared if name not in across)
+        held = frozenset().union(
+            *(each.involved for each in model.other_constraints if each.kind == PRESCRIBED)
+        )
+        prescribed = tuple(name for name in shared if name in held and name not in excluded)
+        shared = tuple(name for name in shared if name not in prescribed)
         of_toes = _of_toes(model)
         toes = tuple(name for name in shared if name in of_toes and name not in excluded)
         shared = tuple(name for name in shared if name not in (*toes, *excluded))
@@ -113,6 +119,8 @@ def shared_choice(
         )
     # an unsupported constraint makes the moment of a coordinate depend on other coordinates
     for constraint in model.other_constraints:
+        if constraint.kind == PRESCRIBED:
+            continue
         if constrained := [name for name in shared if name in constraint.involved]:
             raise input_error(
                 "pipeline.constraint_ties_coordinates",
@@ -129,6 +137,8 @@ def shared_choice(
         ),
         "Coordinates of the toes left out: {}. Ground reactions act on the foot as a whole, and do not show the moment "
         "at the toes; name all coordinates to share it.": toes,
+        "Coordinates left out, which the model prescribes over time: {}. Their values come from the file, and the "
+        "prescription bears their moments; name all coordinates to share these.": prescribed,
         "Coordinates left out as requested: {}.": excluded,
         "Muscles left out, which the model switches off: {}.": [
             name for name, muscle in model.muscles.items() if not muscle.enabled and name not in candidates

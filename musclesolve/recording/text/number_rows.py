@@ -492,6 +492,7 @@ def timed_rows(
     repeated: Mapping[str, str],
     count: str | None = None,
     rate_hz: float | None = None,
+    drop_repeats: bool = False,
 ) -> tuple[Array, Array, NDArray[np.int64], tuple[str, ...], str]:
     """Read all rows of a recording with checked times on their even grid.
 
@@ -505,7 +506,8 @@ def timed_rows(
         kind: "marker" or "column", of n names.
         names: n names.
         repeated: repeated name -> its places in the file. count: the number of rows in the header, "" if not stated;
-            None if the format has no such number. rate_hz: the rate in the header [Hz].
+            None if the format has no such number. rate_hz: the rate in the header [Hz]. drop_repeats: leave out rows
+            that repeat the row before, time included.
 
     Returns: Times (T,) [s], values (T, n, ...) with NaN for repeated names, the line of every row (T,), notes for the
         results, and a warning if the header states another number of rows, else "".
@@ -531,9 +533,18 @@ def timed_rows(
         cut = reader.open_end and count.isdecimal()
         warning = f"{warning}; the last row is left out." if cut else f"{warning}, or edited."
         kept = kept - cut
-    even, notes = checked_times(printed[:kept], line_numbers[:kept], reader.path, rate_hz)
-    notes = (*repeated_notes(kind, repeated, reader.path), *notes)
-    return even, numbers[:kept], line_numbers[:kept], notes, warning
+    printed, numbers, line_numbers = printed[:kept], numbers[:kept], line_numbers[:kept]
+    notes = repeated_notes(kind, repeated, reader.path)
+    if drop_repeats and (np.diff(printed) == 0.0).any() and even_grid(printed, rate_hz) is None:
+        twice = np.zeros(kept, dtype=bool)
+        for row in np.flatnonzero(np.diff(printed) == 0.0) + 1:
+            twice[row] = np.array_equal(numbers[row], numbers[row - 1], equal_nan=True)
+        if twice.any():
+            at = shortened([str(line) for line in line_numbers[twice]], _MOST_NAMED)
+            notes = (*notes, f"{name} repeats rows of the same time, which are left out: line {at}.")
+            printed, numbers, line_numbers = printed[~twice], numbers[~twice], line_numbers[~twice]
+    even, of_times = checked_times(printed, line_numbers, reader.path, rate_hz)
+    return even, numbers, line_numbers, (*notes, *of_times), warning
 
 
 def _all_at_once(

@@ -11,7 +11,7 @@ MOT and STO files: named columns over time, as text.
 
 A header of ``name=value`` lines (older files: ``name value``) up to ``endheader``, one line of column names that
 begins with ``time``, then one row per sample. Files of OpenSim 4 state neither ``nRows`` nor ``nColumns``: columns and
-rows are counted. Many state no ``inDegrees``.
+rows are counted. Many state no ``inDegrees``. Its tools write the last state of an integration twice.
 """
 
 import re
@@ -280,6 +280,7 @@ def read_mot(path: str | Path) -> Table:
             tuple(columns),
             repeated,
             _stated_count(header, _ROWS),
+            drop_repeats=True,
         )
     degrees = header["indegrees"].casefold() if "indegrees" in header else None
     if degrees not in (None, "yes", "no"):

@@ -32,7 +32,7 @@ def cutoff_findings(service: Path, trial: str, **options: float) -> list[str]:
 
 def test_a_jump_is_not_filtered_as_a_walk_and_the_remedy_works(service: Path) -> None:
     (said,) = cutoff_findings(service, "DJ1")
-    assert "6 Hz" in said and "--cutoff-hz 15" in said and "3 flights" in said
+    assert "6 Hz" in said and "--cutoff-hz 15" in said and "2 flights" in said
     assert cutoff_findings(service, "DJ1", cutoff_hz=15.0) == []
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from model_faults import (
     LOAD_FAULTS,
@@ -24,6 +26,7 @@ from thorough import THOROUGH
 
 from musclesolve.checking.check import check
 from musclesolve.checking.model.examine import findings_of_body
+from musclesolve.checking.model.load_units_and_axes import moved
 from musclesolve.results.finding import Finding, codes
 
 SOUND = {
@@ -35,8 +38,15 @@ SOUND = {
     "overground": {"contact_without_force"},
 }
 """What is reported of the sound trials, and why it is true."""
-NOT_SHOWN = {("moments_140_percent", "treadmill 1"), ("moments_140_percent", "treadmill 3")}
-"""The model has no arms and the moments are of one that has: 1.4 times these are 1.15 times those of the model."""
+NOT_SHOWN = {
+    # the model has no arms and the moments are of one that has: 1.4 times these are 1.15 times those of the model
+    ("moments_140_percent", "treadmill 1"),
+    ("moments_140_percent", "treadmill 3"),
+    # free moments of a few newton meters
+    ("free_moment_reversed", "overground"),
+    ("free_moment_reversed", "service"),
+}
+"""Faults that these trials cannot show."""
 
 
 @cache
@@ -67,8 +77,9 @@ def label(case: object) -> str:
 def test_each_fault_of_loads_and_coordinates_is_found(fault: ModelFault, name: str) -> None:
     found = findings_of_body(fault.spoil(trials()[name]).body())
     own = {each.code for each in found} & set(fault.codes)
-    assert own or not fault.codes, [str(each) for each in found]
-    if not fault.codes:
+    shown = fault.codes and (fault.name, name) not in NOT_SHOWN
+    assert own or not shown, [str(each) for each in found]
+    if not shown:
         assert {each.code for each in found} == SOUND[name]
 
 
@@ -99,6 +110,19 @@ def test_sound_trials_have_no_finding_that_is_not_true(name: str) -> None:
     found = findings_of_body(trials()[name].sound)
     assert {each.code for each in found} == SOUND[name], [str(each) for each in found]
     assert not any(each.severity == "error" for each in found)
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_points_30_mm_to_the_side_are_found(name: str) -> None:
+    """By the balance of the whole wrench, as in a recording; the repair brings them back to within its error."""
+    trial = trials()[name]
+    to_side = moved(np.array([0.0, 0.0, 0.03]))
+    found = findings_of_body(replace(trial, loads=to_side(trial.loads)).body())
+    (own,) = (each for each in found if each.code == "pressure_offset")
+    assert own.repair is not None and own.severity == "warning"
+    repaired = own.repair(trial.loads)
+    change = [load.point - given.point for load, given in zip(repaired, trial.loads, strict=True)]
+    assert min(part[:, 2].mean() for part in change) == pytest.approx(-0.03, abs=0.015)
 
 
 def test_sound_moments_have_none() -> None:

@@ -345,3 +345,73 @@ def test_forces_as_they_are_stated_unless_the_motion_contradicts(
     (tmp_path / "walk_loads.xml").write_text(text.replace(old, new, 1 if old else 0), encoding="utf-8")
     (trial,) = study_trials(tmp_path).trials
     assert Path(trial.source["loads"]).name == taken and bool(trial.notes) == (taken == "walk_grf.mot")
+
+
+def _a_model_folder(folder: Path, *, coordinates: tuple[str, ...], forces: str, moments: str) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "m.osim").write_text(MODEL, encoding="utf-8")
+    for name in coordinates:
+        angles(folder / name)
+    columns(folder / forces, *(f"ground_force_{part}" for part in ("vx", "vy", "vz", "px", "py", "pz")))
+    columns(folder / moments, "hip_flexion_r_moment", "knee_angle_r_moment")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "forces", "moments"),
+    [
+        (("task_InverseKinematics.mot", "task_Kinematics_q.sto"), "task_grf.mot", "task_InverseDynamics.sto"),
+        (("ik.mot",), "grf.mot", "id.sto"),
+        (("subject01_walk1_ik.mot",), "GRF_filtered.mot", "results_InverseDynamics.sto"),
+    ],
+)
+def test_files_of_opensims_tools_belong_together(
+    tmp_path: Path, coordinates: tuple[str, ...], forces: str, moments: str
+) -> None:
+    """The names by which its tools call their output say the kind; forces of another name are of the only motion."""
+    folder = _a_model_folder(tmp_path / "S1", coordinates=coordinates, forces=forces, moments=moments)
+    trials = study_trials(folder).trials
+    assert [Path(trial.source["coordinates"]).name for trial in trials] == list(coordinates)
+    assert {Path(trial.source["loads"]).name for trial in trials} == {forces}
+    code, said = call(folder)
+    assert code == 0 and forces in said and "predicted" not in said
+
+
+def test_forces_that_may_be_of_several_motions_are_left_to_decide(tmp_path: Path) -> None:
+    folder = _a_model_folder(
+        tmp_path / "S1", coordinates=("a_ik.mot", "b_ik.mot"), forces="c_grf.mot", moments="c_id.sto"
+    )
+    assert all(trial.source["loads"] == "predicted" for trial in study_trials(folder).trials)
+    code, said = call(folder)
+    assert code == 0 and "whose name does not show it: c_grf.mot, c_id.sto" in " ".join(said.split())
+
+
+def test_a_model_beside_a_recording_has_its_command(tmp_path: Path) -> None:
+    """Markers make a trial file of the recording; the model beside them has a command of its own."""
+    folder = recordings(tmp_path / "S1")
+    (folder / "m.osim").write_text(MODEL, encoding="utf-8")
+    angles(folder / "walk_ik.mot")
+    columns(folder / "walk_id.sto", "hip_flexion_r_moment", "knee_angle_r_moment")
+    code, said = call(folder)
+    words = f"--model {folder}/m.osim --coordinates {folder}/walk_ik.mot --moments {folder}/walk_id.sto"
+    assert code == 0 and words in " ".join(said.split())
+    assert "neither forces" not in said
+
+
+def test_a_b3d_file_names_its_road(tmp_path: Path) -> None:
+    (tmp_path / "S1").mkdir()
+    (tmp_path / "S1" / "S1.b3d").write_bytes(bytes(8))
+    code, said = call(tmp_path / "S1")
+    assert code and f"musclesolve init --study {tmp_path / 'S1'}" in " ".join(said.split())
+
+
+def test_a_simulated_motion_is_not_filtered(tmp_path: Path) -> None:
+    """RRA writes the last step of its integrator twice; its motion is smooth already."""
+    folder = _a_model_folder(
+        tmp_path / "S1", coordinates=("walk_Kinematics_q.sto",), forces="walk_grf.mot", moments="walk_id.sto"
+    )
+    assert "cutoff_hz = 6.0" in draft_folder(folder).trials[0].text
+    path = folder / "walk_Kinematics_q.sto"
+    text = path.read_text(encoding="utf-8").replace("nRows=5", "nRows=6").rstrip("\n")
+    path.write_text(f"{text}\n{text.splitlines()[-1]}\n", encoding="utf-8")
+    assert 'cutoff_hz = "none"' in draft_folder(folder).trials[0].text

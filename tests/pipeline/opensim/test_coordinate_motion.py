@@ -12,7 +12,7 @@ from small_model import TEXT, save_model
 from small_model_motion import TIME, is_angle, save_inputs, small_motion
 
 from musclesolve import read_osim
-from musclesolve.files import Table, write_mot
+from musclesolve.files import Table, read_mot, write_mot
 from musclesolve.opensim import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 
@@ -185,3 +185,68 @@ def test_a_jump_and_a_locked_coordinate_that_moves_are_noted(small: OpenSimModel
     text = TEXT.replace('<Coordinate name="ankle_b_r">', '<Coordinate name="ankle_b_r"><locked>true</locked>')
     (note,) = coordinate_motion(read_osim(save_model(tmp_path, text)), given).notes
     assert "ankle_b_r at 0.1" in note
+
+
+def test_whole_turns_are_taken_off_and_said(small: OpenSimModel, tmp_path: Path) -> None:
+    """All frames one turn off, as of a published inverse kinematics, and a jump by a turn within the file."""
+    given = small_motion(small)
+    plain = coordinate_motion(small, given)
+    turned = {**given, "knee_r": given["knee_r"] - 2.0 * np.pi}
+    found = coordinate_motion(small, turned)
+    np.testing.assert_allclose(found.value, plain.value, atol=1e-9)
+    (note,) = found.notes
+    assert "Whole turns" in note and "knee_r (-6.283 rad)" in note
+    jump = {**given, "knee_r": given["knee_r"] + 2.0 * np.pi * (TIME > 0.5 * TIME[-1])}
+    found = coordinate_motion(small, jump)
+    np.testing.assert_allclose(found.value, plain.value, atol=1e-9)
+    (note,) = found.notes
+    assert "knee_r of the table jumps from" in note and "full turn" in note
+    path = angles_file(tmp_path, small, True, np.degrees(1.0))
+    degrees = read_mot(path)
+    values = degrees.values.copy()
+    values[:, degrees.names.index("knee_r")] -= 360.0
+    write_mot(path, Table(TIME, degrees.names, values, True, path), decimals=12)
+    found = coordinate_motion(small, path)
+    np.testing.assert_allclose(found.value, plain.value, atol=1e-9)
+    assert "ik.mot: knee_r (-360 degrees)" in found.notes[0]
+
+
+def test_a_person_who_has_turned_around_has_no_whole_turn(small: OpenSimModel) -> None:
+    given = small_motion(small)
+    around = {**given, "knee_r": given["knee_r"] + np.pi}
+    assert coordinate_motion(small, around).notes == ()
+
+
+def test_steps_of_an_integrator_are_evened(small: OpenSimModel, tmp_path: Path) -> None:
+    """Rows as RRA writes them: steps of its integrator, some nearly at the same time, and the last row twice."""
+    rate, generator = 500.0, np.random.default_rng(3)
+    even = np.arange(501) / rate
+    time = np.sort(
+        np.concatenate([even, even[generator.integers(1, 499, 40)] + generator.uniform(1e-5, 1e-3, 40)])
+    )
+    angle = np.degrees(0.4 * np.sin(2.0 * np.pi * time))
+    time, angle = np.append(time, time[-1]), np.append(angle, angle[-1])
+    path = tmp_path / "Kinematics_q.sto"
+    rows = "".join(f"{t:.10f}\t{a:.8f}\n" for t, a in zip(time, angle, strict=True))
+    head = f"Coordinates\nversion=1\nnRows={len(time)}\nnColumns=2\ninDegrees=yes\nendheader\ntime\tknee_r\n"
+    path.write_text(head + rows, encoding="utf-8")
+    for cutoff in (6.0, None):
+        found = coordinate_motion(small, path, cutoff)
+        np.testing.assert_allclose(found.time, even, atol=1e-12)
+        inside, omega = slice(60, -60), 2.0 * np.pi
+        expected = -0.4 * omega**2 * np.sin(omega * even)
+        np.testing.assert_allclose(found.acceleration[inside, 0], expected[inside], atol=0.02)
+        assert found.resampled
+        assert "repeats rows" in found.notes[0] and f"line {7 + len(time)}" in found.notes[0]
+        assert "501 frames, 2 ms apart" in found.notes[1]
+
+
+def test_a_hole_between_rows_is_refused_with_its_times(small: OpenSimModel, tmp_path: Path) -> None:
+    path = angles_file(tmp_path, small, False, 1.0)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    start = lines.index("endheader") + 2
+    kept = [line for line in [*lines[: start + 20], *lines[start + 40 :]] if not line.startswith("nRows")]
+    path.write_text("\n".join([*kept, ""]), encoding="utf-8")
+    with refused("uneven_sampling", "ik.mot", "from ") as error:
+        coordinate_motion(small, path)
+    assert "no cut-off" not in str(error.value)

@@ -1,0 +1,173 @@
+"""Small errors of plates under a model, by the balance of all six components: displaced points, reversed free moments.
+
+The statistics are the same as for recordings (`forces/plate_balance.py`); here the residual is about the root of the
+model, and each of its bodies may have an error of its mass.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve.checking.forces.plate_balance import (
+    ALOFT,
+    CARRIED,
+    CLEAR,
+    FACTOR,
+    FOUND,
+    HARMLESS,
+    REVERSED,
+    SHORTEST_BALANCE,
+    BalanceFit,
+    Observed,
+    accusations,
+    likeliest,
+    observed,
+)
+from musclesolve.checking.model.load_balance import flight_spans
+from musclesolve.checking.model.load_units_and_axes import UNCLEAR, best_fit, each_load, moved, where_loads
+from musclesolve.checking.model.model_case import CAP, ModelCase
+from musclesolve.opensim.model import TO_GLOBAL
+from musclesolve.results.finding import Finding, finding
+
+ROOT_HEIGHT = 0.55
+"""Height of the pelvis over the floor, as a share of the stature."""
+UNLOADED = ("contact_without_force", "unbalanced")
+"""Findings on frames that this check leaves out."""
+SMALLEST_BODY = 0.01
+"""Share of the mass of the model from which an error of the mass of a body counts."""
+
+
+@dataclass(frozen=True)
+class _Plate:
+    """The foot on a plate."""
+
+    side: str
+
+
+def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
+    """The balance of a model, and the axes (3, 3) forward, left and up in its ground; None with too little known."""
+    fixed = case.fixed
+    loads, time = case.loads, case.time
+    fitting = best_fit(case)
+    if fitting is None or fitting.misfit > UNCLEAR:
+        return None
+    # a wrong mass, which another check finds, is no error of a plate
+    given = [fitting.scale * case.acting([load]) for load in loads]
+    left = fixed.due - np.sum(given, axis=0)
+    known = case.covered(loads, time) & (np.linalg.norm(left[:, 3:], axis=1) < CAP * fixed.weight)
+    known &= np.isfinite(left).all(axis=1)
+    if not fixed.soles or known.sum() < SHORTEST_BALANCE * fixed.rate:
+        return None
+    root = next(joint for joint in fixed.model.joints if joint.inboard.body == "ground").outboard.body
+    ahead = fixed.bodies.pose.rotation[:, fixed.model.body_number[root], :, 0].mean(axis=0) @ TO_GLOBAL.T
+    ahead = ahead * [1.0, 1.0, 0.0] / np.linalg.norm(ahead[:2])
+    axes = np.stack([ahead, np.cross([0.0, 0.0, 1.0], ahead), [0.0, 0.0, 1.0]]) @ TO_GLOBAL
+
+    def turned(wrench: Array) -> Array:
+        """Moment and force (T, 6) in the ground as force and moment forward, left and up."""
+        return np.concatenate([wrench[:, 3:] @ axes.T, wrench[:, :3] @ axes.T], axis=1)
+
+    height = float(np.median(fixed.origin[:, 1] - np.min([sole.lowest for sole in fixed.soles], axis=0)))
+    twists = [fitting.scale * case.acting([replace(load, force=np.zeros_like(load.force))]) for load in loads]
+    segments = {}
+    for name, body in fixed.model.masses.items():
+        share = body.mass / fixed.model.mass
+        if share > SMALLEST_BODY:
+            own = fixed.about_root(fixed.need[:, fixed.model.body_number[name]])
+            segments[name] = turned(own - share * fixed.due)[known]
+    total = turned(np.sum(given, axis=0))
+    fit = BalanceFit(
+        time=time[known],
+        residual=turned(left)[known],
+        size=fixed.weight * np.array([1.0, 1.0, 1.0, *[height / ROOT_HEIGHT] * 3]),
+        wrench=[turned(each)[known] for each in given],
+        twist=[turned(each)[known] for each in twists],
+        change=np.gradient(total, time, axis=0)[known],
+        segments=segments,
+    )
+    return fit, axes
+
+
+def whole_wrench(case: ModelCase) -> Iterator[Finding]:
+    """Find plates that are displaced, or whose free moment has the wrong sign, where nothing else was found."""
+    harmless = (*HARMLESS, *UNLOADED)
+    if any(
+        each.severity != "note" and each.code not in harmless and each.repair is None
+        for each in case.findings
+    ):
+        return
+    sides = [
+        next((sole.side for sole in case.fixed.soles if load.body in sole.bodies), None)
+        for load in case.loads
+    ]
+    measured = None if None in sides or len(flight_spans(case)) else balance_of_model(case)
+    if measured is None:
+        return
+    fit, axes = measured
+    step, weight = float(np.median(np.diff(fit.time))), fit.size[0]
+    upward = [wrench[:, 2] for wrench in fit.wrench]
+    judged = []
+    for k, force in enumerate(upward):
+        others = np.sum([f for f, side in zip(upward, sides, strict=True) if side != sides[k]], axis=0)
+        if step * float(np.sum(force * (others < ALOFT * weight))) / weight >= CARRIED:
+            judged.append(k)
+    plates = tuple(_Plate(side) for side in sides if side is not None)
+    sample = observed(fit, [], plates, judged)
+    every = len(judged) == len(case.loads) > 1
+    for _ in [] if case.found("pressure_offset") else judged:
+        # where mass and loads disagree one plate alone is not accused: what it lacks may be of the mass
+        names = [] if case.found("mass") else [f"place {k}" for k in judged]
+        names += ["place"] * every
+        found = accusations(sample, names)
+        if not found:
+            break
+        name = likeliest(found)
+        yield _displaced(case, name, found[name].size, found[name].deviation, axes)
+        sample = sample.freed(name, FOUND)
+    yield from _reversed(case, sample, judged, every)
+
+
+def _displaced(case: ModelCase, name: str, size: Array, deviation: Array, axes: Array) -> Finding:
+    names = (case.loads[int(name.split()[1])].name,) if " " in name else ()
+    offset = np.array([*size, 0.0]) @ axes
+    error = np.abs(np.array([*deviation, 0.0]) @ axes)
+    values = {
+        "loads": names[0] if names else "all loads",
+        "size": float(np.linalg.norm(size)),
+        "along_x": -offset[0],
+        "along_z": -offset[2],
+        "error_x": error[0],
+        "error_z": error[2],
+        "limit": 0.012,
+    }
+    repair = moved(offset, names)
+    return finding(
+        "pressure_offset.loads", "warning", values, where_loads(case), repair, cost=case.cost(repair)
+    )
+
+
+def _reversed(case: ModelCase, sample: Observed, judged: list[int], every: bool) -> Iterator[Finding]:
+    groups = {"twist": judged} if every else {}
+    groups |= {f"twist {k}": [k] for k in judged}
+    for name, plates in groups.items():
+        if not sample.terms[name].effect.any():
+            continue
+        fit = sample.fit(name)
+        (correction,), (deviation,) = fit.size, fit.deviation
+        evidence = (correction**2 - (correction + 2.0) ** 2) / (2.0 * (deviation**2 + FACTOR**2))
+        if -correction < CLEAR * deviation or evidence < REVERSED:
+            continue
+        names = [case.loads[k].name for k in plates]
+        repair = each_load(lambda load: replace(load, moment=-load.moment), names)
+        values = {
+            "loads": ", ".join(names),
+            "factor": 1.0 + correction,
+            "uncertain": deviation,
+            "odds": min(np.exp(evidence), 1000.0),
+        }
+        yield finding(
+            "free_moment.loads", "warning", values, where_loads(case), repair, cost=case.cost(repair)
+        )
+        return
