@@ -78,6 +78,9 @@ def test_the_errors_can_be_caught_by_their_public_names():
 
 def test_a_solution_introduces_itself_in_a_line():
     problem = ms.Problem(np.ones((3, 1, 2)), np.full((3, 1), 10.0), np.full((3, 2), 100.0), np.full(2, 100.0))
+    assert repr(problem).startswith(
+        "<Problem of 3 frames, 2 muscles, 1 moments: moment_arm 1 to 1 m, moment 10"
+    )
     solution = ms.solve(problem)
     assert (
         repr(solution)
