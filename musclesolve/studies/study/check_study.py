@@ -30,7 +30,7 @@ class StudyCheck:
         reports: trial -> its report.
         refused: trial -> reason why it cannot be checked.
         notes: on the study.
-        of_folder: whether the trials are those of a folder, and `path` is the folder.
+        of_folder: whether `path` is a folder with the trial files, and no study file.
     """
 
     path: Path
