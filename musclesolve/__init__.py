@@ -5,6 +5,6 @@ names of a whole analysis there are `signals`, `cameras`, `files`, `dynamics`, `
 `opensim`, `live`, `studies`, `synthetic`, `plotting` and `data`, listed in docs/api.md.
 """
 
-import lazy_loader
+from musclesolve._util import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names.attach_stub(__name__, __file__)

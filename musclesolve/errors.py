@@ -46,8 +46,10 @@ class MuscleSolveError(Exception):
     """
 
 
-class InputError(MuscleSolveError):
+class InputError(MuscleSolveError, ValueError):
     """A fault of the input: the file, the place in the file, the fault and the remedy in one message.
+
+    It is a ValueError, too: `except InputError` stands before `except ValueError`.
 
     Args:
         problem: what is wrong, with the offending value.

@@ -209,6 +209,9 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         list_commands.person: (),
         list_commands.markers: (),
         list_commands.faults: (),
+        list_commands.costs: BOTH,
+        list_commands.solvers: BOTH,
+        list_commands.figures: BOTH,
         list_commands.benchmark: BOTH,
     },
 }

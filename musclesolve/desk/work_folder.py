@@ -158,6 +158,8 @@ def _unpacked(name: str, source: Path, folder: Path) -> Iterator[Path]:
                 with archive.open(entry) as packed, target.open("wb") as out:
                     left = _copied(packed, out, left, name)
                 yield target
+    except InputError:
+        raise
     except UNREADABLE as error:
         raise input_error("desk.cannot_unpacked", where="upload", name=name, error=error) from error
 

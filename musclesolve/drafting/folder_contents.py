@@ -151,6 +151,8 @@ def folder_contents(folder: Path, chosen: Sequence[Path] | None = None) -> Folde
             if chosen is None
             else list(chosen)
         )
+    except InputError:
+        raise
     except (OSError, ValueError) as reason:
         raise input_error(
             "drafting.folder_not_read",

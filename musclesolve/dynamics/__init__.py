@@ -6,6 +6,6 @@ the nearest consistent motion, inverse dynamics by independent routes, and forwa
 what they compute in docs/dynamics.md; planar models are in `musclesolve.dynamics.planar`.
 """
 
-import lazy_loader
+from musclesolve._util import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names.attach_stub(__name__, __file__)

@@ -1,5 +1,5 @@
 """Muscles on a skeleton: lengths, rates, moment arms, Hill capacity and passive force."""
 
-import lazy_loader
+from musclesolve._util import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names.attach_stub(__name__, __file__)

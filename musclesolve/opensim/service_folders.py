@@ -175,8 +175,9 @@ def _trial(
 
 def stated_subject(path: Path) -> dict[str, Any]:
     """Return the subject by `_subject.json` of AddBiomechanics; zero and values that are no numbers are ignored."""
+    lines = read_lines(path)
     try:
-        content = json.loads("\n".join(read_lines(path)))
+        content = json.loads("\n".join(lines))
     except (ValueError, RecursionError):
         return {}
     content = content if isinstance(content, dict) else {}

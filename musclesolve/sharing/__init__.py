@@ -13,6 +13,6 @@ Stands alone on arrays: nothing here knows of bodies, muscle paths or files. `co
 that list the registries; the classes are imported from the packages of the same names.
 """
 
-import lazy_loader
+from musclesolve._util import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names.attach_stub(__name__, __file__)

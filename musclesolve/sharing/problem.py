@@ -100,7 +100,13 @@ _NUMBERS_IN_USE = (
 """Optional arrays whose numbers have to be finite in a frame that is solved."""
 
 
-@dataclass(frozen=True, eq=False)
+def _range_of(array: Array) -> tuple[float, float]:
+    """The least and the greatest finite number; NaN where there is none."""
+    finite = array[np.isfinite(array)]
+    return (float(finite.min()), float(finite.max())) if finite.size else (np.nan, np.nan)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Problem:
     """A force-sharing problem: activations that produce the joint moments of each frame at the least cost.
 
@@ -184,6 +190,16 @@ class Problem:
     single_frame: bool = field(init=False, repr=False)
     frame_number: Indices | None = field(init=False, repr=False, default=None)  # among `whole_frames`
     whole_frames: int = field(init=False, repr=False, default=0)
+
+    def __repr__(self) -> str:
+        """The sizes in one line, and the ranges of the leading arrays with their units."""
+        frames, dofs, muscles = self.moment_arm.shape
+        ranges = (
+            f"{name} {low:.3g} to {high:.3g} {unit}"
+            for name, unit in (("moment_arm", "m"), ("moment", "N m"), ("force_capacity", "N"))
+            for low, high in [_range_of(getattr(self, name))]
+        )
+        return f"<Problem of {frames} frames, {muscles} muscles, {dofs} moments: {', '.join(ranges)}>"
 
     def __post_init__(self) -> None:
         labels = {name: _labels(getattr(self, name)) for name in ARRAY_AXES}

@@ -136,6 +136,8 @@ class MotionCost:
             force = casadi.DM(problem.force_capacity.T) * activation
             value = self.function(activation, force, SimpleNamespace(**data, **unknowns))
             value = casadi.MX(value)
+        except InputError:
+            raise
         except FAULTS as error:
             shapes = {name: getattr(part, "shape", "list") for name, part in data.items()}
             raise InputError(

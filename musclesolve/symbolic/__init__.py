@@ -1,5 +1,5 @@
 """Muscles as CasADi functions: from a pose to lengths, moment arms, forces and moments, with exact derivatives."""
 
-import lazy_loader
+from musclesolve._util import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names.attach_stub(__name__, __file__)

@@ -8,6 +8,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text, few
+from musclesolve._util.names import unknown_name
 from musclesolve.errors import input_error
 from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.markers.marker_set import marker_sets
@@ -48,14 +49,14 @@ class RecordingOptions(SyntheticSettings):
         )
         self._need("steps", of_a_foot, "a list of contacts such as r2 and l2")
         known, plain = faults(), not self.cameras and self.marker_set is None
-        self._need(
-            "faults", self.faults is not None and set(self.faults) <= set(known), f"some of {few(known, 20)}"
-        )
+        self._need("faults", self.faults is not None, f"some of {few(known, 20)}")
+        for name in self.faults:
+            if name not in known:
+                raise unknown_name(name, "fault", known, where="faults")
         self._need("faults", plain or not self.faults, "none of them with cameras or a marker set")
         sets = marker_sets()
-        self._need(
-            "marker_set", self.marker_set is None or self.marker_set in sets, "one of " + ", ".join(sets)
-        )
+        if self.marker_set is not None and self.marker_set not in sets:
+            raise unknown_name(self.marker_set, "marker set", sets, where="marker_set")
         self._need("cameras", self.cameras != 1, "0, or 2 to 100 cameras")
         plain = plain and not self.faults
         self._need(

@@ -4,6 +4,6 @@
 of given capacities within limits on the rate of activation; both by the same method, with the same certificate.
 """
 
-import lazy_loader
+from musclesolve._util import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names.attach_stub(__name__, __file__)

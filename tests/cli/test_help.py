@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+import musclesolve as ms
 from musclesolve.checking.check import check
 from musclesolve.cli import app as cli
 from musclesolve.cli.app import EXIT_CODES, examples
@@ -15,7 +17,11 @@ from musclesolve.sharing.cost.cost_registry import REGISTRY as COSTS
 
 COMMANDS = typer.main.get_command(cli.app).commands
 LINES = [(name, line) for name, lines in examples().items() for line in lines]
-QUICK = [line for name, line in LINES if name in ("muscles", "markers", "faults", "synthesize")]
+QUICK = [
+    line
+    for name, line in LINES
+    if name in ("muscles", "markers", "faults", "costs", "solvers", "figures", "synthesize")
+]
 
 
 def call(*words: str, **environment: str):
@@ -71,3 +77,17 @@ def test_typer_without_rich_prints_them_too(monkeypatch):
     done = call("markers", "--help")
     assert done.output.index("Usage:") < done.output.index("Examples:\n")
     assert "musclesolve markers plug_in_gait" in done.output
+
+
+@pytest.mark.parametrize(
+    ("name", "default"), [("costs", "joint_weighted_activation"), ("solvers", "batch"), ("figures", None)]
+)
+def test_lists_have_the_names_of_the_program_and_mark_the_default(name, default):
+    rows = json.loads(call(name, "--json").output)[name]
+    shown = call(name).output
+    assert all(row["name"] in shown for row in rows)
+    if default:
+        assert {row["name"] for row in rows} == set(getattr(ms, name)())
+        assert [row["name"] for row in rows if row["default"]] == [
+            default
+        ] and f"{default} (default)" in shown

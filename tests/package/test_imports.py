@@ -14,7 +14,7 @@ import pytest
 import musclesolve
 
 ROOT = Path(musclesolve.__file__).parents[1]
-BASE = ("errors", "constants", "version", "data", "_util", "settings")
+BASE = ("errors", "constants", "version", "_util", "data", "settings")
 NAMESPACES = ("signals", "cameras", "files")
 """Modules of names for users."""
 ORDER = (
@@ -163,8 +163,8 @@ def test_inner_packages_are_docstrings_or_facades():
         docstring, *rest = tree(path).body
         assert isinstance(docstring, ast.Expr) and isinstance(docstring.value, ast.Constant), name
         shown = [ast.unparse(statement) for statement in rest]
-        names = "lazy_loader.attach_stub(__name__, __file__)"
-        facade = ["import lazy_loader", f"__getattr__, __dir__, __all__ = {names}"]
+        names = "lazy_names.attach_stub(__name__, __file__)"
+        facade = ["from musclesolve._util import lazy_names", f"__getattr__, __dir__, __all__ = {names}"]
         assert shown in ([], facade), name
 
 

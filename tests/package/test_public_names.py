@@ -71,14 +71,30 @@ def test_every_public_name_is_described_and_arrays_have_units():
 def test_the_errors_can_be_caught_by_their_public_names():
     with pytest.raises(ms.InputError):
         ms.solve(None)
-    assert issubclass(ms.InputError, ms.MuscleSolveError)
+    assert issubclass(ms.InputError, ms.MuscleSolveError) and issubclass(ms.InputError, ValueError)
+    with pytest.raises(ValueError, match="there is no cost"):
+        ms.run(ms.data.reference_stride(), cost="stress_cubd")
 
 
 def test_a_solution_introduces_itself_in_a_line():
     problem = ms.Problem(np.ones((3, 1, 2)), np.full((3, 1), 10.0), np.full((3, 2), 100.0), np.full(2, 100.0))
+    assert repr(problem).startswith(
+        "<Problem of 3 frames, 2 muscles, 1 moments: moment_arm 1 to 1 m, moment 10"
+    )
     solution = ms.solve(problem)
     assert (
         repr(solution)
         == "<Solution of 3 frames, 2 muscles, 1 moments by 'batch' for 'joint_weighted_activation': 3 solved>"
     )
     assert repr(solution.drop_frame_axis()).startswith("<Solution of 1 frames, 2 muscles")
+
+
+@pytest.mark.parametrize(
+    ("within", "name", "meant"),
+    [(ms, "runn", "run"), (ms.sharing, "solv", "solve"), (ms.plotting, "activation", "activations")],
+    ids=["runn", "solv", "activation"],
+)
+def test_an_unknown_name_suggests_the_nearest(within, name, meant):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'; did you mean '{meant}'"):
+        getattr(within, name)
+    assert not hasattr(within, "_repr_nothing_")

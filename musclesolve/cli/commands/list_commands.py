@@ -1,4 +1,4 @@
-"""Commands on the contents of the package: `muscles`, `person`, `markers`, `faults` and `benchmark`."""
+"""Commands on the contents of the package, such as `muscles` and `costs`, and `benchmark`."""
 
 from __future__ import annotations
 
@@ -119,6 +119,42 @@ def faults() -> None:
     from musclesolve.cli.tables.list_tables import fault_table
 
     console().print(fault_table())
+
+
+def costs() -> None:
+    """List the costs: formula, and for whom each is; the default is marked."""
+    from musclesolve.cli.tables.list_tables import cost_rows
+
+    _listed("costs", ("name", "formula", "use"), cost_rows(), "--cost NAME, ms.costs()")
+
+
+def solvers() -> None:
+    """List the solvers: what each is, and how to install it; the default is marked."""
+    from musclesolve.cli.tables.list_tables import solver_rows
+
+    _listed("solvers", ("name", "what", "installed"), solver_rows(), "--solver NAME, ms.solvers()")
+
+
+def figures() -> None:
+    """List the figures that `plot --figure` draws again: of what, and the variable that each needs."""
+    from musclesolve.cli.tables.list_tables import figure_rows
+
+    _listed("figures", ("name", "of", "needs"), figure_rows(), "musclesolve plot RESULT.nc --figure NAME")
+
+
+def _listed(command: str, columns: tuple[str, ...], rows: list[dict[str, Any]], caption: str) -> None:
+    """Print a line for each row; the document has the rows with all their keys."""
+    from musclesolve.results.tables.lines import names, titled_table
+
+    cells = [
+        [
+            f"{row['name']} (default)" if row.get("default") else row["name"],
+            *(row[key] for key in columns[1:]),
+        ]
+        for row in rows
+    ]
+    table = titled_table(command, (*names(columns[0]), *columns[1:]), cells, caption=caption)
+    finish(command, [table], lambda: {command: rows})
 
 
 @with_settings(CommandSettings, command_arguments("benchmark"))

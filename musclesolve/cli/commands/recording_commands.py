@@ -135,19 +135,20 @@ def _print_next(paths: list[Path], draft: FolderDraft) -> None:
 
 def check(
     trial: Annotated[
-        Path, typer.Argument(metavar="TRIAL.toml", help="The trial file, or the study file of many.")
+        Path,
+        typer.Argument(metavar="TRIAL.toml", help="The trial file, the study file of many, or their folder."),
     ],
 ) -> None:
     """Report all problems of a recording before anything is computed; exit code 2 if one is an error.
 
-    Of a study: the problems of every trial that is not excluded.
+    Of a study: the problems of every trial that is not excluded. Of a folder: of every trial file in it.
     """
     from musclesolve.cli.tables.check_tables import trial_tables
     from musclesolve.studies.questions.answers import check_with_questions
     from musclesolve.studies.study.study_file import is_study
 
-    if is_study(trial):
-        _check_study(trial)
+    if trial.is_dir() or is_study(trial):
+        _check_many(trial)
         return
     with progress() as report_progress:
         report = check_with_questions(trial, report_progress)
@@ -165,14 +166,14 @@ def check(
         raise typer.Exit(code)
 
 
-def _check_study(file: Path) -> None:
-    """Print the faults of the trials of a study: numbers by trial, and each fault once with its trials."""
+def _check_many(place: Path) -> None:
+    """Print the faults of the trials of a study or a folder: numbers by trial, and each fault once with its trials."""
     from musclesolve.cli.tables.check_tables import study_tables
     from musclesolve.results.tables.lines import lines
-    from musclesolve.studies.study.check_study import check_study
+    from musclesolve.studies.study.check_study import check_folder, check_study
 
     with progress() as report_progress:
-        found = check_study(file, progress=report_progress)
+        found = (check_folder if place.is_dir() else check_study)(place, progress=report_progress)
     code = 0 if found.ok else INPUT_AT_FAULT
     if mode.json:
         print_document({"command": "check", "exit_code": code, **found.as_dict()})

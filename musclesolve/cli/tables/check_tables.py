@@ -51,8 +51,8 @@ def trial_tables(report: Report) -> list[Table]:
 
 
 def study_tables(found: StudyCheck) -> list[Table]:
-    """Trials with errors or warnings and their numbers; each error, once for all trials that have it; of the warnings
-    of a kind the one that changes results most.
+    """Trials with errors or warnings (of a folder all) and their numbers; each error, once for all trials that
+    have it; of the warnings of a kind the one that changes results most.
     """
     from musclesolve.studies.study.study_findings import each_once, of_kind  # not for the check of a trial
 
@@ -69,8 +69,9 @@ def study_tables(found: StudyCheck) -> list[Table]:
             alike = errors.setdefault((each.code, each.sentence, each.remedy), {})
             alike[name] = _where(each, report)
         warnings[name] = own["warning"]
-        if (own["error"] or own["warning"]) and report.judgement is not None:
-            counts.append((name, str(len(own["error"])), str(len(own["warning"])), report.judgement.label))
+        if own["error"] or own["warning"] or found.of_folder:
+            label = report.judgement.label if report.judgement is not None else LABELS[NOT_USABLE]
+            counts.append((name, str(len(own["error"])), str(len(own["warning"])), label))
     columns = (*names("trial"), *numbers("errors", "warnings"), *names("verdict"))
     printed = [titled_table(None, columns, counts)] if counts else []
 

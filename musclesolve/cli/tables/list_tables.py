@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Group
 from rich.table import Column, Table
@@ -16,6 +17,8 @@ from musclesolve.muscles.person import PersonMuscles, tendons
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import marker_sets, markers_of
 from musclesolve.results.tables.lines import csv_text, names, numbers, titled_table, words
+from musclesolve.settings.schema import tables_of
+from musclesolve.settings.trial import RecordedSettings
 
 
 def set_table(databases: Iterable[MuscleDatabase]) -> Table:
@@ -229,6 +232,45 @@ def fault_table() -> Table:
     rows = ((name, " ".join(fault.about.split())) for name, fault in faults().items())
     title = "faults for `musclesolve synthesize --fault`"
     return titled_table(title, (*names("fault"), "what is done wrong"), rows)
+
+
+def cost_rows() -> list[dict[str, Any]]:
+    """One row for each cost, as `costs()` lists them."""
+    from musclesolve.sharing.cost.cost_registry import costs
+
+    usual = tables_of(RecordedSettings)["sharing"].settings["cost"].default
+    return [
+        {
+            **{"name": name, "default": name == usual, "formula": each.formula, "use": each.use},
+            **{"source": each.source, "options": list(each.options), "data": list(each.data)},
+        }
+        for name, each in costs().items()
+    ]
+
+
+def solver_rows() -> list[dict[str, Any]]:
+    """One row for each solver, as `solvers()` lists them."""
+    from musclesolve.sharing.solver.solver_registry import solvers
+
+    usual = tables_of(RecordedSettings)["sharing"].settings["solver"].default
+    return [
+        {
+            **{"name": name, "default": name == usual, "what": each.summary},
+            "installed": "yes" if each.installed else f"no: {each.install}",
+        }
+        for name, each in solvers().items()
+    ]
+
+
+def figure_rows() -> list[dict[str, Any]]:
+    """One row for each figure that is drawn of a result."""
+    from musclesolve.plotting.figure_names import FIGURE_NAMES, MODEL, RECORDING, UNCERTAINTIES
+
+    return [
+        {"name": name, "of": ", ".join(of), "needs": each.needs}
+        for name, each in FIGURE_NAMES.items()
+        if (of := [kind for kind in each.of if kind in (RECORDING, MODEL, UNCERTAINTIES)])
+    ]
 
 
 FILE = "passive_moments.csv"

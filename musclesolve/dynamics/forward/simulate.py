@@ -38,7 +38,7 @@ from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, f
 from musclesolve.dynamics.model.mass_center import mass_center, mass_weighted
 from musclesolve.dynamics.model.mass_matrix import inertia_force, mass_matrix, weight_force
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import MuscleSolveError, input_error
+from musclesolve.errors import InputError, MuscleSolveError, input_error
 
 STEPPERS = ("dop853", "rk45", "radau")
 """Names of the integrators of scipy that take the steps."""
@@ -230,6 +230,8 @@ class SmallSteps:
         """Take one step; return why it failed, empty where it succeeded."""
         try:
             message = solver.step()
+        except InputError:
+            raise
         except (ValueError, np.linalg.LinAlgError) as fault:
             return f"{str(fault).rstrip('.')}."
         self.count = self.count + 1 if solver.t - solver.t_old < SMALLEST_STEP else 0

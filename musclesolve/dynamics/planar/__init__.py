@@ -4,6 +4,6 @@
 `supported_inverse` (a foot held by the ground), `joint_reactions`, and `PlanarMuscles` with the matrix B.
 """
 
-import lazy_loader
+from musclesolve._util import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names.attach_stub(__name__, __file__)

@@ -147,6 +147,8 @@ def opening(path: Path) -> Iterator[None]:
         ) from None
     except OSError as reason:
         raise input_error("recording.text.file_cannot_read", file=path, reason=reason.strerror) from None
+    except InputError:
+        raise
     except ValueError:
         raise input_error("recording.text.not_file_name", path=str(path)) from None
 

@@ -200,6 +200,8 @@ class ExpressionCost(Cost):
         for shapes in self._probes():
             try:
                 return _functions(self, shapes)["hessian"].sparsity_out(0)
+            except InputError:
+                raise
             except FAULTS as error:
                 failure = failure or error
         raise input_error("sharing.cost_not_evaluated", cost=self.name, failure=failure) from failure

@@ -200,11 +200,10 @@ def joint_stiffness(result: xr.Dataset) -> xr.DataArray:
 def _tendon_strain(attributes: Mapping[str, object]) -> float:
     """The strain of tendons at one maximum isometric force that a result states as one number, else TENDON_STRAIN."""
     try:
-        return check_number(
-            float(str(attributes["tendon_strain"])), "tendon_strain", "a number above zero", above=0.0
-        )
+        strain = float(str(attributes["tendon_strain"]))
     except (KeyError, ValueError):
         return TENDON_STRAIN
+    return check_number(strain, "tendon_strain", "a number above zero", above=0.0)
 
 
 def tendon_stiffness(force: Array, strain: float) -> Array:

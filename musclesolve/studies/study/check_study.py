@@ -1,5 +1,6 @@
 """The check of a study: findings of `check` on every trial, before any computation."""
 
+import shlex
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
@@ -11,9 +12,10 @@ from typing import Any
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
+from musclesolve.errors import InputError, input_error
 from musclesolve.results.judgement import LABELS, ORDER, Report
 from musclesolve.sharing.kernel.compiled_solver import compile_kernel
-from musclesolve.studies.many_trials.run_many import TrialsProgress
+from musclesolve.studies.many_trials.run_many import TrialsProgress, find_trials
 from musclesolve.studies.questions.answers import check_with_questions
 from musclesolve.studies.study.run_study import prepared
 from musclesolve.studies.study.study_file import read_study
@@ -28,12 +30,14 @@ class StudyCheck:
         reports: trial -> its report.
         refused: trial -> reason why it cannot be checked.
         notes: on the study.
+        of_folder: whether `path` is a folder with the trial files, and no study file.
     """
 
     path: Path
     reports: Mapping[str, Report]
     refused: Mapping[str, str]
     notes: tuple[str, ...]
+    of_folder: bool = False
 
     @property
     def ok(self) -> bool:
@@ -49,7 +53,12 @@ class StudyCheck:
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""
         trials = {name: report.as_dict() | {"trial": name} for name, report in self.reports.items()}
-        common = {"study": str(self.path), "ok": self.ok, "verdict": self.verdict, "notes": list(self.notes)}
+        common = {
+            "folder" if self.of_folder else "study": str(self.path),
+            "ok": self.ok,
+            "verdict": self.verdict,
+            "notes": list(self.notes),
+        }
         return {**common, "trials": trials, "refused": dict(self.refused)}
 
     @property
@@ -58,9 +67,8 @@ class StudyCheck:
         failing = len(self.refused) + sum(not report.ok for report in self.reports.values())
         count = len(self.reports) + len(self.refused)
         if failing:
-            return (
-                f"{failing} of {count} trials {'has an error' if failing == 1 else 'have errors'}: "
-                'mend them, or leave them out with exclude = "the reason"'
+            return f"{failing} of {count} trials {'has an error' if failing == 1 else 'have errors'}: " + (
+                "mend them" if self.of_folder else 'mend them, or leave them out with exclude = "the reason"'
             )
         verdicts = Counter(report.judgement.verdict for report in self.reports.values() if report.judgement)
         counted = ", ".join(f"{verdicts[name]} {LABELS[name].lower()}" for name in ORDER if verdicts[name])
@@ -84,23 +92,46 @@ def check_study(path: str | Path, jobs: int | None = None, progress: Progress | 
     study = read_study(path)
     with tempfile.TemporaryDirectory(prefix="musclesolve-") as folder:
         trials, refused, notes = prepared(study, Path(folder))
-        report = TrialsProgress(len(trials), progress or no_progress)
-        reports = dict[str, Report]()
-        lost = {record.name: record.message for record in refused}
-        compile_kernel()  # once, and not in every process
-        pool = Pool(
-            _check, None, [trial.trial for trial in trials], min(jobs or cores(), max(len(trials), 1))
-        )
-        running = pool.results(lambda which, done: report([trials[number].name for number in which], done))
-        with closing(running) as results:
-            for number, found in results:
-                report.done += 1
-                if isinstance(found, Lost):
-                    lost[trials[number].name] = found.reason
-                else:
-                    reports[trials[number].name] = found
-    in_order = {trial.name: reports[trial.name] for trial in trials if trial.name in reports}
-    return StudyCheck(study.path, in_order, lost, (*study.notes, *notes))
+        reports, lost = _reports({trial.name: trial.trial for trial in trials}, jobs, progress)
+    lost = {record.name: record.message for record in refused} | lost
+    return StudyCheck(study.path, reports, lost, (*study.notes, *notes))
+
+
+def check_folder(folder: Path, progress: Progress | None = None) -> StudyCheck:
+    """Check every trial file of a folder; folders inside it are not searched.
+
+    Raises:
+        InputError: there is no trial file in the folder.
+    """
+    try:
+        trials = find_trials([folder])
+    except InputError as error:
+        if error.key != "studies.no_trial_file":
+            raise
+        remedy = f"musclesolve init {shlex.quote(str(folder))} drafts one from the recordings in it"
+        raise input_error(error.key, file=folder, remedy=remedy) from None
+    reports, lost = _reports({trial.name: trial for trial in trials}, None, progress)
+    return StudyCheck(folder, reports, lost, (), of_folder=True)
+
+
+def _reports(
+    trials: Mapping[str, Path], jobs: int | None, progress: Progress | None
+) -> tuple[dict[str, Report], dict[str, str]]:
+    """Check trials side by side: the report of each, in order, and the reason for each that has none."""
+    names = list(trials)
+    report = TrialsProgress(len(names), progress or no_progress)
+    reports, lost = dict[str, Report](), dict[str, str]()
+    compile_kernel()  # once, and not in every process
+    pool = Pool(_check, None, list(trials.values()), min(jobs or cores(), max(len(names), 1)))
+    running = pool.results(lambda which, done: report([names[number] for number in which], done))
+    with closing(running) as results:
+        for number, found in results:
+            report.done += 1
+            if isinstance(found, Lost):
+                lost[names[number]] = found.reason
+            else:
+                reports[names[number]] = found
+    return {name: reports[name] for name in names if name in reports}, lost
 
 
 def _check(shared: None, path: Path, progress: Progress) -> Report:

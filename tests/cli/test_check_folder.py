@@ -1,0 +1,37 @@
+"""`check FOLDER`: every trial file of a folder in one table, with the exit code of the worst."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+from many_trials import write_stride
+from typer.testing import CliRunner
+
+from musclesolve.cli import app as cli
+
+
+def call(*words: str):
+    return CliRunner().invoke(cli.app, list(words))
+
+
+def test_a_folder_without_trial_files_leads_to_init(tmp_path):
+    done = call("check", str(tmp_path), "--json")
+    error = json.loads(done.stdout)["error"]
+    assert done.exit_code == 2 and error["code"] == "missing_file"
+    assert f"musclesolve init {tmp_path}" in error["remedy"]
+
+
+def test_every_trial_file_has_a_row_and_the_worst_decides(tmp_path):
+    stride = write_stride(tmp_path)
+    done = call("check", str(tmp_path), "--json")
+    found = json.loads(done.stdout)
+    assert done.exit_code == 0 and found["ok"] and found["folder"] == str(tmp_path)
+    assert list(found["trials"]) == [stride.name]
+    shutil.copy(stride, tmp_path / "bad.toml")
+    text = (tmp_path / "bad.toml").read_text(encoding="utf-8")
+    (tmp_path / "bad.toml").write_text(text.replace("[files]", "[files]\nnothing = 1", 1), encoding="utf-8")
+    done = call("check", str(tmp_path))
+    assert done.exit_code == 2
+    assert "bad.toml" in done.stdout and stride.name in done.stdout
+    assert "1 of 2 trials has an error: mend them" in " ".join(done.stdout.split())
