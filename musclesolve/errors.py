@@ -18,20 +18,15 @@ places raise stand once, in `errors.toml` of the folder; these places give key, 
     code = "missing_column"
     problem = "there is no column {name}"
 
-Keys of `_util` and of this module have no folder; their sentences stand in `musclesolve/errors.toml`. A field is
-written as in a format string, with two more formats: `{names:, }` joins several names by what follows the colon, and
-`frame{count:|s}` has the text before the bar for one and the text behind it for any other number. `[phrases]` are parts
-of several sentences, used like fields.
+Keys of `_util` and of this module have no folder; their sentences stand in `musclesolve/errors.toml`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from numbers import Integral
 from pathlib import Path
-from string import Formatter
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 LONGEST_PART = 1500
 """Most characters of a problem, of what was expected, and of a remedy: what is longer, nobody reads."""
@@ -118,9 +113,8 @@ class InputError(MuscleSolveError, ValueError):
         parts: dict[str, str] = {}
         if problem is None:
             folder, _, name = key.rpartition(".")
-            texts = error_templates(folder)
-            filled = texts.get("phrases", {}) | fields
-            parts = {part: _SENTENCE.format(text, **filled) for part, text in texts[name].items()}
+            texts = error_templates(folder)[name]
+            parts = {part: text.format(**fields) for part, text in texts.items()}
         given = {
             "problem": problem,
             "code": code,
@@ -158,24 +152,6 @@ def error_templates(folder: str) -> dict[str, dict[str, str]]:
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
-class _Sentence(Formatter):
-    """Texts with names joined, {names:, }, and with singular and plural, {count:is|are}."""
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        one, bar, many = format_spec.partition("|")
-        if bar:
-            return one if value == 1 else many
-        several = (
-            isinstance(value, Iterable) and not isinstance(value, str) and bool(getattr(value, "ndim", 1))
-        )
-        if format_spec and several:
-            return format_spec.join(map(str, value))
-        return format(value, format_spec)
-
-
-_SENTENCE = _Sentence()
-
-
 def _place(where: object) -> str | None:
     return f"line {where}" if isinstance(where, Integral) else str(where) if where else None
 
@@ -192,7 +168,13 @@ def not_installed(
         where: the option that needs it.
         instead: what may be done without it, behind the remedy: ", or --format csv".
     """
-    return input_error("not_installed", where=where, use=use, package=package, extra=extra, instead=instead)
+    return input_error(
+        "not_installed",
+        where=where,
+        problem=f"{use} the package {package}, which is not installed",
+        code="missing_package",
+        remedy=f'pip install "musclesolve[{extra}]"{instead}',
+    )
 
 
 Text = TypeVar("Text", str, str | None)

@@ -68,7 +68,11 @@ def check_integer(given: object, name: str, least: int, *, where: str | None = N
     """Return an integer that is at least `least`; refuse true, false and 2.0."""
     if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
         raise input_error(
-            "no_whole_number", where=where or name, name=name, given=as_text(given), least=least
+            "no_whole_number",
+            where=where or name,
+            problem=f"{name} is {as_text(given)}",
+            code="bad_number",
+            expected=f"a whole number, {least} or more",
         )
     return int(given)
 
@@ -79,10 +83,10 @@ def check_choice(given: object, name: str, known: Collection[str], *, where: str
         raise input_error(
             "no_such_choice",
             where=where,
+            problem=f"{name} is {as_text(given)}",
+            code="unknown_name",
+            expected=" or ".join(map(repr, known)),
             remedy=suggestion(given, known) if isinstance(given, str) else None,
-            name=name,
-            given=as_text(given),
-            known=map(repr, known),
         )
 
 
@@ -110,7 +114,13 @@ def check_array(
     try:
         array = np.asarray(given)
     except ValueError:
-        raise input_error("uneven_rows", where=where, expected=expected, name=name) from None
+        raise input_error(
+            "uneven_rows",
+            where=where,
+            problem=f"{name} has rows of different lengths",
+            code="bad_shape",
+            expected=expected,
+        ) from None
     if real and array.ndim and array.dtype.kind in "fO":
         with contextlib.suppress(TypeError, ValueError):  # objects that are no numbers are refused below
             array = array.astype(np.float64, copy=False)
@@ -165,7 +175,12 @@ def check_increasing(given: object, least: int = 1, *, where: str | None = None)
     if len(late):
         k = int(late[0])
         raise input_error(
-            "time_not_increasing", where=where, frame=k, time=time[k], next_frame=k + 1, next_time=time[k + 1]
+            "time_not_increasing",
+            where=where,
+            problem=f"time does not increase from frame {k} ({time[k]:g} s) to frame {k + 1} "
+            f"({time[k + 1]:g} s)",
+            code="time_not_increasing",
+            expected="increasing times [s]",
         )
     return time
 
@@ -194,10 +209,7 @@ def _not_finite(
     return input_error(
         "entry_not_finite",
         where=where,
-        name=name,
-        of=entry,
-        value=array[first],
-        at=at,
-        place=place,
-        count=count,
+        problem=f"{name}{entry} is {array[first]}{at}{place}{count}",
+        code="not_finite",
+        expected="finite numbers",
     )

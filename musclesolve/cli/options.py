@@ -253,9 +253,23 @@ def stated_strains(given: Sequence[str], option: str = "--tendon-strain") -> dic
         word, equals, value = text.rpartition("=")
         word = word.strip() if equals else ALL
         if word in found:
-            raise input_error("cli.stands_twice", where=option, word=word)
+            raise input_error(
+                "cli.stands_twice",
+                where=option,
+                problem=f"{word!r} occurs twice",
+                code="duplicate_name",
+                expected="every word once",
+                remedy="remove one of them",
+            )
         try:
             found[word] = float(value)
         except ValueError:
-            raise input_error("cli.not_end_in_number", where=option, text=text, option=option) from None
+            raise input_error(
+                "cli.not_end_in_number",
+                where=option,
+                problem=f"{text!r} does not end in a number",
+                code="bad_number",
+                expected="a strain such as 0.06, or WORD=0.06",
+                remedy=f"{option} achilles=0.08",
+            ) from None
     return found or None

@@ -94,7 +94,12 @@ class Runner:
         elif self._waiting is None:
             self._waiting = task
         else:
-            raise BusyError.from_template("desk.waits_already", title=self._waiting.title)
+            raise BusyError.from_template(
+                "desk.waits_already",
+                problem=f"{self._waiting.title} waits already",
+                code="busy",
+                remedy="wait for it, or cancel it",
+            )
         return task
 
     def _begin(self, task: Task) -> None:

@@ -97,8 +97,9 @@ def _listening(port: int) -> socket.socket:
         raise input_error(
             "desk.port_cannot_used",
             where="--port",
-            port=port,
-            getattr=getattr(error, "strerror", None) or error,
+            problem=f"port {port} cannot be used: {getattr(error, 'strerror', None) or error}",
+            code="no_stream",
+            remedy="leave --port out: then one that is free is taken",
         ) from error
     return listening
 

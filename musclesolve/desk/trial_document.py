@@ -202,7 +202,13 @@ class TrialDocument:
             raise self._no_toml(error) from error
         if self.path.exists() and _read(self.path) != self.text:
             self.reload()
-            raise input_error("desk.file_been_changed_another", file=self.path)
+            raise input_error(
+                "desk.file_been_changed_another",
+                file=self.path,
+                problem="the file has been changed by another program meanwhile; it was read again",
+                code="conflict",
+                remedy="look at it, and make the change once more",
+            )
         write_files(self.path.parent, {self.path.name: text.encode()})
         self._before = [*self._before, self.text][-MOST_STEPS:]
         self.text = text
@@ -275,7 +281,14 @@ class TrialDocument:
         return None
 
     def _no_toml(self, error: Exception) -> InputError:
-        return input_error("desk.no_toml", file=self.path, error=error)
+        return input_error(
+            "desk.no_toml",
+            file=self.path,
+            problem=f"no TOML: {error}",
+            code="bad_format",
+            expected="tables, and lines of the form key = value",
+            remedy="correct the line, or take the change back",
+        )
 
 
 def change_title(change: Iterable[tuple[Place, Any]]) -> str:
@@ -334,5 +347,9 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         raise input_error(
-            "desk.trial_file_cannot_read", file=path, getattr=getattr(error, "strerror", None) or error
+            "desk.trial_file_cannot_read",
+            file=path,
+            problem=f"the trial file cannot be read: {getattr(error, 'strerror', None) or error}",
+            code="unreadable_file",
+            expected="a text file in UTF-8",
         ) from error

@@ -165,7 +165,14 @@ def write_drafts(draft: FolderDraft, force: bool = False) -> list[Path]:
     there = [trial.path for trial in draft.trials if trial.path.exists()]
     if there and not force:
         folder = there[0].parent
-        raise input_error("drafting.trial_file_already", file=folder, there=(path.name for path in there))
+        raise input_error(
+            "drafting.trial_file_already",
+            file=folder,
+            problem=f"there is a trial file already: {', '.join(path.name for path in there)}",
+            code="occupied_folder",
+            expected="a folder without a trial file",
+            remedy="write to another file with -o, or replace it with --force",
+        )
     folder = draft.trials[0].path.parent
     kinds = {"trial": RecordedSettings, MODEL_KIND: ModelSettings}
     schemas = {
@@ -208,7 +215,14 @@ def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
         problem, remedy = "the folder has no files", "name the folder with the recordings, not one above it"
     if roles.left_out:
         problem += f" ({'; '.join(roles.left_out)})"
-    return input_error("drafting.no_motion", file=contents.folder, remedy=remedy, fault=problem)
+    return input_error(
+        "drafting.no_motion",
+        file=contents.folder,
+        problem=problem,
+        code="missing_file",
+        expected="markers of a motion: TRC, C3D, CSV, or a camera file (.toml)",
+        remedy=remedy,
+    )
 
 
 def draft_trial(

@@ -157,9 +157,10 @@ def folder_contents(folder: Path, chosen: Sequence[Path] | None = None) -> Folde
         raise input_error(
             "drafting.folder_not_read",
             file=folder,
+            problem=f"the folder cannot be read ({getattr(reason, 'strerror', None) or reason})",
+            code="unreadable_file",
             expected=expected,
             remedy=remedy,
-            getattr=getattr(reason, "strerror", None) or reason,
         ) from reason
     # The files that a camera file names are no recordings of their own.
     cameras: set[str] = set()

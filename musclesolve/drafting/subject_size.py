@@ -91,10 +91,10 @@ def check_given(subject: GivenSubject) -> None:
             raise input_error(
                 "drafting.bad_size_option",
                 where=f"--{key.replace('_', '-')}",
+                problem=error.problem,
                 code=error.code,
                 expected=error.expected,
                 remedy="correct the option" if key == "sex" else error.remedy,
-                reason=error.problem,
             )
 
 

@@ -90,7 +90,14 @@ class Layout:
                 ignored = True  # a session whose ground reactions are predicted reads no plates
                 continue
             if key in found:
-                raise input_error("live.two_channels", where=stream, key=key)
+                raise input_error(
+                    "live.two_channels",
+                    where=stream,
+                    problem=f"two channels are {' '.join(map(str, key))}",
+                    code="bad_stream",
+                    expected="each of them once",
+                    remedy="correct the description of the stream where it is sent, see docs/live_streams.md",
+                )
             found[key] = column
             if channel.unit and kind in _UNITS:
                 size = _UNITS[kind](channel.unit)
@@ -98,9 +105,11 @@ class Layout:
                     raise input_error(
                         "live.unit_of_channel",
                         where=stream,
-                        unit=channel.unit,
-                        label=channel.label,
-                        kind=kind,
+                        problem=f"the unit '{channel.unit}' of {channel.label}",
+                        code="bad_stream",
+                        expected=f"a unit of a {kind}",
+                        remedy="correct the description of the stream where it is sent, see "
+                        "docs/live_streams.md",
                     )
                 scale[column] = size
         labels = few([channel.label for channel in channels], 12)
@@ -109,7 +118,14 @@ class Layout:
         carried = len(lacking) < len(wanted_markers)
         if needed := [key for key in lacking if carried and key[0] not in live.optional]:
             missing = " ".join(needed[0])
-            raise input_error("live.no_channel", where=stream, missing=missing, labels=labels)
+            raise input_error(
+                "live.no_channel",
+                where=stream,
+                problem=f"there is no channel {missing} among {labels}",
+                code="bad_stream",
+                expected="three of every marker of the trial",
+                remedy="correct the description of the stream where it is sent, see docs/live_streams.md",
+            )
         markers = np.array([found.get(key, -1) for key in wanted_markers]).reshape(-1, 3) if carried else None
         plates = np.full((len(live.plates), 9), -1)
         for number in range(1, len(live.plates) + 1):
@@ -118,7 +134,12 @@ class Layout:
             if max(row) >= 0 and min(without_moment) < 0:
                 role, axis = _COMPONENTS[row.index(-1)]
                 raise input_error(
-                    "live.half_a_plate", where=stream, number=number, role=role, axis=axis, labels=labels
+                    "live.half_a_plate",
+                    where=stream,
+                    problem=f"plate {number} has no {role} {axis} among {labels}",
+                    code="bad_stream",
+                    expected="force and point, three of each",
+                    remedy="correct the description of the stream where it is sent, see docs/live_streams.md",
                 )
             plates[number - 1] = row
         if beyond := [
@@ -126,11 +147,26 @@ class Layout:
             for key in found
             if re.fullmatch(r"force \d+", key[0]) and int(key[0][6:]) > len(live.plates)
         ]:
-            raise input_error("live.too_many_plates", where=stream, beyond=beyond[0], count=len(live.plates))
+            raise input_error(
+                "live.too_many_plates",
+                where=stream,
+                problem=f"{beyond[0]} of {len(live.plates)} plates",
+                code="bad_stream",
+                expected="no more plates than --plate or the trial file has",
+                remedy="correct the description of the stream where it is sent, see docs/live_streams.md",
+            )
         emg = np.array([found.get(("emg", name), -1) for name in live.channels], np.intp)
         carries = markers is not None, bool((plates >= 0).any()), bool((emg >= 0).any())
         if not any(carries) and not ignored:
-            raise input_error("live.no_known_channel", where=stream, labels=labels, markers=live.markers[0])
+            raise input_error(
+                "live.no_known_channel",
+                where=stream,
+                problem=f"its channels are {labels}",
+                code="bad_stream",
+                expected=f"markers such as {live.markers[0]}_x, plates such as plate1_force_x, or "
+                "channels of EMG",
+                remedy="correct the description of the stream where it is sent, see docs/live_streams.md",
+            )
         return cls(wanted, markers, plates if carries[1] else None, emg if carries[2] else None, scale)
 
     def readings(self, sample: Array, time: float, received: float) -> list[Reading]:

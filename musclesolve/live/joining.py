@@ -135,7 +135,14 @@ class Wanted:
         laboratory = validated(document, RecordedSettings).laboratory
         axes = forward or laboratory.forward, up or laboratory.up
         if abs(axis_vector(axes[0]) @ axis_vector(axes[1])) > 0.5 and (forward or up):
-            raise input_error("live.forward_up", where="--forward, --up", axes=axes[0], second=axes[1])
+            raise input_error(
+                "live.forward_up",
+                where="--forward, --up",
+                problem=f"forward is {axes[0]} and up is {axes[1]}",
+                code="bad_axes",
+                expected="two axes of the streams, square to each other",
+                remedy="look up in the capture software which axis points up, and state both",
+            )
         rotation = rotation_of(document, laboratory.changed(forward=axes[0], up=axes[1]))
         return cls(live, rotation, repeats)
 
@@ -388,8 +395,10 @@ class Joined:
             raise input_error(
                 "live.both_carry_markers",
                 where="--from",
-                names=self._names[self._carrier or 0],
-                other=self._names[number],
+                problem=f"both {self._names[self._carrier or 0]} and {self._names[number]} carry markers",
+                code="conflict",
+                expected="the markers of one stream",
+                remedy="leave out one of the two",
             )
         self._carrier = number
         self._check_rate(reading.time)
@@ -437,9 +446,10 @@ class Joined:
         if abs(rate / self._live.rate - 1.0) > OTHER_RATE:
             raise input_error(
                 "live.markers_times_second",
-                names=self._names[self._carrier or 0],
-                rate=rate,
-                live_rate=self._live.rate,
+                problem=f"{self._names[self._carrier or 0]} has markers {rate:.4g} times a second",
+                code="bad_stream",
+                expected=f"{self._live.rate:g} times a second",
+                remedy=f"--rate {rate:.4g}, or in Python Live(..., rate_hz={rate:.4g})",
             )
 
     def _due(self, head: Reading, now: float) -> bool:

@@ -770,7 +770,16 @@ def _with_right_labels(trial: Trial) -> tuple[Trial, tuple[Finding, ...]]:
 def _check_live(trial: Trial, plates: Sequence[Side | None] | None) -> None:
     """Refuse what is not known frame by frame, and plates of a session whose ground reactions are predicted."""
     if plates and trial.settings.files.predicted:
-        raise trial.document.error("live.plates_beside_prediction", "files", "forces", count=len(plates))
+        raise trial.document.error(
+            "live.plates_beside_prediction",
+            "files",
+            "forces",
+            problem=f"the ground reactions of this trial are predicted, and {len(plates)} plates of "
+            "the stream are stated",
+            code="conflict",
+            expected="no plates",
+            remedy="leave out --plate, or name the file of the forces in [files] forces",
+        )
     for k, side in enumerate(plates or ()):
         if side is not None:
             check_choice(side, f"plates[{k}]", SIDES)
@@ -781,5 +790,11 @@ def _check_live(trial: Trial, plates: Sequence[Side | None] | None) -> None:
         stated = trial.settings.consistency[key]
         if stated != usual:
             raise trial.document.error(
-                "live.live_muscle_forces", "consistency", key, key=key, stated=stated, usual=usual
+                "live.live_muscle_forces",
+                "consistency",
+                key,
+                problem=f'live muscle forces with {key} = "{stated}"',
+                code="conflict",
+                expected=f'"{usual}", which a frame has by itself',
+                remedy=f'write {key} = "{usual}", or leave it out',
             )

@@ -139,7 +139,14 @@ class Recorder:
         self.folder, self.trials = Path(folder), list[Path]()
         _make(self.folder)
         if found := _recording_in(self.folder):
-            raise input_error("live.folder_holds_recording_already", file=self.folder, found=found[:4])
+            raise input_error(
+                "live.folder_holds_recording_already",
+                file=self.folder,
+                problem=f"the folder holds a recording already: {', '.join(map(str, found[:4]))}",
+                code="occupied_folder",
+                expected="a new or an empty folder",
+                remedy="name another folder",
+            )
         self._say, self._trouble, self._over = say, "", False
         self._logs, self._waiting, self._ending = list[_Log](), list[_Item](), Event()
         self._part, self._slot = 1, 0  # of the newest sample
@@ -346,8 +353,22 @@ def _make(folder: Path) -> None:
         in_the_way = next((path for path in (folder, *folder.parents) if path.exists()), folder)
         if in_the_way.is_dir():
             why = reason.strerror or reason
-            raise input_error("live.folder_not_made", file=folder, reason=why) from None
-        raise input_error("live.file_in_the_way", file=folder, path=in_the_way) from None
+            raise input_error(
+                "live.folder_not_made",
+                file=folder,
+                problem=f"the folder cannot be made ({why})",
+                code="not_writable",
+                expected="a folder for the recording",
+                remedy="name a folder where you may write",
+            ) from None
+        raise input_error(
+            "live.file_in_the_way",
+            file=folder,
+            problem=f"{in_the_way} is a file",
+            code="not_writable",
+            expected="a folder for the recording",
+            remedy="name another folder",
+        ) from None
 
 
 def _recording_in(folder: Path) -> list[str]:
@@ -428,7 +449,14 @@ def read_frames(folder: str | Path, part: int = 1) -> xr.Dataset:
     names = [title.rpartition(" [")[0] for title in heading]
     units = {name: title.rpartition(" [")[2].rstrip("]") for name, title in zip(names, heading, strict=True)}
     if "part" not in names or "sample_time" not in names:
-        raise input_error("live.not_a_recording", file=path, names=few(names))
+        raise input_error(
+            "live.not_a_recording",
+            file=path,
+            problem=f"the columns are {few(names)}",
+            code="bad_format",
+            expected="the table of frames that a live session records",
+            remedy="name the folder of a recording",
+        )
     which, when = names.index("part"), names.index("time")
     kept = [row for row in rows if row[which] == str(part) and row[when]]
     columns = dict(zip(names, zip(*kept, strict=True) if kept else [()] * len(names), strict=True))

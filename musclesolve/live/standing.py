@@ -125,19 +125,42 @@ class Standing:
         self.document, self.folder = trial_document(Path(template)), Path(folder)
         stated = self.document.content
         if self.document.of_model:
-            raise self.document.error("live.trial_opensim_model", "files", "model")
+            raise self.document.error(
+                "live.trial_opensim_model",
+                "files",
+                "model",
+                problem="this is the trial of an OpenSim model",
+                code="unsupported",
+                expected="the trial file of recorded markers",
+            )
         self.rate = self._rate() if rate_hz is None else rate_hz
         self._predicts = isinstance(stated.get("files"), dict) and is_predicted(stated["files"].get("forces"))
         weighs = isinstance(stated.get("subject"), dict) and "mass_kg" not in stated["subject"]
         self.weighed = weigh or weighs
         if self._predicts and (plates or self.weighed):
-            raise self.document.error("live.standing_without_plates", "files", "forces")
+            raise self.document.error(
+                "live.standing_without_plates",
+                "files",
+                "forces",
+                problem="the ground reactions of this template are predicted: no plates measure the "
+                "standing subject",
+                code="conflict",
+                expected="mass_kg in [subject], and neither --plate nor --weigh",
+                remedy="state the mass, or name the file of the forces in [files] forces",
+            )
         if self._predicts:
             plates = ()
         if plates is None:
             plates = [entry.get("side") for entry in stated.get("force", []) if isinstance(entry, dict)]
             if not plates or not set(plates) <= set(SIDES):
-                raise self.document.error("live.not_known_plates_stream", "force")
+                raise self.document.error(
+                    "live.not_known_plates_stream",
+                    "force",
+                    problem="it is not known which plates the stream has, and which foot stands on each",
+                    code="missing_key",
+                    expected='a [[force]] with side = "r" or "l" for every plate',
+                    remedy="state them, or --plate r --plate l",
+                )
         self.plates = tuple(plates)
         # data that the standing will supply are not required of the template
         self._stated = stated
@@ -155,10 +178,24 @@ class Standing:
         settings = validated(self.document, RecordedSettings)
         if isinstance(settings.filter.cutoff_hz, str):
             raise self.document.error(
-                "live.cutoff_hz_with_standing", "filter", "cutoff_hz", cutoff_hz=settings.filter.cutoff_hz
+                "live.cutoff_hz_with_standing",
+                "filter",
+                "cutoff_hz",
+                problem=f'cutoff_hz = "{settings.filter.cutoff_hz}" with a standing, which shows no motion',
+                code="conflict",
+                expected="a number",
+                remedy="write cutoff_hz = 6 for walking, 10 to 20 for running",
             )
         if settings.emg.weight or settings.sharing.cost == "emg_tracking":
-            raise self.document.error("live.cost_follows_emg_after", "emg", "weight")
+            raise self.document.error(
+                "live.cost_follows_emg_after",
+                "emg",
+                "weight",
+                problem="a cost that follows EMG, after a standing that shows none",
+                code="unsupported",
+                expected="another cost",
+                remedy="make a trial file with a recording of this subject, or leave out [emg] weight",
+            )
         chosen = stated.get("markers", {}).get("set")
         self._set = None if chosen is None else find_marker_set(self.document, chosen)
         mapped = (marker for way in settings.mapping.values() for marker in markers_of(way))
@@ -176,7 +213,14 @@ class Standing:
         try:
             return read_markers(self.document.path.parent / str(named)).rate
         except InputError:
-            raise input_error("live.template_names_no_recording", file=self.document.path) from None
+            raise input_error(
+                "live.template_names_no_recording",
+                file=self.document.path,
+                problem="the template names no recording that would show how many samples come a second",
+                code="missing_argument",
+                expected="the rate of the markers [Hz]",
+                remedy="--rate 100",
+            ) from None
 
     def _forces_as(self, role: str) -> str:
         """The entry of `[files] forces` for the recorded forces of a role."""
@@ -297,11 +341,10 @@ class Standing:
             since = f", the last one {perf_counter() - heard:.0f} s ago" if samples else ""
             raise input_error(
                 "live.samples_came",
-                count=len(samples),
-                perf_counter=perf_counter() - begun,
-                since=since,
-                rate=self.rate,
-                seconds=seconds,
+                problem=f"{len(samples)} samples came in {perf_counter() - begun:.1f} s{since}",
+                code="no_stream",
+                expected=f"{self.rate:g} a second for {seconds:g} s, by one clock",
+                remedy="see whether the sender runs all the time, and whether --rate is its rate",
             )
         time = np.arange(slots[-1] + 1) / self.rate
         markers = np.full((len(time), len(self.markers), 3), np.nan)
@@ -500,8 +543,10 @@ def stand_first(
             raise input_error(
                 "live.standing_cannot_used",
                 file=standing.folder / NAMES["trial"],
+                problem=f"the standing cannot be used: {next(found.what for found in stood.findings)}",
+                code="bad_standing",
+                expected="a standing without errors",
                 remedy=next(found.remedy for found in stood.findings),
-                next=next(found.what for found in stood.findings),
             )
         assert stood.trial is not None
         weight = f"{stood.mass:.1f} kg by the plates; " if np.isfinite(stood.mass) else ""

@@ -333,9 +333,12 @@ class FirstMarkers:
             raise input_error(
                 "live.markers_m_from_middle",
                 where="--from",
-                size=size,
-                lengths=LENGTH_FAULTS[factor],
-                usual=usual,
+                problem=f"the markers are {size:.3g} m from their middle (median): the positions are "
+                f"{LENGTH_FAULTS[factor]}",
+                code="bad_units",
+                expected=f"about {usual:.2g} m, as on the subject who stands",
+                remedy="state the unit where the samples are sent: as the unit of the channels of an "
+                'LSL stream, or as "unit": "mm" in each datagram',
             )
         directions = [
             _up(self._standing[known], taken[known]) for taken, known in zip(self._taken, each, strict=True)
@@ -344,7 +347,17 @@ class FirstMarkers:
         if up[2] < LEAST_UP:
             place = int(np.abs(up).argmax())
             axis = OPPOSITE_AXES[place][int(up[place] < 0.0)]
-            raise input_error("live.body_does_not_stand", where="--from", axis=axis)
+            raise input_error(
+                "live.body_does_not_stand",
+                where="--from",
+                problem="the body does not stand in the axes of the streams as stated: its head "
+                f"points {axis}",
+                code="bad_axes",
+                expected="that it points up within the first samples of a session",
+                remedy="state with --up and --forward which axes of the streams point up and "
+                "forward, unless [laboratory] states them; where the subject really lies, "
+                "begin the session while the subject stands",
+            )
 
 
 def _up(standing: Array, markers: Array) -> Array:

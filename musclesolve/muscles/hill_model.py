@@ -61,9 +61,19 @@ def check_rigid(
     """Return the parameters of `fiber_state` as arrays; refuse impossible values."""
     tendon, angle = np.asarray(tendon_slack_length, dtype=float), np.asarray(pennation_angle, dtype=float)
     if not np.all((tendon >= 0.0) & np.isfinite(tendon)):
-        raise input_error("muscles.tendon_slack_length", tendon=tendon)
+        raise input_error(
+            "muscles.tendon_slack_length",
+            problem=f"tendon slack length {tendon}",
+            code="bad_number",
+            expected="finite numbers from 0 [m]",
+        )
     if not np.all((angle >= 0.0) & (angle < np.pi / 2)):
-        raise input_error("muscles.pennation_angle", angle=angle)
+        raise input_error(
+            "muscles.pennation_angle",
+            problem=f"pennation angle {angle}",
+            code="bad_number",
+            expected="radians from 0, below pi / 2",
+        )
     return check_positive(optimal_fiber_length, "optimal fiber length", "m"), tendon, angle
 
 
@@ -79,7 +89,12 @@ def check_positive(value: ArrayLike, what: str, unit: str) -> Array:
     """Return a parameter of muscles as an array; refuse values that are not positive and finite."""
     value = np.asarray(value, dtype=float)
     if not np.all((value > 0.0) & np.isfinite(value)):
-        raise input_error("muscles.number_out_of_range", what=what, value=value, unit=unit)
+        raise input_error(
+            "muscles.number_out_of_range",
+            problem=f"{what} {value}",
+            code="bad_number",
+            expected=f"positive finite numbers [{unit}]",
+        )
     return value
 
 

@@ -122,7 +122,14 @@ class MuscleActuator:
             0.0012
         """
         if len(points) < 2:
-            raise input_error("muscles.actuator_points", where="points", name=name, count=len(points))
+            raise input_error(
+                "muscles.actuator_points",
+                where="points",
+                problem=f"the muscle {name!r} has {len(points)} points",
+                code="missing_argument",
+                expected="two points or more, from origin to insertion",
+                remedy="add the bodies and places of the other points",
+            )
         places = check_array(
             np.array([place for _, place in points], dtype=float), f"points of {name!r}", (len(points), 3)
         )

@@ -97,7 +97,13 @@ class MuscleParameters:
         )
         names = tuple(map(str, one_or_several(names)))
         if len(element) != len(PassiveElement._fields):
-            raise input_error("muscles.no_passive_element", given=as_text(passive))
+            raise input_error(
+                "muscles.no_passive_element",
+                problem=f"passive = {as_text(passive)}",
+                code="bad_shape",
+                expected="the passive force [N], and the fiber strains where it begins and where it "
+                "is that force",
+            )
 
         def of_each(value: ArrayLike, name: str) -> Array:
             expected = f"one number, or a number for each of the {len(names)} muscles"
@@ -128,10 +134,11 @@ class MuscleParameters:
         ):
             raise input_error(
                 "muscles.impossible_passive_element",
-                name=self.names[k],
-                force=force[k],
-                at_zero=at_zero[k],
-                at_one=at_one[k],
+                problem=f"the passive element of {self.names[k]} has the force {force[k]:g} N from "
+                f"the strain {at_zero[k]:g} to {at_one[k]:g}",
+                code="bad_number",
+                expected="a force of 0 or more [N], and a larger strain at this force than where the "
+                "force begins",
             )
 
     def scaled(self, quantity: str, factor: ArrayLike) -> MuscleParameters:

@@ -145,7 +145,12 @@ def numbers_by_name(
 ) -> dict[str, Array]:
     """Numbers by name of a degree of freedom, (P,) or (1,) each; refuses unknown names and what is not finite."""
     if not isinstance(given, Mapping):
-        raise input_error("muscles.no_angles", given=as_text(given), kind=kind, unit=unit)
+        raise input_error(
+            "muscles.no_angles",
+            problem=f"the {kind}s are {as_text(given)}",
+            code="bad_type",
+            expected=f"a dict: name of a degree of freedom -> {kind}s, a number or (P,) [{unit}]",
+        )
     found = {}
     for name, value in given.items():
         if name not in known:
@@ -155,6 +160,12 @@ def numbers_by_name(
         except (TypeError, ValueError):
             array = np.full(1, np.nan)
         if array.ndim > 1 or not array.size or not np.isfinite(array).all():
-            raise input_error("muscles.no_angle", where=name, value=as_text(value), kind=kind, unit=unit)
+            raise input_error(
+                "muscles.no_angle",
+                where=name,
+                problem=f"{as_text(value)} is no {kind}",
+                code="bad_number",
+                expected=f"a finite number or a list of them, in {unit}",
+            )
         found[name] = array
     return found

@@ -72,7 +72,13 @@ def from_volumes(
     """
     data = bundled_toml(__package__, "handsfield_2014.toml")
     if stature is None:
-        raise input_error("muscles.muscle_volumes_need_stature")
+        raise input_error(
+            "muscles.muscle_volumes_need_stature",
+            problem="muscle volumes need the stature of the subject",
+            code="missing_argument",
+            expected="a subject of a known stature",
+            remedy='choose strength = "table"',
+        )
     total = leg_muscle_volume(mass, stature)
     tabulated = np.array([muscle.max_isometric_force for muscle in database])
     owner = [_volume_of(muscle.name, database.name) for muscle in database]
@@ -82,7 +88,14 @@ def from_volumes(
         entry = data["muscle"][name]
         volume = entry["share"] * total + entry["offset"]
         if volume <= 0.0:
-            raise input_error("muscles.volume_would_cm", name=name, volume=volume, mass=mass, stature=stature)
+            raise input_error(
+                "muscles.volume_would_cm",
+                problem=f"the volume of {name} would be {volume:.1f} cm^3 for a body of {mass:g} kg "
+                f"and {stature:g} m",
+                code="bad_value",
+                expected="a body similar to the young adults of the study",
+                remedy='choose strength = "table"',
+            )
         size = tabulated[parts] @ (100.0 * optimal_fiber_length[parts])  # N cm
         force[parts] = data["specific_tension"] * volume * tabulated[parts] / size
     return force
@@ -100,7 +113,13 @@ def _volume_of(muscle: str, database: str) -> str:
         members = entry.get("members", [name])
         if any(muscle == member or muscle.startswith(f"{member}_") for member in members):
             return str(name)
-    raise input_error("muscles.no_volume_muscle", muscle=muscle, database=database)
+    raise input_error(
+        "muscles.no_volume_muscle",
+        problem=f"there is no volume of the muscle {muscle} of {database}",
+        code="bad_muscle_set",
+        expected="muscles of the lower limb under the names of silva_2003",
+        remedy='write strength = "table", or a factor, in [muscles]',
+    )
 
 
 STRONGEST_N = 20000.0

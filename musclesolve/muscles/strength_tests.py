@@ -68,7 +68,16 @@ def read_strength_tests(path: str | Path) -> StrengthTests:
     tests: list[StrengthTest] = []
     for number, stated in enumerate(validated(document, StrengthSettings).test):
         if stated.moment_N_m == 0.0:
-            raise document.error("muscles.moment_zero_no_direction", "test", "moment_N_m", number)
+            raise document.error(
+                "muscles.moment_zero_no_direction",
+                "test",
+                "moment_N_m",
+                number,
+                problem="a moment of zero has no direction",
+                code="bad_value",
+                expected="the moment that was measured, with its sign",
+                remedy="state the moment, negative against the direction of the degree of freedom",
+            )
         angles = {name: float(np.radians(angle)) for name, angle in stated.angles_deg.items()}
         test = StrengthTest(
             stated.dof, stated.moment_N_m, stated.error_N_m, float(np.radians(stated.velocity_deg_s)), angles

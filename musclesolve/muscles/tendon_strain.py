@@ -36,7 +36,15 @@ def check_tendon(tendon: str, stated: TendonStrain | None) -> None:
         named = "the strain" if word == ALL else f"the strain of {word!r}"
         check_number(value, named, _EXPECTED, above=0.0, most=LARGEST_TENDON_STRAIN, where="tendon_strain")
     if stated is not None and tendon != ELASTIC:
-        raise input_error("muscles.tendon_strain_stated_tendons", where="tendon_strain", tendon=tendon)
+        raise input_error(
+            "muscles.tendon_strain_stated_tendons",
+            where="tendon_strain",
+            problem=f"a tendon strain is stated, and tendons are {tendon}",
+            code="conflict",
+            expected="a tendon strain only where tendons are elastic",
+            remedy='choose tendon = "elastic" (on the command line --tendon elastic), or leave out '
+            "tendon_strain",
+        )
 
 
 def by_word(stated: TendonStrain | None) -> dict[str, float]:
@@ -88,16 +96,24 @@ def stated_strains(own: Array, stated: TendonStrain | None, levels: Sequence[Lev
             raise input_error(
                 "muscles.neither_soleus_nor_gastrocnemius",
                 where="tendon_strain",
-                whose=whose,
-                achilles=ACHILLES,
-                muscles=muscles,
+                problem=f"{whose} has neither a soleus nor a gastrocnemius, which {ACHILLES!r} means",
+                code="unknown_name",
+                expected=f"words for its muscles: {', '.join(map(str, muscles))}",
+                remedy="name muscles instead",
             )
     strain = own.copy()
     for level in levels:
         of_level = [word for word in words if word in level]
         for one, other in combinations(of_level, 2):  # as the name and the short name of a muscle
             if set(level[one]) & set(level[other]):
-                raise input_error("muscles.mean_same_muscle", where="tendon_strain", one=one, other=other)
+                raise input_error(
+                    "muscles.mean_same_muscle",
+                    where="tendon_strain",
+                    problem=f"{one!r} and {other!r} mean the same muscle",
+                    code="duplicate_name",
+                    expected="every muscle once",
+                    remedy="remove one of them",
+                )
         for word in of_level:
             strain[list(level[word])] = words[word]
     return strain
@@ -123,5 +139,9 @@ def check_tendon_strains(strain: Array, names: Sequence[str], whose: str) -> Non
     for name, value in zip(names, strain.tolist(), strict=True):
         if not 0.0 < value <= LARGEST_TENDON_STRAIN:
             raise input_error(
-                "muscles.tendon_strain", expected=_EXPECTED, name=name, whose=whose, value=value
+                "muscles.tendon_strain",
+                problem=f"the tendon strain of {name} in {whose} is {value:g}",
+                code="bad_number",
+                expected=_EXPECTED,
+                remedy='correct it there, state tendon_strain, or choose tendon = "rigid"',
             )

@@ -143,13 +143,35 @@ def read_b3d(path: str | Path) -> B3DSubject:
     stated = int.from_bytes(raw[:_LENGTH], "little", signed=True)
     start = _LENGTH + stated
     if len(raw) < _LENGTH or not 0 < stated < _LONGEST_HEADER:
-        raise input_error("opensim.b3d_without_header", file=file)
+        raise input_error(
+            "opensim.b3d_without_header",
+            file=file,
+            problem="the file does not begin with the length of its header",
+            code="bad_format",
+            expected="a B3D file of AddBiomechanics",
+            remedy="download the file again",
+        )
     if start > len(raw):
-        raise input_error("opensim.header_cut_off", file=file, stated=stated, count=len(raw))
+        raise input_error(
+            "opensim.header_cut_off",
+            file=file,
+            problem=f"the header has {stated} bytes, the file {len(raw)}",
+            code="truncated_file",
+            expected="a file that is whole",
+            remedy="download the file again",
+        )
     header = _Message(raw[_LENGTH:start], file)
     version = header.whole(10)
     if not 1 <= version <= NEWEST:
-        raise input_error("opensim.b3d_version", file=file, where="header", version=version, newest=NEWEST)
+        raise input_error(
+            "opensim.b3d_version",
+            file=file,
+            where="header",
+            problem=f"the file is of version {version}",
+            code="unsupported",
+            expected=f"a version from 1 to {NEWEST}",
+            remedy="process the subject again with the service of today, or read the file with nimblephysics",
+        )
     sensors, block, count = header.whole(3), header.whole(4), header.whole(1)
     bodies = header.texts(6)
     trials, position = [], start
@@ -158,7 +180,13 @@ def read_b3d(path: str | Path) -> B3DSubject:
         trials.append(found)
     if position != len(raw):
         raise input_error(
-            "opensim.bytes_after_last_frame", file=file, count=len(raw) - position, position=position
+            "opensim.bytes_after_last_frame",
+            file=file,
+            where=f"byte {position}",
+            problem=f"{len(raw) - position} bytes follow the last frame",
+            code="bad_format",
+            expected="the frames that the header states",
+            remedy="download the file again",
         )
     sex, age = header.text(13).casefold(), header.whole(16)
     return B3DSubject(
@@ -189,17 +217,24 @@ def _trial(
             "opensim.impossible_trial_size",
             file=file,
             where="header",
-            name=name,
-            frames=frames,
-            step=step,
-            pose_bytes=sizes[0],
-            frame_bytes=sizes[1],
+            problem=f"trial {name!r} has {frames} frames of {step:g} s in blocks of {sizes[0]} and "
+            f"{sizes[1]} bytes",
+            code="bad_format",
+            expected="a name, frames and a time step",
+            remedy="download the file again",
         )
     length = sizes[0] + len(passes) * sizes[1]
     end = start + frames * length
     if end > len(raw):
         whole = max(len(raw) - start, 0) // max(length, 1)
-        raise input_error("opensim.trial_cut_off", file=file, name=name, frames=frames, whole=whole)
+        raise input_error(
+            "opensim.trial_cut_off",
+            file=file,
+            problem=f"trial {name} has {frames} frames, {whole} of which are there",
+            code="truncated_file",
+            expected="a file that is whole",
+            remedy="download the file again",
+        )
     table = np.frombuffer(raw, np.uint8, frames * length, start).reshape(frames, length)
     plates = _columns(table[:, : sizes[0]], _PLATES, file, name)
     passes_read = []
@@ -213,10 +248,11 @@ def _trial(
                 raise input_error(
                     "opensim.column_of_other_width",
                     file=file,
-                    field=field,
-                    numbers=columns[field].shape[1],
-                    width=width,
-                    name=name,
+                    where=f"trial {name}",
+                    problem=f"{field} has {columns[field].shape[1]} numbers a frame",
+                    code="bad_format",
+                    expected=f"{width}",
+                    remedy="download the file again",
                 )
         of_body = {"wrench": 6, "point": 3, "torque": 3, "force": 3}
         by_body = {field: columns[field].reshape(frames, counts[1], size) for field, size in of_body.items()}
@@ -226,7 +262,13 @@ def _trial(
     missing = np.array(header.wholes(2), np.int64)
     if len(missing) != frames:
         raise input_error(
-            "opensim.missing_forces_not_stated", file=file, count=len(missing), frames=frames, name=name
+            "opensim.missing_forces_not_stated",
+            file=file,
+            where=f"trial {name}",
+            problem=f"it is stated of {len(missing)} of {frames} frames whether their forces are missing",
+            code="bad_format",
+            expected="every frame",
+            remedy="download the file again",
         )
     by_plate = {field: column.reshape(frames, -1, 3) for field, column in plates.items()} if frames else {}
     by_plate = by_plate or {field: np.zeros((0, 0, 3)) for field in _PLATES}
@@ -247,7 +289,15 @@ def _columns(blocks: NDArray[np.uint8], fields: dict[str, int], file: Path, tria
                 part = np.ascontiguousarray(blocks[:, first:last])
                 columns[numbers[number]] = part.view("<f8").astype(float)
     if (blocks[:, keys] != blocks[0, keys]).any():
-        raise input_error("opensim.frames_of_unequal_layout", file=file, trial=trial)
+        raise input_error(
+            "opensim.frames_of_unequal_layout",
+            file=file,
+            where=f"trial {trial}",
+            problem="frames are laid out differently",
+            code="bad_format",
+            expected="every frame like the first",
+            remedy="download the file again",
+        )
     return columns
 
 
@@ -267,7 +317,15 @@ class _Message:
     def _last(self, number: int, kind: type, default: Any) -> Any:
         value = self.values.get(number, [default])[-1]
         if not isinstance(value, kind):
-            raise input_error("opensim.field_of_another_kind", file=self.file, where="header", number=number)
+            raise input_error(
+                "opensim.field_of_another_kind",
+                file=self.file,
+                where="header",
+                problem=f"field {number} is of another kind",
+                code="bad_format",
+                expected="a B3D file of AddBiomechanics",
+                remedy="download the file again",
+            )
         return value
 
     def whole(self, number: int) -> int:
@@ -322,7 +380,14 @@ def _fields(raw: bytes, file: Path) -> Iterator[tuple[int, int, int, int]]:
         else:
             end = len(raw) + 1
         if not number or end > len(raw):
-            raise input_error("opensim.bad_message_field", file=file)
+            raise input_error(
+                "opensim.bad_message_field",
+                file=file,
+                problem="a field of a message is not as protocol buffers write it",
+                code="bad_format",
+                expected="a B3D file of AddBiomechanics",
+                remedy="download the file again",
+            )
         yield number, wire, place, end
         place = end
 
@@ -338,4 +403,11 @@ def _varint(raw: bytes, place: int, file: Path) -> tuple[int, int]:
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
             return value, place
-    raise input_error("opensim.endless_number", file=file)
+    raise input_error(
+        "opensim.endless_number",
+        file=file,
+        problem="a number of a message does not end",
+        code="bad_format",
+        expected="a B3D file of AddBiomechanics",
+        remedy="download the file again",
+    )

@@ -90,11 +90,11 @@ def load_wrench(model: OpenSimModel, loads: Sequence[ExternalLoad], time: Array,
             raise input_error(
                 "opensim.load_shorter_than_motion",
                 file=load.file,
-                load=load.name,
-                load_first=load.time[0],
-                load_last=load.time[-1],
-                first=time[0],
-                last=time[-1],
+                problem=f"{load.name} is known from {load.time[0]:g} to {load.time[-1]:g} s, the "
+                f"motion lasts from {time[0]:g} to {time[-1]:g} s",
+                code="no_overlap",
+                expected="loads at all times of the motion",
+                remedy="choose a time range that both cover",
             )
         axes, at = number[load.force_frame], number[load.point_frame]
         force, free = (_turned(pose, axes, load, time, values) for values in (load.force, load.moment))
@@ -206,22 +206,52 @@ def _described_loads(root: Element) -> list[ExternalLoad]:
     """The forces of an <ExternalLoads>, with the columns of its data file in the same folder."""
     holder = root if root.tag == "ExternalLoads" else root.find("ExternalLoads")
     if holder is None:
-        root.fail("opensim.no_external_loads")
+        root.fail(
+            "opensim.no_external_loads",
+            problem="there is no <ExternalLoads>",
+            code="bad_format",
+            expected="external loads of OpenSim",
+            remedy="name another file",
+        )
     name = holder.require("datafile")
     text = name.text.strip().replace("\\", "/")
     if not text:
-        name.fail("opensim.no_data_file_named")
+        name.fail(
+            "opensim.no_data_file_named",
+            problem="no data file is named",
+            code="bad_format",
+            expected="a MOT or STO file",
+            remedy="write its name here",
+        )
     file = name.file.parent / text
     if not file.is_file():
-        name.fail("opensim.no_data_file", file_name=file)
+        name.fail(
+            "opensim.no_data_file",
+            problem=f"there is no file {file}",
+            code="missing_file",
+            expected="the file of the ground reactions, relative to the folder of this file",
+            remedy="correct the name, or copy the file there",
+        )
     for element in holder.listed("objects"):
         if element.tag != "ExternalForce":
-            element.fail("opensim.unsupported_load", tag=element.tag)
+            element.fail(
+                "opensim.unsupported_load",
+                problem=f"a load of the kind {element.tag}",
+                code="unsupported",
+                expected="<ExternalForce>",
+                remedy="open the file in OpenSim and save it again",
+            )
     table, loads = read_mot(file), []
     for load in stated_loads(holder):
         force, point, moment = (_columns(load, kind, table) for kind in _ROLES)
         if not force and not moment:
-            load.element.fail("opensim.no_force_identifier")
+            load.element.fail(
+                "opensim.no_force_identifier",
+                problem="neither force nor torque is named",
+                code="missing_key",
+                expected="<force_identifier> or <torque_identifier>",
+                remedy="name the columns of the data file",
+            )
         body = load.element.require("applied_to_body").text.strip()
         # without a point the force acts at the origin of the body
         frames = (load.frames[0], load.body) if force and not point else load.frames
@@ -238,10 +268,10 @@ def _columns(load: StatedLoad, kind: str, table: Table) -> tuple[str, ...]:
     if len(columns) != 3:
         load.element.fail(
             "opensim.identifier_fits_other_columns",
-            tag=f"{kind}_identifier",
-            stem=stem,
-            count=len(columns),
-            name=table.path.name,
+            problem=f"{kind}_identifier '{stem}' fits {len(columns)} columns of {table.path.name}",
+            code="missing_column",
+            expected="three columns that begin like this, for x, y and z",
+            remedy="correct the identifier, or the names in the data file",
         )
     return columns
 
@@ -272,7 +302,10 @@ def _load(
                 where=f"line {table.lines[row]}, column '{names[column]}'"
                 if table.lines.size
                 else names[column],
-                time=table.time[row],
+                problem=f"a number is missing at {table.time[row]:g} s",
+                code="missing_samples",
+                expected="a number in every row, except the point of a force that is zero",
+                remedy="fill the gap in the software that exported the file",
             )
     forces, points, moments = vectors
     notes = tuple(table.sentences)
@@ -292,12 +325,26 @@ def _plates(table: Table) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...
     """
     stems = [match["stem"] for name in table.names if (match := _FIRST.match(name)) is not None]
     if not stems:
-        raise input_error("opensim.no_force_column", file=table.path, names=table.names[:8])
+        raise input_error(
+            "opensim.no_force_column",
+            file=table.path,
+            problem=f"no column of a force among {', '.join(map(str, table.names[:8]))}",
+            code="missing_column",
+            expected="names such as ground_force_vx, ground_force_px and ground_torque_x",
+            remedy="rename the columns, or describe them in an ExternalLoads file (.xml)",
+        )
     for stem in stems:
         force, point = (tuple(f"{stem}{kind}{axis}" for axis in _AXES) for kind in "vp")
         for name in (*force, *point):
             if name not in table.names:
-                raise input_error("opensim.no_force_component", file=table.path, name=name, force=force[0])
+                raise input_error(
+                    "opensim.no_force_component",
+                    file=table.path,
+                    problem=f"there is no column {name}",
+                    code="missing_column",
+                    expected=f"force and point beside {force[0]}",
+                    remedy="export all components of force and point",
+                )
         torque = re.sub("force", "torque", stem, flags=re.IGNORECASE)
         stems_of_moment = [torque] * (torque != stem) + [f"{stem}m", f"{stem}t"]
         moments = (tuple(f"{moment_stem}{axis}" for axis in _AXES) for moment_stem in stems_of_moment)
@@ -341,7 +388,16 @@ def _plate_loads(
     if side is not None and (foot := foot_of_side(model, side)):
         return [replace(load, body=foot)]
     feet = feet_of(model).values()
-    raise input_error("opensim.plate_without_side", file=load.file, load=load.name, known=feet or "unknown")
+    raise input_error(
+        "opensim.plate_without_side",
+        file=load.file,
+        problem=f"force plate {load.name} belongs to no foot: its name has no side, and the feet of "
+        f"the model are {feet or 'unknown'}",
+        code="unassigned_plate",
+        expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the model "
+        "(y up)",
+        remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
+    )
 
 
 def _on_feet(
@@ -350,7 +406,15 @@ def _on_feet(
     """The load of a plate on each foot that stands on it, by its contacts; see `feet_on_plate`."""
     feet = feet_of(model)
     if not feet:
-        raise input_error("opensim.feet_unknown", file=load.file, load=load.name)
+        raise input_error(
+            "opensim.feet_unknown",
+            file=load.file,
+            problem=f"force plate {load.name} belongs to no foot: the feet of the model are unknown",
+            code="unassigned_plate",
+            expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the "
+            "model (y up)",
+            remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
+        )
     soles = {side: _sole(model, side, foot, time, pose) for side, foot in feet.items()}
     on = feet_on_plate(load.time, load.force, load.point, soles, model.up, LOADED_FROM_N, named)
     if not on.loaded.any():
@@ -364,14 +428,26 @@ def _on_feet(
         distances = ", ".join(
             f"{np.median(np.linalg.norm(path, axis=1)):.2g} m from {foot}" for foot, path in away.items()
         )
-        raise input_error("opensim.plate_far_from_feet", file=load.file, load=load.name, said=distances)
+        raise input_error(
+            "opensim.plate_far_from_feet",
+            file=load.file,
+            problem=f"force plate {load.name} belongs to no foot: its center of pressure is {distances}",
+            code="unassigned_plate",
+            expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the "
+            "model (y up)",
+            remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
+        )
     carried = {side: under for side, under in on.under.items() if (under & on.loaded).any()}
     if not carried:
         raise input_error(
             "opensim.plate_under_both_feet",
             file=load.file,
-            load=load.name,
-            time=stretches(load.time, on.shared),
+            problem=f"force plate {load.name} belongs to no foot: both feet stand on it from "
+            f"{stretches(load.time, on.shared)}",
+            code="unassigned_plate",
+            expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the "
+            "model (y up)",
+            remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
         )
     notes = list(load.notes)
     for reason, mask in (("both feet stand on it", on.shared), ("it acts beside both feet", on.far)):
@@ -395,7 +471,15 @@ def _on_feet(
                 vector[on.unknown] = np.nan
             part = replace(part, force=parts[0], point=parts[1], moment=parts[2])
         if fault := foot_load_fault(model, part, time, pose):
-            raise input_error("opensim.plate_in_doubt", file=load.file, load=load.name, fault=fault)
+            raise input_error(
+                "opensim.plate_in_doubt",
+                file=load.file,
+                problem=f"force plate {load.name} belongs to no foot: {fault}",
+                code="unassigned_plate",
+                expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the "
+                "model (y up)",
+                remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
+            )
         loads.append(part)
     return loads
 

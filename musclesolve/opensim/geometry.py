@@ -256,8 +256,10 @@ class PathSystem:
             raise input_error(
                 "opensim.muscle_of_one_point",
                 file=self.model.file,
-                muscle=self.muscles[short[0, 1]],
-                pose=short[0, 0],
+                problem=f"muscle {self.muscles[short[0, 1]]} has fewer than two points in pose {short[0, 0]}",
+                code="bad_model",
+                expected="origin and insertion at every angle",
+                remedy="correct the ranges of its conditional points",
             )
         return on
 

@@ -170,7 +170,14 @@ def body_masses(model: OpenSimModel, pose: BodyMotion) -> tuple[Array, Array, Ar
     """
     for body in model.bodies:
         if body not in model.reachable:
-            raise input_error("opensim.no_joint_to_body", file=model.file, body=body)
+            raise input_error(
+                "opensim.no_joint_to_body",
+                file=model.file,
+                problem=f"no supported joint leads to body {body}",
+                code="unsupported",
+                expected="joints of supported kinds",
+                remedy="complete the model in OpenSim, or give joint moments instead of loads",
+            )
     none = BodyMass(0.0, np.zeros(3), np.zeros((3, 3)))
     unknown = BodyMass(np.nan, np.zeros(3), np.zeros((3, 3)))
     masses = [unknown if body in model.mass_faults else model.masses.get(body, none) for body in model.bodies]
@@ -208,7 +215,7 @@ def require_masses(model: OpenSimModel, names: Sequence[str], force: Array) -> N
             "opensim.impossible_mass",
             file=model.file,
             where=", ".join(lost[:8]),
-            faults=model.mass_faults.values(),
+            faults="; ".join(map(str, model.mass_faults.values())),
         )
 
 
@@ -315,16 +322,22 @@ def model_motion(
     ]
     if missing := [name for name in free if any(name not in part for part in parts)]:
         raise input_error(
-            "opensim.coordinates_not_given", file=model.file, missing=missing[:8], count=len(missing)
+            "opensim.coordinates_not_given",
+            file=model.file,
+            problem=f"the motion of {', '.join(map(str, missing[:8]))} is not given ({len(missing)} "
+            "coordinate(s))",
+            code="missing_column",
+            expected="every coordinate that the model neither locks nor couples",
+            remedy="give all coordinates of inverse kinematics, or lock these in the model",
         )
     for name, column in ((name, column) for part in parts for name, column in part.items()):
         if np.shape(column) != np.shape(time) or not np.isfinite(column).all():
             raise input_error(
                 "opensim.bad_coordinate_column",
+                problem=f"coordinate {name}: shape {np.shape(column)} or gaps, for {len(time)} times",
                 code="bad_shape" if np.shape(column) != np.shape(time) else "not_finite",
-                name=name,
-                shape=np.shape(column),
-                count=len(time),
+                expected="one finite number for each time",
+                remedy="fill the gaps of this coordinate",
             )
     complete, number = coordinate_values(model, value), model.coordinate_number
     whole = np.broadcast_to(complete, (len(time), complete.shape[1])).copy()

@@ -49,7 +49,12 @@ def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
         columns[number[name]] = check_array(array, name, ("T",), finite=False)
     sizes = {column.size for column in columns.values()} - {1} or {1}
     if len(sizes) > 1:
-        raise input_error("opensim.values_of_different_lengths", sizes=sorted(sizes))
+        raise input_error(
+            "opensim.values_of_different_lengths",
+            problem=f"values of coordinates have different lengths: {sorted(sizes)}",
+            code="bad_shape",
+            expected="one number for each pose, or a single number for all poses",
+        )
     values = np.empty((sizes.pop(), len(model.coordinates)))
     values[:] = [coordinate.default for coordinate in model.coordinates.values()]
     for place, column in columns.items():

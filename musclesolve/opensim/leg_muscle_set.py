@@ -48,9 +48,11 @@ def _set_of_file(path: str, sha: str) -> MuscleDatabase:
             raise input_error(
                 "opensim.same_muscle_twice",
                 file=model.file,
-                first=names_by_set[muscle.name],
-                source=source.name,
-                muscle=muscle.name.replace("_", " "),
+                problem=f"{names_by_set[muscle.name]} and {source.name} are both the "
+                f"{muscle.name.replace('_', ' ')}",
+                code="duplicate_name",
+                expected="every muscle once",
+                remedy="rename one of them in OpenSim",
             )
     names = [muscle.name for muscle in right]
     others = [name for name in model.muscles if name not in names and not is_left(name)]
@@ -83,10 +85,11 @@ def leg_bodies(model: OpenSimModel) -> LegBodies:
             raise input_error(
                 "opensim.no_leg_body",
                 file=model.file,
-                meant=meant,
-                shown=shown,
-                bodies=", ".join(model.bodies[1:]) or "none",
-                words=words,
+                problem=f"no body is named like the {meant}",
+                code="bad_muscle_set",
+                expected=f"a body {shown}; the bodies are {', '.join(model.bodies[1:]) or 'none'}",
+                remedy=f"rename the body in OpenSim ({', '.join(map(str, words))}), or name a model "
+                "with legs",
             )
         bodies[segment] = body_of[name]
     parents = {joint.outboard.body: joint.inboard.body for joint in model.joints}
@@ -96,10 +99,10 @@ def leg_bodies(model: OpenSimModel) -> LegBodies:
             raise input_error(
                 "opensim.leg_not_in_chain",
                 file=model.file,
-                lower=lower,
-                parent=parents.get(lower, "nothing"),
-                upper=upper,
-                chain=chain,
+                problem=f"{lower} is jointed to {parents.get(lower, 'nothing')}, not to {upper}",
+                code="unsupported",
+                expected=f"a leg of {', '.join(map(str, chain))}, each jointed to the one before",
+                remedy="take a model without bodies between them, or name a bundled muscle set",
             )
     return LegBodies(**bodies)
 

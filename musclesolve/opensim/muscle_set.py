@@ -101,7 +101,12 @@ class _Writer:
         of_leg = leg_muscles(self.leg)
         if not of_leg:
             raise input_error(
-                "opensim.no_muscle_of_right_leg", file=self.model.file, bodies=self.leg.frame_of_body
+                "opensim.no_muscle_of_right_leg",
+                file=self.model.file,
+                problem="the model has no muscle of the right leg",
+                code="bad_muscle_set",
+                expected=f"muscles between {', '.join(map(str, self.leg.frame_of_body))}",
+                remedy="name the bodies of the leg, or another model",
             )
         names = [muscle.name for muscle in of_leg]
         chosen, shifts = self.model.chosen(names), tendon_shifts(self.model, names)
@@ -250,7 +255,12 @@ class _Writer:
         moved = self.frames.get(frame)
         if len(dofs) != 1 or (moved and {moved.dof} != dofs):
             raise input_error(
-                "opensim.point_moves_with_several_angles", file=self.model.file, point=point.name
+                "opensim.point_moves_with_several_angles",
+                file=self.model.file,
+                problem=f"point {point.name} moves with several angles",
+                code="unsupported",
+                expected="a point that moves with one angle",
+                remedy="leave out its muscle",
             )
         (dof,) = dofs
 

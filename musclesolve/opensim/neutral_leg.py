@@ -125,7 +125,15 @@ class NeutralLeg:
         """
         if coordinate in self.degrees_of_freedom:
             return self.degrees_of_freedom[coordinate]
-        raise input_error("opensim.not_a_leg_coordinate", file=self.model.file, coordinate=coordinate)
+        raise input_error(
+            "opensim.not_a_leg_coordinate",
+            file=self.model.file,
+            problem=f"coordinate '{coordinate}' is not a rotation of hip, knee or ankle about an "
+            "anatomical axis",
+            code="unsupported",
+            expected="points that depend on hip, knee or ankle flexion, hip adduction or hip rotation",
+            remedy="leave out the muscles whose points depend on it",
+        )
 
     @cached_property
     def degrees_of_freedom(self) -> dict[str, tuple[str, float]]:
@@ -158,7 +166,14 @@ class NeutralLeg:
         A point at x in the neutral pose moves to rotation x + shift, relative to the femur.
         """
         if all(dof != "knee_flexion" for dof, _ in self.degrees_of_freedom.values()):
-            raise input_error("opensim.knee_without_flexion", file=self.model.file)
+            raise input_error(
+                "opensim.knee_without_flexion",
+                file=self.model.file,
+                problem="the knee has no coordinate of flexion",
+                code="unsupported",
+                expected="a joint between femur and tibia with a flexion angle",
+                remedy="name the bodies of the leg",
+            )
         motion = body_motion(self.model, self.values_at("knee_flexion", flexion))
         b = self.model.body_number[body]
         start = self._neutral

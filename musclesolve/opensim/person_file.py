@@ -64,7 +64,15 @@ def read_person(path: str | Path) -> PersonMuscles:
     if is_own_set(parent):
         file = document.input_file("person", "parent", parent)
         if parent_of_person(file) is not None:
-            raise document.error("opensim.parent_is_a_person", "person", "parent", parent=parent)
+            raise document.error(
+                "opensim.parent_is_a_person",
+                "person",
+                "parent",
+                problem=f"{parent} is itself the muscles of one person",
+                code="conflict",
+                expected="a muscle set or a model",
+                remedy="name the parent of that file, and multiply the factors of both",
+            )
         stated = person.parent_sha256
         if stated is not None and stated.casefold() != sha256(file):
             warnings = (
@@ -74,7 +82,15 @@ def read_person(path: str | Path) -> PersonMuscles:
         parent = str(file)
     elif parent not in muscle_db.available():
         sets = muscle_db.available()
-        raise document.unknown("opensim.no_muscle_set", parent, sets, "person", "parent", parent=parent)
+        raise document.unknown(
+            "opensim.no_muscle_set",
+            parent,
+            sets,
+            "person",
+            "parent",
+            problem=f"there is no muscle set {parent!r}",
+            code="unknown_name",
+        )
     _check_emg(document, settings.emg)
     _check_names(document, parameters, parent)
     _check_numbers(document, settings.muscles, parameters)
@@ -109,7 +125,12 @@ def _check_emg(document: Document, emg: Mapping[str, Any]) -> None:
     for quantity, value, low, high, expected in numbers:
         if not is_number(value) or not low < value <= high:
             raise document.error(
-                "opensim.bad_emg_gain", "emg", expected=expected, what=quantity, value=as_text(value)
+                "opensim.bad_emg_gain",
+                "emg",
+                problem=f"the {quantity} is {as_text(value)}",
+                code="bad_value",
+                expected=expected,
+                remedy="calibrate again, or take [emg] out",
             )
 
 
@@ -123,14 +144,25 @@ def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Arra
                 "parameter",
                 "covariance",
                 k,
-                covariances=len(parameter.covariance),
-                count=count,
+                problem=f"{len(parameter.covariance)} covariances of one of {count} parameters",
+                code="bad_value",
+                expected=f"{count} numbers, one for every [[parameter]] in the order of the file",
+                remedy="write the covariance with every parameter, 0 where there is none",
             )
     matrix = np.array([parameter.covariance for parameter in listed], dtype=float)
     names, scale = [parameter.name for parameter in listed], np.abs(matrix).max()
     if not np.isfinite(matrix).all():
         row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
-        raise document.error("opensim.covariance_not_finite", "parameter", "covariance", row)
+        raise document.error(
+            "opensim.covariance_not_finite",
+            "parameter",
+            "covariance",
+            row,
+            problem="a covariance is not finite",
+            code="bad_value",
+            expected="finite numbers",
+            remedy="correct the row",
+        )
     uneven = np.argwhere(np.abs(matrix - matrix.T) > _ROUND_OFF * scale)
     if uneven.size:
         j, k = uneven[0]
@@ -139,16 +171,25 @@ def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Arra
             "parameter",
             "covariance",
             int(j),
-            first=names[j],
-            second=names[k],
-            covariance=matrix[j, k],
-            transposed=matrix[k, j],
+            problem=f"the covariance of {names[j]} with {names[k]} is {matrix[j, k]:g}, and the other "
+            f"way round {matrix[k, j]:g}",
+            code="bad_value",
+            expected="a symmetric matrix",
+            remedy="make both equal",
         )
     least = float(np.linalg.eigvalsh(matrix)[0])
     if least < -_ROUND_OFF * scale:
         k = int(np.argmin(np.diag(matrix)))
         raise document.error(
-            "opensim.covariance_with_negative_variance", "parameter", "covariance", k, least=least
+            "opensim.covariance_with_negative_variance",
+            "parameter",
+            "covariance",
+            k,
+            problem=f"the matrix of the covariances has the eigenvalue {least:g}",
+            code="bad_value",
+            expected="no negative variance of any combination of parameters: |covariance of two| at "
+            "most the product of their standard deviations",
+            remedy="write the covariances as the calibration gave them",
         )
     for k, parameter in enumerate(listed):
         if abs(parameter.sd - np.sqrt(matrix[k, k])) > _ROUNDED * max(parameter.sd, np.sqrt(scale) * 1e-3):
@@ -157,9 +198,11 @@ def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Arra
                 "parameter",
                 "sd",
                 k,
-                sd=parameter.sd,
-                from_covariance=np.sqrt(matrix[k, k]),
-                number=k + 1,
+                problem=f"the standard deviation is {parameter.sd:g}, by its covariance "
+                f"{np.sqrt(matrix[k, k]):g}",
+                code="conflict",
+                expected=f"sd = the square root of number {k + 1} of covariance",
+                remedy="correct one of them",
             )
     return matrix
 
@@ -171,7 +214,16 @@ def _check_names(document: Document, parameters: tuple[FittedParameter, ...], pa
         twice = [muscle for muscle in parameter.muscles if parameter.muscles.count(muscle) > 1]
         if twice or parameter.name in names:
             key, name = ("muscles", twice[0]) if twice else ("name", parameter.name)
-            raise document.error("opensim.parameter_twice", "parameter", key, k, name=name)
+            raise document.error(
+                "opensim.parameter_twice",
+                "parameter",
+                key,
+                k,
+                problem=f"{name!r} is stated twice",
+                code="duplicate_name",
+                expected="every parameter and every muscle of it once",
+                remedy="remove or rename one",
+            )
         names.add(parameter.name)
     named: dict[tuple[str, str], str] = {}
     for k, parameter in enumerate(parameters):
@@ -183,9 +235,10 @@ def _check_names(document: Document, parameters: tuple[FittedParameter, ...], pa
                     "parameter",
                     "muscles",
                     k,
-                    quantity=parameter.quantity,
-                    muscle=muscle,
-                    first=first,
+                    problem=f"{parameter.quantity} of {muscle} has a factor in {first!r} already",
+                    code="duplicate_name",
+                    expected="one factor on every number of a muscle",
+                    remedy=f"take {muscle} out of one of the two, or multiply their factors",
                 )
     parent_names = parent_muscles(
         parent, frozenset(muscle for parameter in parameters for muscle in parameter.muscles)
@@ -237,7 +290,13 @@ def _check_numbers(
     for muscle, quantities in stated.items():
         if not isinstance(quantities, dict):
             raise refuse(
-                "opensim.muscle_is_no_table", muscle, None, muscle=muscle, quantities=as_text(quantities)
+                "opensim.muscle_is_no_table",
+                muscle,
+                None,
+                problem=f"{muscle} is {as_text(quantities)}",
+                code="bad_value",
+                expected=f"a table [muscles.{muscle}]",
+                remedy="remove it",
             )
         for quantity, number in quantities.items():
             parts = number if isinstance(number, dict) else {}
@@ -246,8 +305,10 @@ def _check_numbers(
                     "opensim.muscle_number_is_no_table",
                     muscle,
                     quantity,
-                    quantity=quantity,
-                    number=as_text(number),
+                    problem=f"{quantity} is {as_text(number)}",
+                    code="bad_value",
+                    expected="{ value = ..., parent = ..., sd = ... } in SI",
+                    remedy="correct it, or remove the table",
                 )
             factor = by_name.get((muscle, quantity), 1.0)
             due = parts["parent"] * factor
@@ -256,11 +317,12 @@ def _check_numbers(
                     "opensim.number_contradicts_factor",
                     muscle,
                     quantity,
-                    quantity=quantity,
-                    muscle=muscle,
-                    value=parts["value"],
-                    due=due,
-                    factor=factor,
+                    problem=f"{quantity} of {muscle} is {parts['value']:g}, and {due:g} by its factor "
+                    f"{factor:g}",
+                    code="conflict",
+                    expected="parent times factor: muscles are computed with the factors",
+                    remedy="change the factor of the parameter, and write the product here or remove "
+                    "the table",
                 )
 
 
@@ -284,7 +346,14 @@ def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> 
     if not isinstance(person, PersonMuscles):
         person = file_path(person, "person")
         if parent_of_person(person) is None and is_file(person):
-            raise input_error("opensim.not_a_person_file", file=Path(person))
+            raise input_error(
+                "opensim.not_a_person_file",
+                file=Path(person),
+                problem="this is not a file of one person's muscles",
+                code="bad_format",
+                expected="a file with [person] and [[parameter]], as musclesolve calibrate-muscles writes it",
+                remedy="name such a file; a model has its own muscles where none is named",
+            )
         person = read_person(person)
     file = person.parent_file
     if file is None or file.suffix.casefold() != MODEL:
@@ -292,8 +361,11 @@ def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> 
             "opensim.parent_is_a_muscle_set",
             file=person.path,
             where="[person] parent",
-            parent=Path(person.parent).name,
-            model=model.file.name,
+            problem=f"the factors are on the muscle set {Path(person.parent).name}, not on a model",
+            code="conflict",
+            expected=f"factors on {model.file.name}",
+            remedy="use them in a trial file of a recording, or calibrate with trial files of "
+            f"{model.file.name}",
         )
     names = {name: name for name in model.muscles}
     if not set(person.muscles) <= set(names):

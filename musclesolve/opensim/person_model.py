@@ -50,14 +50,26 @@ def write_person_model(person: PersonMuscles, path: str | Path) -> tuple[str, ..
     path = file_path(path)
     file = person.parent_file
     if file is not None and path.exists() and path.samefile(file):
-        raise input_error("opensim.parent_as_output", file=path)
+        raise input_error(
+            "opensim.parent_as_output",
+            file=path,
+            problem="this is the parent itself",
+            code="conflict",
+            expected="another file",
+            remedy="name another file",
+        )
     model = read_osim(file) if file is not None and file.suffix.casefold() == ".osim" else None
     if model is None:
         raise input_error(
             "opensim.parent_set_has_no_model",
             file=person.path,
             where="[person] parent",
-            parent=Path(person.parent).name,
+            problem=f"the factors are on the muscle set {Path(person.parent).name}, and no OpenSim "
+            "model has its muscles",
+            code="conflict",
+            expected="a person whose parent is a model (.osim)",
+            remedy="use the file in trial files of recordings, or calibrate with [muscles] database "
+            "= a model",
         )
     with opening(model.file):
         document = _Source(_as_utf_8(read_regular(model.file, RECORDING)), model.file)
@@ -126,9 +138,11 @@ def _edits(document: _Source, model: OpenSimModel, name: str, values: dict[str, 
                 "opensim.no_tendon_strain",
                 file=model.file,
                 where=f"{muscle.kind} '{name}'",
-                kind=muscle.kind,
-                name=name,
-                strain_tags=STRAIN_TAGS,
+                problem=f"a {muscle.kind} has no number for the tendon strain, which a factor of "
+                f"{name} is on",
+                code="unsupported",
+                expected=f"one of {', '.join(map(str, STRAIN_TAGS))}, Millard2012EquilibriumMuscle",
+                remedy="take the factor on its tendon_strain out of the file of the person",
             )
 
 

@@ -110,8 +110,20 @@ class Context:
             return called[0]
         if called:
             paths = [component.path for component in called]
-            socket.fail("opensim.several_frames_of_this_name", count=len(called), name=text, paths=paths)
-        socket.fail("opensim.no_frame_of_this_name", name=text)
+            socket.fail(
+                "opensim.several_frames_of_this_name",
+                problem=f"{len(called)} frames are called '{text}': {', '.join(map(str, paths))}",
+                code="unknown_name",
+                expected="the path of a body or of an offset frame",
+                remedy="write the whole path, /bodyset/NAME or /jointset/JOINT/NAME",
+            )
+        socket.fail(
+            "opensim.no_frame_of_this_name",
+            problem=f"there is no body or frame '{text}'",
+            code="unknown_name",
+            expected="the path of a body or of an offset frame",
+            remedy="write the whole path, /bodyset/NAME or /jointset/JOINT/NAME",
+        )
 
     def pose(self, frame: Element, inside: int = 0) -> Frame | None:
         """The frame of an element, on its body; None for an unsupported kind."""
@@ -122,7 +134,13 @@ class Context:
             return None
         socket = frame.require("socket_parent")
         if inside > _NESTED:
-            socket.fail("opensim.offset_frames_in_circle")
+            socket.fail(
+                "opensim.offset_frames_in_circle",
+                problem="offset frames are attached to one another in a circle",
+                code="bad_model",
+                expected="frames that lead to a body",
+                remedy="correct <socket_parent>",
+            )
         parent = self.pose(self.connectee(frame, socket), inside + 1)
         if parent is None:
             return None
@@ -142,12 +160,24 @@ def read_function(element: Element, count: int = 1) -> Function | None:
     def knots(fewest: int = 2) -> tuple[Array, Array]:
         x, y = element.require("x").numbers(), element.require("y").numbers()
         if x.size < fewest or x.size != y.size or (np.diff(x) <= 0.0).any():
-            element.fail("opensim.spline_of_unequal_columns", size=x.size, y_size=y.size, fewest=fewest)
+            element.fail(
+                "opensim.spline_of_unequal_columns",
+                problem=f"{x.size} x and {y.size} y",
+                code="bad_model",
+                expected=f"{fewest} or more, as many y as x, with increasing x",
+                remedy="correct the knots of the function",
+            )
         return x, y
 
     if count != 1 and element.tag in _OF_ONE:
         expected = "one coordinate, which the function depends on"
-        element.fail("opensim.function_of_several_coordinates", expected=expected, count=count)
+        element.fail(
+            "opensim.function_of_several_coordinates",
+            problem=f"{count} coordinates",
+            code="bad_model",
+            expected=expected,
+            remedy="correct <coordinates>",
+        )
     match element.tag:
         case "Constant":
             return Constant(number("value"))
@@ -157,7 +187,13 @@ def read_function(element: Element, count: int = 1) -> Function | None:
             if values.size != count + 1:
                 problem = f"{values.size} coefficients for {count} coordinate(s)"
                 expected = f"{count + 1}: one for each coordinate and the constant"
-                holder.fail("opensim.bad_spline", expected=expected, fault=problem)
+                holder.fail(
+                    "opensim.bad_spline",
+                    problem=problem,
+                    code="bad_model",
+                    expected=expected,
+                    remedy="correct the coefficients",
+                )
             return LinearFunction(values[:-1], float(values[-1]))
         case "MultiplierFunction":
             inner = function_in(element.require("function"), count)
@@ -169,13 +205,25 @@ def read_function(element: Element, count: int = 1) -> Function | None:
             if dimension != count or len(values) != len(powers):
                 problem = f"{len(values)} coefficients, dimension {dimension:g}, for {count} coordinate(s)"
                 expected = f"{len(powers)} coefficients, as the order demands, and dimension {count}"
-                holder.fail("opensim.bad_piecewise_linear", expected=expected, fault=problem)
+                holder.fail(
+                    "opensim.bad_piecewise_linear",
+                    problem=problem,
+                    code="bad_model",
+                    expected=expected,
+                    remedy="correct the function",
+                )
             return Polynomial(values, powers)
         case "PolynomialFunction":
             holder = element.require("coefficients")
             values = holder.numbers()
             if not values.size:
-                holder.fail("opensim.polynomial_without_coefficients")
+                holder.fail(
+                    "opensim.polynomial_without_coefficients",
+                    problem="no coefficients",
+                    code="bad_model",
+                    expected="one or more",
+                    remedy="state them",
+                )
             return polynomial(values)
         case "SimmSpline" | "NaturalCubicSpline" | "natCubicSpline":  # its names in older files too
             return simm_spline(*knots())
@@ -186,7 +234,13 @@ def read_function(element: Element, count: int = 1) -> Function | None:
         case "GCVSpline":
             half_order = number("half_order")
             if half_order not in (1, 2, 3, 4):
-                element.fail("opensim.bad_gcv_order", half_order=half_order)
+                element.fail(
+                    "opensim.bad_gcv_order",
+                    problem=f"half_order {half_order:g}",
+                    code="bad_model",
+                    expected="1, 2, 3 or 4",
+                    remedy="correct <half_order>",
+                )
             if number("error_variance", 0.0) != 0.0:  # one that smooths its knots
                 return None
             return natural_spline(*knots(2 * int(half_order)), int(half_order))
@@ -195,7 +249,13 @@ def read_function(element: Element, count: int = 1) -> Function | None:
             start, end, before, after = map(number, names)
             if not end > start:
                 problem = f"a transition from {start:g} to {end:g}"
-                element.fail("opensim.bad_gcv_spline", fault=problem)
+                element.fail(
+                    "opensim.bad_gcv_spline",
+                    problem=problem,
+                    code="bad_model",
+                    expected="an end after the start",
+                    remedy="correct the function",
+                )
             return smooth_step(start, end, before, after)
         case "Sine":
             usual = {"amplitude": 1.0, "omega": 1.0, "phase": 0.0, "offset": 0.0}

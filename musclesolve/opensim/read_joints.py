@@ -74,7 +74,13 @@ def _joint(context: Context, element: Element) -> Joint | None:
         transform = element.require("SpatialTransform")
         axes = {each.name: each for each in transform.children if each.tag == "TransformAxis"}
         if set(axes) != set(_NAMED_AXES):  # in any order
-            transform.fail("opensim.dependent_axes", axes=", ".join(axes) or "none", named_axes=_NAMED_AXES)
+            transform.fail(
+                "opensim.dependent_axes",
+                problem=f"its axes are {', '.join(axes) or 'none'}",
+                code="bad_format",
+                expected=", ".join(map(str, _NAMED_AXES)),
+                remedy="correct the joint",
+            )
         read = [_axis(axes[name], names) for name in _NAMED_AXES]
         rotations, translations = read[:3], read[3:]
     elif element.tag in _AXES:
@@ -82,9 +88,10 @@ def _joint(context: Context, element: Element) -> Joint | None:
         if len(letters) != len(names):
             element.fail(
                 "opensim.other_number_of_coordinates",
-                count=len(names),
-                letters_count=len(letters),
-                tag=element.tag,
+                problem=f"{len(names)} coordinates",
+                code="bad_model",
+                expected=f"{len(letters)}, as a {element.tag} has",
+                remedy="open the model in OpenSim and save it again",
             )
         for letter, name in zip(letters, names, strict=True):
             along = np.eye(3)["xyz".index(letter.lower())]
@@ -98,7 +105,14 @@ def _joint(context: Context, element: Element) -> Joint | None:
             collinear = np.linalg.norm(np.cross(one.axis, other.axis)) < _COLLINEAR
             if collinear and not set(one.coordinates) & set(other.coordinates):
                 names_of_both = (*one.coordinates, *other.coordinates)
-                element.fail("opensim.collinear_axes", kind=kind, names=names_of_both)
+                element.fail(
+                    "opensim.collinear_axes",
+                    problem=f"{', '.join(map(str, names_of_both))} move the joint about or along the "
+                    f"same axis ({kind}), so that no moment belongs to one of them alone",
+                    code="bad_model",
+                    expected="axes of different directions for different coordinates",
+                    remedy="correct the axes of this joint",
+                )
     turns, shifts = (tuple(a for a in part if a is not None) for part in (rotations, translations))
     if parent is None or child is None or len(turns) + len(shifts) < len(rotations) + len(translations):
         return None
@@ -114,7 +128,13 @@ def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
     used = tuple(holder.words()) if holder else ()
     for name in used:
         if name not in names:
-            element.fail("opensim.joint_without_coordinate", name=name, names=names)
+            element.fail(
+                "opensim.joint_without_coordinate",
+                problem=f"the joint has no coordinate '{name}'",
+                code="unknown_name",
+                expected=f"one of {', '.join(map(str, names))}",
+                remedy="correct <coordinates>",
+            )
     inner = element.find("function")
     if inner is not None and inner.children:  # layout of older files, <function><LinearFunction...>
         function = function_in(inner, len(used))
@@ -124,7 +144,13 @@ def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
     axis = element.require("axis").vector()
     length = float(np.linalg.norm(axis))
     if not length > 0.0:
-        element.fail("opensim.axis_no_direction")
+        element.fail(
+            "opensim.axis_no_direction",
+            problem="the axis has no direction",
+            code="bad_model",
+            expected="an axis",
+            remedy="correct it",
+        )
     return None if function is None else TransformAxis(axis / length, function, used)
 
 
@@ -176,7 +202,13 @@ def read_couplers(
         dependent = element.require("dependent_coordinate_name").text.strip()
         for name in (*independent, dependent):
             if name not in known:
-                element.fail("opensim.no_coupled_coordinate", name=name)
+                element.fail(
+                    "opensim.no_coupled_coordinate",
+                    problem=f"there is no coordinate '{name}'",
+                    code="unknown_name",
+                    expected="coordinates of the model",
+                    remedy="correct the constraint",
+                )
         holder = element.require("coupled_coordinates_function")
         function = function_in(holder, len(independent))
         coordinates = frozenset((dependent, *independent))
@@ -195,7 +227,13 @@ def read_couplers(
         driven = {coupler.dependent for coupler in left}
         ready = [coupler for coupler in left if not driven & set(coupler.independent)]
         if not ready or len(driven) < len(left):
-            context.root.fail("opensim.couplers_in_circle", driven=sorted(driven))
+            context.root.fail(
+                "opensim.couplers_in_circle",
+                problem=f"couplers contradict each other: {', '.join(map(str, sorted(driven)))}",
+                code="bad_model",
+                expected="each coordinate driven by one coupler at most, and no circle",
+                remedy="remove one of them",
+            )
         ordered += ready
         left = [coupler for coupler in left if coupler not in ready]
     return tuple(ordered), others

@@ -90,7 +90,13 @@ def read_osim(path: str | Path) -> OpenSimModel:
         moving, switching = point.moving.coordinates if point.moving else (), (point.condition or ())[:1]
         for name in (*moving, *switching):
             if name not in coordinates:
-                model.fail("opensim.point_depends_on_foreign_coordinate", point=point.name, name=name)
+                model.fail(
+                    "opensim.point_depends_on_foreign_coordinate",
+                    problem=f"point {point.name} depends on '{name}'",
+                    code="unknown_name",
+                    expected="a coordinate of the model",
+                    remedy="correct the point",
+                )
     others += read_links(context, read, closing)
     context.unsupported |= {
         f"constraint {constraint.name}": constraint.kind
@@ -105,14 +111,30 @@ def _model(root: Element) -> Element:
     expected, remedy = "an OpenSim model of version 2 or later", "open it in OpenSim 4 and save it again"
     model = root.find("Model")
     if root.tag != "OpenSimDocument" or model is None:
-        root.fail("opensim.document_without_model", expected=expected, tag=root.tag)
+        root.fail(
+            "opensim.document_without_model",
+            problem=f"the document is <{root.tag}>, without a <Model>",
+            code="bad_format",
+            expected=expected,
+            remedy="name a model file",
+        )
     if not root.version.isdigit() or int(root.version) < _OLDEST:
         root.fail(
-            "opensim.unsupported_version", expected=expected, remedy=remedy, version=root.version or "none"
+            "opensim.unsupported_version",
+            problem=f"the file has version {root.version or 'none'}",
+            code="bad_format",
+            expected=expected,
+            remedy=remedy,
         )
     units = _text(model, "length_units").lower()
     if units not in ("", "unassigned", "meters", "m", "meter"):  # OpenSim's own models are in meters
-        model.fail("opensim.lengths_not_in_meters", units=units)
+        model.fail(
+            "opensim.lengths_not_in_meters",
+            problem=f"lengths are in {units}",
+            code="bad_units",
+            expected="meters",
+            remedy="scale the model",
+        )
     if int(root.version) < CURRENT:
         upgrade(model)
     return model
@@ -128,7 +150,13 @@ def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
         mass, tensor = body.require("mass"), body.filled("inertia")
         inertia = np.zeros(6) if tensor is None else tensor.numbers()
         if inertia.shape != (6,):
-            body.fail("opensim.bad_inertia", size=inertia.size)
+            body.fail(
+                "opensim.bad_inertia",
+                problem=f"{inertia.size} numbers of inertia",
+                code="bad_format",
+                expected="xx yy zz xy xz yz",
+                remedy="correct <inertia>",
+            )
         center = body.vector_in("mass_center", 0.0)
         masses[body.name] = read = BodyMass(mass.number(), center, inertia[_TENSOR])
         principal = np.linalg.eigvalsh(read.inertia)

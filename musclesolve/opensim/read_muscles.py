@@ -68,13 +68,25 @@ def _surface(context: Context, element: Element, base: Frame) -> WrapSurface:
         radii = np.array([radius, radius, radius if kind == "sphere" else 0.0])
     length = element.require("length").number() if kind == "cylinder" else 0.0
     if min(radii[:2]) <= 0.0 or (kind != "cylinder" and radii[2] <= 0.0):
-        element.fail("opensim.radius_not_positive")
+        element.fail(
+            "opensim.radius_not_positive",
+            problem="a radius is not positive",
+            code="bad_model",
+            expected="radii [m]",
+            remedy="correct it",
+        )
     side = context.property(element, "quadrant")
     word = side.text.strip().lower() if side is not None and side.words() else "all"
     word = {"unassigned": "all"}.get(word, word)
     word = word if word in _SIDES else f"+{word}"
     if word not in _SIDES:
-        element.fail("opensim.bad_quadrant", word=word[1:], sides=_SIDES)
+        element.fail(
+            "opensim.bad_quadrant",
+            problem=f"quadrant '{word[1:]}'",
+            code="bad_model",
+            expected=", ".join(map(str, _SIDES)),
+            remedy="correct it",
+        )
     return WrapSurface(element.name, kind, frame, radii, length, word, context.flag(element, "active", True))
 
 
@@ -121,7 +133,13 @@ def _has_no_strength(context: Context, element: Element) -> bool:
 def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
     points = [_point(context, child, element) for child in path.listed("PathPointSet")]
     if len(points) < 2:
-        element.fail("opensim.path_too_short", count=len(points))
+        element.fail(
+            "opensim.path_too_short",
+            problem=f"its path has {len(points)} point(s)",
+            code="bad_model",
+            expected="two or more",
+            remedy="correct the path",
+        )
     for child, point in zip(path.listed("PathPointSet"), points, strict=True):
         if point is None:
             context.unsupported[f"path of {element.name}"] = child.tag
@@ -179,10 +197,10 @@ def _point(context: Context, element: Element, muscle: Element) -> OpenSimPoint 
     if place is None or place.shape != (3,) or np.abs(place).max() > _FARTHEST:
         stated.fail(
             "opensim.path_point_far_away",
+            problem=f"a point of the path of {muscle.name} is at {stated.text.strip()[:60]!r}",
             code="not_numbers" if place is None else "bad_model" if place.shape == (3,) else "bad_format",
-            muscle=muscle.name,
-            text=stated.text.strip()[:60],
-            farthest=_FARTHEST,
+            expected=f"three numbers [m], within {_FARTHEST:g} m of the origin of its frame",
+            remedy="correct them",
         )
     if element.tag == "PathPoint":
         return OpenSimPoint(element.name, frame, place)
@@ -197,8 +215,20 @@ def _wrap(element: Element, points: int) -> Wrap:
     word = element.text_of("method").lower()
     word = "hybrid" if word in ("", "unassigned") else word
     if word not in METHODS:
-        element.require("method").fail("opensim.unknown_wrap_method", word=word, methods=METHODS)
+        element.require("method").fail(
+            "opensim.unknown_wrap_method",
+            problem=f"method '{word}'",
+            code="bad_model",
+            expected=", ".join(map(str, METHODS)),
+            remedy="correct it",
+        )
     surface = element.require("wrap_object").text.strip()
     if not max(first, 1) < (last if last > 0 else points) <= points:
-        element.fail("opensim.bad_wrap_range", first=first, last=last, points=points)
+        element.fail(
+            "opensim.bad_wrap_range",
+            problem=f"the wrap acts from point {first} to point {last} of {points}",
+            code="bad_model",
+            expected="two points of the path in their order; -1 for its ends",
+            remedy="correct <range>",
+        )
     return Wrap(surface, first if first > 0 else None, last if last > 0 else None, word)

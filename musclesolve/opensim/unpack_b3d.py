@@ -103,11 +103,23 @@ def unpack_b3d(
             (root / part).mkdir(parents=True, exist_ok=True)
         except OSError as fault:
             raise input_error(
-                "opensim.folder_not_made", file=root / part, reason=fault.strerror or fault
+                "opensim.folder_not_made",
+                file=root / part,
+                problem=f"the folder cannot be made ({fault.strerror or fault})",
+                code="not_writable",
+                expected="a place where you may write",
+                remedy="name another folder",
             ) from None
     model_path, text, stated = root / "Models" / "final.osim", _model_text(subject), subject_data(subject)
     if not text:
-        raise input_error("opensim.no_model_in_b3d", file=subject.path)
+        raise input_error(
+            "opensim.no_model_in_b3d",
+            file=subject.path,
+            problem="no processing pass has a model",
+            code="bad_model",
+            expected="the .osim text of the last processing pass",
+            remedy="process the subject again",
+        )
     write_text(model_path, text)
     services = {"mass_kg": "massKg", "stature_m": "heightM", "sex": "sex", "age_years": "ageYears"}
     content = {services[key]: value for key, value in stated.items()}
@@ -159,7 +171,12 @@ def coordinate_order(model: OpenSimModel, subject: B3DSubject) -> tuple[str, ...
     """
     for joint in (angular for angular in model.joints if angular.speeds_are_angular):
         raise input_error(
-            "opensim.unsupported_b3d_joint", file=subject.path, joint=joint.name, kind=joint.kind
+            "opensim.unsupported_b3d_joint",
+            file=subject.path,
+            problem=f"joint {joint.name} is a {joint.kind}",
+            code="unsupported",
+            expected="joints whose coordinates are angles and lengths, such as a CustomJoint",
+            remedy="use the folder that the service gives instead of the file",
         )
     coupled, order = {coupler.dependent for coupler in model.couplers}, list[str]()
 
@@ -174,8 +191,11 @@ def coordinate_order(model: OpenSimModel, subject: B3DSubject) -> tuple[str, ...
         raise input_error(
             "opensim.coordinates_differ_from_frames",
             file=subject.path,
-            count=len(order),
-            coordinate_count=subject.coordinate_count,
+            problem=f"the model has {len(order)} coordinates that are not coupled, the frames have "
+            f"{subject.coordinate_count}",
+            code="bad_model",
+            expected="a number in every frame for each of them",
+            remedy="process the subject again, or read the file with nimblephysics",
         )
     return tuple(order)
 

@@ -48,7 +48,13 @@ class Element:
 
     def fail_repeated(self, what: str) -> NoReturn:
         """Refuse the file because another element of this kind, in the plural, has the same name."""
-        self.fail("opensim.element_twice", what=what, name=self.name)
+        self.fail(
+            "opensim.element_twice",
+            problem=f"there are two {what} '{self.name}'",
+            code="duplicate_name",
+            expected="every name once",
+            remedy="rename one of them",
+        )
 
     def find(self, tag: str) -> Element | None:
         """The first child of this tag."""
@@ -68,7 +74,13 @@ class Element:
         """The first child of this tag; refuses the file without it."""
         child = self.find(tag)
         if child is None:
-            self.fail("opensim.element_missing", tag=tag)
+            self.fail(
+                "opensim.element_missing",
+                problem=f"<{tag}> is missing",
+                code="bad_format",
+                expected=f"<{tag}> in it",
+                remedy="save the model again in OpenSim",
+            )
         return child
 
     def listed(self, tag: str) -> list[Element]:
@@ -101,12 +113,20 @@ class Element:
         """The text as finite numbers, `count` of them unless None."""
         values = self.finite_numbers()
         if values is None:
-            self.fail("opensim.not_numbers", text=self.text.strip()[:40])
+            self.fail(
+                "opensim.not_numbers",
+                problem=f"{self.text.strip()[:40]!r} is not numbers",
+                code="not_numbers",
+                expected="finite numbers, separated by spaces",
+                remedy="correct the text of the element",
+            )
         if count is not None and values.size != count:
             self.fail(
                 "opensim.other_number_of_numbers",
+                problem=f"{values.size} numbers",
+                code="bad_format",
                 expected={1: "one number", 2: "two numbers", 3: "three numbers", 6: "six numbers"}[count],
-                size=values.size,
+                remedy="correct the element",
             )
         return values
 
@@ -132,7 +152,13 @@ class Element:
         """The text as true or false."""
         value = _TRUE.get((self.words() or [""])[0].lower())
         if value is None:
-            self.fail("opensim.not_a_flag", text=self.text.strip()[:40])
+            self.fail(
+                "opensim.not_a_flag",
+                problem=f"{self.text.strip()[:40]!r} is not a flag",
+                code="bad_format",
+                expected="true or false",
+                remedy="correct it",
+            )
         return value
 
 
@@ -156,7 +182,13 @@ class _Builder:
         place = self.parser.CurrentLineNumber, "", version, self.parser.CurrentByteIndex
         element = Element(tag, name, self.file, *place)
         if len(self.open) > _DEEPEST:
-            element.fail("opensim.elements_nested_too_deep")
+            element.fail(
+                "opensim.elements_nested_too_deep",
+                problem="elements are nested too deep",
+                code="bad_format",
+                expected="an OpenSim model",
+                remedy="check the file",
+            )
         if self.open:
             self.open[-1].children.append(element)
         else:
@@ -170,7 +202,15 @@ class _Builder:
         self.open[-1].text += text
 
     def entity(self, *given: object) -> None:
-        raise input_error("opensim.entities_in_xml", file=self.file, where=self.parser.CurrentLineNumber)
+        raise input_error(
+            "opensim.entities_in_xml",
+            file=self.file,
+            where=self.parser.CurrentLineNumber,
+            problem="the file declares or uses entities",
+            code="bad_format",
+            expected="plain XML, as OpenSim writes it",
+            remedy="replace each of them by its text",
+        )
 
 
 def read_xml(path: str | Path, expected: str = "an OpenSim model (.osim)") -> Element:
@@ -180,18 +220,31 @@ def read_xml(path: str | Path, expected: str = "an OpenSim model (.osim)") -> El
     try:
         raw = read_regular(file, RECORDING)
     except FileNotFoundError as fault:
-        raise input_error("opensim.missing_file", file=file, expected=expected, remedy=remedy) from fault
+        raise input_error(
+            "opensim.missing_file",
+            file=file,
+            problem="there is no such file",
+            code="missing_file",
+            expected=expected,
+            remedy=remedy,
+        ) from fault
     except UnsuitableFileError as fault:
         raise input_error(
             "opensim.unsuitable_file",
             file=file,
+            problem=fault.problem,
+            code="unreadable_file",
             expected=fault.expected,
             remedy=fault.remedy,
-            reason=fault.problem,
         ) from fault
     except (OSError, ValueError) as fault:
         raise input_error(
-            "opensim.unreadable_file", file=file, expected=expected, remedy=remedy, fault=fault
+            "opensim.unreadable_file",
+            file=file,
+            problem=f"the file cannot be read ({fault})",
+            code="unreadable_file",
+            expected=expected,
+            remedy=remedy,
         ) from fault
     return parse_xml(raw, file, expected)
 
@@ -206,10 +259,20 @@ def parse_xml(raw: bytes, file: Path, expected: str, encoding: str | None = None
             "opensim.not_well_formed",
             file=file,
             where=fault.lineno,
+            problem=f"not well-formed XML: {expat.ErrorString(fault.code)}",
+            code="bad_format",
             expected=expected,
-            reason=expat.ErrorString(fault.code),
+            remedy="save it again in OpenSim, or name another file",
         ) from fault
     except (LookupError, ValueError) as fault:  # of the encoding that the file declares
-        raise input_error("opensim.bad_encoding", file=file, where="line 1", fault=fault) from fault
+        raise input_error(
+            "opensim.bad_encoding",
+            file=file,
+            where="line 1",
+            problem=f"the file cannot be decoded: {fault}",
+            code="bad_encoding",
+            expected="the encoding that its first line names, UTF-8 for example",
+            remedy="save it again in OpenSim",
+        ) from fault
     assert builder.root is not None  # expat refuses a file without an element
     return builder.root

@@ -101,7 +101,13 @@ def contact_forces(
 def _some(argument: object, name: str) -> list[Any]:
     listed = members(argument)
     if not listed:
-        raise input_error("pipeline.missing_argument_name", name=name, given=as_text(argument))
+        raise input_error(
+            "pipeline.missing_argument_name",
+            where=f"full_problem, {name}",
+            problem=f"{name} is {as_text(argument)}",
+            code="missing_argument",
+            expected="a list of one or more",
+        )
     return listed
 
 

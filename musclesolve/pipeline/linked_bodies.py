@@ -87,7 +87,15 @@ def _of_recording(analysis: Analysis, body: RecordedBody) -> Linked:
 def _of_model(analysis: Analysis, body: ModelBody) -> Linked:
     model, loads = body.model, body.dynamics
     if loads is None:
-        raise input_error("pipeline.contributions_need_loads", where="contributions", model=model.name)
+        raise input_error(
+            "pipeline.contributions_need_loads",
+            where="contributions",
+            problem=f"no external loads are given for the model {model.name}, so the ground reactions "
+            "are not known",
+            code="missing_argument",
+            expected="external loads instead of joint moments",
+            remedy='name a file of ground reactions: --loads grf.mot, or loads = "grf.mot" under [files]',
+        )
     coupled = {coupler.dependent for coupler in model.couplers}
     speeds = tuple(
         name

@@ -70,8 +70,11 @@ class MeasuredActivation:
                     "pipeline.envelope_emg_channel_reaches",
                     file=emg.path,
                     where="[emg]",
-                    name=name,
-                    size=size,
+                    problem=f"the envelope of EMG channel {name} reaches {size:.3g} times the largest "
+                    "of the calibration",
+                    code="bad_units",
+                    expected="EMG in the unit, and by the amplifier, of the trials of the calibration",
+                    remedy="export it in that unit, or state [emg] maximum of the channel",
                 )
         gain = np.array([gains[name]["gain"] if name in gains else 1.0 for name in emg.names])
         return cls(
@@ -195,7 +198,13 @@ def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channel
         muscles = tuple(dict.fromkeys(muscle for name in names for muscle in muscles_of[name]))
         if len({muscle[-1] for muscle in muscles}) > 1:
             raise trial.document.error(
-                "pipeline.channel_muscles_both_legs", CHANNELS, channel, channel=channel
+                "pipeline.channel_muscles_both_legs",
+                CHANNELS,
+                channel,
+                problem=f"the channel '{channel}' has muscles of both legs",
+                code="conflict",
+                expected="the muscles under one electrode",
+                remedy="name the muscles of one leg",
             )
         channels.append(muscles)
     return tuple(channels)

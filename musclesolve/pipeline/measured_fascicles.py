@@ -84,10 +84,10 @@ class MeasuredFascicles:
                     "pipeline.fascicles_would_median_length",
                     "fascicle",
                     "unit",
-                    name=name,
-                    median=1000.0 * median,
-                    optimal=1000.0 * optimal,
-                    channels=self.channels[channel],
+                    problem=f"the fascicles of {name} would have a median length of {1000.0 * median:.4g} mm",
+                    code="bad_units",
+                    expected=f"about its optimal fiber length, {1000.0 * optimal:.4g} mm",
+                    remedy=f"check the unit, and whether '{self.channels[channel]}' shows {name}",
                 )
 
     def notes(self, time: Array) -> list[str]:
@@ -122,18 +122,19 @@ def fascicle_muscles(
                 likely or list(known),
                 FASCICLE_CHANNELS,
                 channel,
-                name=name,
-                whose=whose,
+                problem=f"there is no muscle '{name}' in {whose}",
+                code="unknown_name",
+                expected="a muscle, with side",
             )
         if len(known[name]) > 1:
             raise document.error(
                 "pipeline.column_stands_for_muscles",
                 FASCICLE_CHANNELS,
                 channel,
-                name=name,
-                channel=channel,
-                count=len(known[name]),
-                known=known[name],
+                problem=f"'{name}' of the column '{channel}' stands for {len(known[name])} muscles",
+                code="conflict",
+                expected="the one muscle whose fascicle was seen",
+                remedy=f"name one of {', '.join(map(str, known[name]))}",
             )
         (muscle,) = known[name]
         if muscle in measured:
@@ -141,9 +142,10 @@ def fascicle_muscles(
                 "pipeline.columns_both_measure",
                 FASCICLE_CHANNELS,
                 channel,
-                measured=measured[muscle],
-                channel=channel,
-                muscle=muscle,
+                problem=f"the columns '{measured[muscle]}' and '{channel}' both measure {muscle}",
+                code="duplicate_name",
+                expected="one column for a muscle",
+                remedy="keep one of them, or write their mean into the file",
             )
         measured[muscle] = channel
     return tuple(measured)

@@ -123,12 +123,15 @@ def find_options(
     of_feet = topology.dofs_between([topology.root, *(f"foot_{foot_side}" for foot_side in sides)])
     if trial.legs and not set(sides) & set(trial.legs) and set(served) & set(of_feet):
         name = SIDE_NAMES[sides[0]]  # type: ignore[index]
+        legs = [SIDE_NAMES[leg] for leg in trial.legs]
         raise input_error(
             "pipeline.leg_not_measured",
             file=trial.path,
             where="side",
-            name=name,
-            legs=(SIDE_NAMES[leg] for leg in trial.legs),
+            problem=f"the {name} leg was not measured: no contact of its foot is completely on a plate",
+            code="bad_forces",
+            expected=f"a leg that was measured: {', '.join(map(str, legs))}",
+            remedy="choose the other leg, or a time range in [time]",
         )
     elastic = muscles.tendon == ELASTIC
     cost_of, solver_of = (motion_cost, motion_solver) if elastic else (find_cost, find_solver)
@@ -172,14 +175,28 @@ def find_options(
 def check_emg(trial: Trial, cost: Cost) -> None:
     """Refuse a cost that needs EMG where the trial has none."""
     if "emg" in cost.data and trial.emg is None:
-        raise trial.document.error("pipeline.cost_needs_measured_emg", "emg", label=cost.label)
+        raise trial.document.error(
+            "pipeline.cost_needs_measured_emg",
+            "emg",
+            problem=f"the cost {cost.label} needs measured EMG, which this trial file does not name",
+            code="missing_key",
+            expected="[emg] with a file, and [emg.channels] with the muscles of its channels",
+            remedy="add [emg] to the trial file, or choose another cost",
+        )
 
 
 def check_consistent(trial: AnyTrial | None, study: str) -> None:
     """Refuse a study of muscle forces on a motion that is not made consistent: none of its frames is shared."""
     if isinstance(trial, Trial) and trial.settings.consistency.method == "none":
         raise trial.document.error(
-            "pipeline.motion_not_made_consistent", "consistency", "method", study=study
+            "pipeline.motion_not_made_consistent",
+            "consistency",
+            "method",
+            problem=f'{study} of a motion that is not made consistent (method = "none"), which no '
+            "muscles share",
+            code="conflict",
+            expected="a motion that satisfies the constraints of the model",
+            remedy='choose method = "nearest"',
         )
 
 
@@ -188,7 +205,13 @@ def check_rigid(trial: Trial, study: str) -> None:
     if trial.settings.muscles.tendon == ELASTIC:
         addition = "" if trial.settings.muscles.tendon_strain is None else ", and remove tendon_strain"
         raise trial.document.error(
-            "pipeline.with_elastic_tendons", "muscles", "tendon", study=study, stated=addition
+            "pipeline.with_elastic_tendons",
+            "muscles",
+            "tendon",
+            problem=f"{study} with elastic tendons",
+            code="conflict",
+            expected="rigid tendons",
+            remedy=f'write tendon = "rigid"{addition}',
         )
 
 
@@ -215,7 +238,12 @@ def _dofs(
 ) -> tuple[str, ...]:
     for place, name in enumerate(names):
         if name in names[:place]:
-            raise input_error("pipeline.name_twice", name=as_text(name))
+            raise input_error(
+                "pipeline.name_twice",
+                problem=f"{as_text(name)} occurs twice",
+                code="duplicate_name",
+                expected="every degree of freedom once",
+            )
         if name not in known:
             raise unknown_name(name, "degree of freedom", known, f" of the muscles of {database.name}")
     return names

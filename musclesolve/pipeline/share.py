@@ -235,7 +235,14 @@ def motion_cost(cost: str | Cost) -> Cost:
         problem = "is not smooth, convex and a sum over muscles"
     if problem is None:
         return chosen
-    raise input_error("pipeline.bad_cost", where="cost", label=chosen.label, fault=problem)
+    raise input_error(
+        "pipeline.bad_cost",
+        where="cost",
+        problem=f"the cost {chosen.label} {problem}: it cannot be used with elastic tendons",
+        code="bad_cost",
+        expected="a smooth convex cost of forces or of activations",
+        remedy='choose another cost, or rigid tendons (tendon = "rigid")',
+    )
 
 
 def motion_solver(solver: str | Solver) -> Solver:
@@ -245,7 +252,12 @@ def motion_solver(solver: str | Solver) -> Solver:
         return chosen
     names = " or ".join(METHODS)
     raise input_error(
-        "pipeline.solver_solves_frames_one", where="solver", expected=names, chosen=chosen.name, known=names
+        "pipeline.solver_solves_frames_one",
+        where="solver",
+        problem=f"the solver {chosen.name} solves frames one by one, elastic tendons need whole motions",
+        code="unfit_solver",
+        expected=names,
+        remedy=f'choose {names}, or rigid tendons (tendon = "rigid")',
     )
 
 

@@ -54,7 +54,16 @@ def strength_geometry(body: RecordedBody | ModelBody, tests: StrengthTests) -> S
     for number, (test, arms) in enumerate(zip(tests.tests, geometry.moment_arm, strict=True)):
         if not np.any(arms * geometry.sign[number] > 0.0):
             raise tests.document.error(
-                "pipeline.no_muscle_body_can", "test", "dof", number, moment=test.moment, dof=test.dof
+                "pipeline.no_muscle_body_can",
+                "test",
+                "dof",
+                number,
+                problem=f"no muscle of this body can produce the moment of {test.moment:g} N m about "
+                f"'{test.dof}'",
+                code="conflict",
+                expected="a moment of the analyzed muscles, positive in the direction of the degree "
+                "of freedom",
+                remedy="correct the sign or the name, or leave the test out",
             )
     return geometry
 
@@ -134,7 +143,14 @@ def _check_name(
     """Refuse a name in a test that the body does not have."""
     if name not in known:
         raise tests.document.unknown(
-            "pipeline.unknown_name", name, known, "test", key, number, name=name, what=what
+            "pipeline.unknown_name",
+            name,
+            known,
+            "test",
+            key,
+            number,
+            problem=f"'{name}' is no {what}",
+            code="unknown_name",
         )
 
 

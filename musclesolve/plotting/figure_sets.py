@@ -138,8 +138,12 @@ def drawable_of(
             raise input_error(
                 "plotting.figure_drawn_from_result",
                 file=result.encoding.get("source"),
-                name=name,
-                needs=needs[name],
+                problem=f"the figure {name} is drawn from {needs[name]}, which this result does not have",
+                code="bad_result",
+                expected="a result with this variable",
+                remedy="choose another figure, or compute the result with this version and with what "
+                "the variable follows from, such as loads for contact forces, elastic tendons "
+                "for their strain",
             )
     return drawn
 
@@ -147,12 +151,31 @@ def drawable_of(
 def check(result: xr.Dataset) -> None:
     """Refuse a dataset that lacks data of the figures, or is damaged."""
     if kind := other_kind(result):
-        raise input_error("plotting.other_kind_of_file", file=result.encoding.get("source"), kind=kind)
+        raise input_error(
+            "plotting.other_kind_of_file",
+            file=result.encoding.get("source"),
+            problem=f"this is {kind}",
+            code="bad_result",
+            expected="result.nc or uncertainty.nc of `musclesolve run`",
+            remedy="its figures lie beside it; the command that wrote it draws them again",
+        )
     of_model = MODEL in getattr(result, "attrs", {})
     missing = [name for name in (NEEDED_OF_MODEL if of_model else NEEDED) if name not in result.variables]
     missing += [] if of_model or "subject_mass_kg" in result.attrs else ["attribute subject_mass_kg"]
     if missing:
-        raise input_error("plotting.not_a_result", file=result.encoding.get("source"), missing=missing)
+        raise input_error(
+            "plotting.not_a_result",
+            file=result.encoding.get("source"),
+            problem=f"this is not a result of musclesolve: it has no {', '.join(map(str, missing))}",
+            code="bad_result",
+            expected="a dataset written by `musclesolve run`",
+        )
     if result.sizes["time"] < 2:
-        raise input_error("plotting.single_frame", file=result.encoding.get("source"))
+        raise input_error(
+            "plotting.single_frame",
+            file=result.encoding.get("source"),
+            problem="a result of a single frame has no curves to draw",
+            code="too_few_frames",
+            expected="a dataset written by `musclesolve run`",
+        )
     checked_result(result)

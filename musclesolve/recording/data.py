@@ -606,7 +606,13 @@ class AnyTrial:
             if holds is None or known[table].one_per:
                 continue
             if not isinstance(now, holds):
-                raise input_error("recording.no_settings", where=f"[{table}]", given=as_text(now))
+                raise input_error(
+                    "recording.no_settings",
+                    where=f"[{table}]",
+                    problem=f"the settings are {as_text(now)}",
+                    code="bad_type",
+                    expected="a dict of its keys",
+                )
             for key, rule in settings_of(holds).items():
                 value, place = now[key], f"[{table}] {key}"
                 if value is before[key] or (not isinstance(value, np.ndarray) and value == before[key]):

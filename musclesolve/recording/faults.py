@@ -58,8 +58,9 @@ class Faults:
         warning = input_error(
             "recording.other_number_of_rows",
             file=path,
-            row_warning=recorded.row_warning.rstrip("."),
-            count=count,
+            problem=recorded.row_warning.rstrip("."),
+            code="bad_format",
+            remedy=f"export the file again; or correct {count} in its header, if the rows are all there",
         )
         self.found.append(("row count", warning))
         return replace(recorded, row_warning="") if self.collects else recorded

@@ -125,7 +125,7 @@ def _reader(
         what=f"{what} cannot be read from files that end in '{suffix}'"
         if suffix
         else "the name has no suffix",
-        known=suffixes,
+        known=", ".join(suffixes),
     )
 
 
@@ -153,17 +153,35 @@ def convert(
     pressure lies. `units` is the unit of length of the markers. Returns notes on assumptions.
     """
     if suffix_of(source) == ".nc":
-        raise input_error("recording.result_no_recording", file=source, source=source)
+        raise input_error(
+            "recording.result_no_recording",
+            file=source,
+            problem="this is a result, no recording",
+            code="conflict",
+            expected="a recording, such as TRC, C3D, CSV, MOT or STO",
+            remedy=f"musclesolve export {source} --format sto (or mot, csv, mat, parquet)",
+        )
     for number, target in enumerate(targets):
         check_place(target, "markers (.trc) or forces (.mot, .sto)", *MARKER_TEXT, *STORAGE)
         if _same_file(target, source):
+            name = target.with_stem(target.stem + "_converted").name
             raise input_error(
                 "recording.recording_to_read",
                 file=target,
-                name=target.with_stem(target.stem + "_converted").name,
+                problem="this is the recording to be read: it would be replaced",
+                code="conflict",
+                expected="another file to write",
+                remedy=f"-o {name}",
             )
         if any(_same_file(target, other) for other in targets[:number]):
-            raise input_error("recording.file_to_written_twice", file=target)
+            raise input_error(
+                "recording.file_to_written_twice",
+                file=target,
+                problem="this file is to be written twice",
+                code="conflict",
+                expected="every file once",
+                remedy="leave out one -o, or give it another name",
+            )
     # In the axes of the source unless rotated forward: to and from any frame with z up.
     upward = up or "+z"
     across = forward or next(axis for axis in FILE_AXES if axis[1] != upward[1])
@@ -172,7 +190,14 @@ def convert(
     plates = is_c3d(source) and any(target.suffix.casefold() in STORAGE for target in targets)
     if up is not None and forward is None and not plates:
         # Only plates need the ground.
-        raise input_error("recording.up_alone_rotates_nothing", file=source)
+        raise input_error(
+            "recording.up_alone_rotates_nothing",
+            file=source,
+            problem="--up alone rotates nothing",
+            code="missing_argument",
+            expected="both axes, the walking direction and up, or neither",
+            remedy="add --forward with the axis of the walking direction, or leave out --up",
+        )
     writers: list[Callable[[], None]] = []
     notes: list[str] = []
     for target in targets:
@@ -203,7 +228,14 @@ def _forces(source: Path, forward: str | None, to_global: Array, to_target: Arra
         plates = read_plates(read_c3d(source), to_global)
         recordings, notes = plates.recordings, plates.notes
         if not recordings:
-            raise input_error("recording.file_no_force_plates", file=source)
+            raise input_error(
+                "recording.file_no_force_plates",
+                file=source,
+                problem="the file has no force plates",
+                code="bad_plate",
+                expected="ground reaction forces",
+                remedy="convert its markers alone: -o with a name in .trc",
+            )
         for recording in recordings:
             if (away := beside_plate(recording)) is not None:
                 notes.append(
@@ -223,7 +255,15 @@ def _forces(source: Path, forward: str | None, to_global: Array, to_target: Arra
         values = np.concatenate(list(columns.values()), axis=1)
         table = Table(recordings[0].time, names, values, False, source)
     elif forward is not None:
-        raise input_error("recording.columns_forces_not_rotated", file=source)
+        raise input_error(
+            "recording.columns_forces_not_rotated",
+            file=source,
+            problem="columns of forces cannot be rotated: the file does not state which three of "
+            "them are a vector",
+            code="conflict",
+            expected="a C3D file, whose plates are, or forces in the axes they are to be in",
+            remedy="leave out --forward",
+        )
     else:
         table = read_forces_table(source)
         notes = table.sentences

@@ -70,13 +70,21 @@ class Document:
                 "recording.file_not_valid_toml",
                 file=path,
                 where=int(place[1]) if place else None,
+                problem=f"the file is not valid TOML: {str(reason).replace(place[0], '') if place else reason}",
+                code="bad_format",
+                expected="key = value, one on each line, below the [table] of the key; each key once",
                 remedy=toml_remedy(text),
-                reason=str(reason).replace(place[0], "") if place else reason,
             ) from None
         except (ValueError, RecursionError):
             worst = max(range(len(self.lines)), key=lambda k: len(self.lines[k]))
             raise input_error(
-                "recording.number_thousands_digits_brackets", file=path, where=worst + 1
+                "recording.number_thousands_digits_brackets",
+                file=path,
+                where=worst + 1,
+                problem="a number has thousands of digits, or brackets are nested too deep",
+                code="bad_format",
+                expected="the description of a trial",
+                remedy="correct the line",
             ) from None
         self.kind = kind or (ModelSettings if is_model_trial(self.content) else RecordedSettings)
         self.tables = tables_of(self.kind)
@@ -148,7 +156,12 @@ class Document:
         if (table, key) in (("files", "forces"), ("files", "loads")) and similar(name, [PREDICTED]):
             remedy = f'did you mean "{PREDICTED}"? Else {error.remedy}'
             error = input_error(
-                "recording.no_file_of_forces", file=error.file, expected=error.expected, remedy=remedy
+                "recording.no_file_of_forces",
+                file=error.file,
+                problem="there is no such file of forces",
+                code="missing_file",
+                expected=error.expected,
+                remedy=remedy,
             )
         raise self.placed(error, table, key, index, before=f"{name!r}: ")
 
@@ -189,11 +202,32 @@ def trial_document(path: Path, kind: type[Settings] | None = None) -> Document:
     if suffix not in (".nc", ".osim", *RECORDED) or suffix == ".toml" or not is_file(path):
         return Document(path, kind)
     if suffix == ".nc":
-        raise input_error("recording.result_no_trial", file=path)
+        raise input_error(
+            "recording.result_no_trial",
+            file=path,
+            problem="this is a result",
+            code="bad_format",
+            expected="a trial file (.toml)",
+            remedy="name the trial file of the result: its attribute trial_file is the path",
+        )
     if suffix == ".osim":
-        raise input_error("recording.model_no_trial", file=path)
+        raise input_error(
+            "recording.model_no_trial",
+            file=path,
+            problem="this is an OpenSim model",
+            code="bad_format",
+            expected="a trial file (.toml)",
+            remedy="name the model in a trial file: [files] model; or use musclesolve share --model",
+        )
     draft, trial = shlex.quote(str(path.parent)), shlex.quote(str(path.parent / TRIAL_FILE))
-    raise input_error("recording.bad_recording", file=path, draft=f"musclesolve init {draft}", quote=trial)
+    raise input_error(
+        "recording.bad_recording",
+        file=path,
+        problem="this is a recording",
+        code="bad_format",
+        expected="a trial file (.toml), which names the recordings and the subject",
+        remedy=f"draft one first: musclesolve init {draft}; it writes {trial} for run and check",
+    )
 
 
 def validated(document: Document, kind: type[S]) -> S:
@@ -203,7 +237,14 @@ def validated(document: Document, kind: type[S]) -> S:
     """
     of_study = [table for table in ("trials", "study") if table in document.content]
     if of_study and "trials" not in document.tables and "files" not in document.content:
-        raise document.error("recording.study_file", of_study[0])
+        raise document.error(
+            "recording.study_file",
+            of_study[0],
+            problem="this is a study file",
+            code="bad_format",
+            expected="a trial file, with a table [files]",
+            remedy="musclesolve study computes it, musclesolve check examines it",
+        )
     settings, errors = examined(document, kind)
     if errors:
         raise errors[0]
@@ -254,7 +295,14 @@ class _Examination:
             expected = "one line for every landmark" if table.free else needed and f"it needs {needed}"
             path = self.document.path
             self.errors.append(
-                input_error("recording.table_missing", file=path, expected=expected or None, header=header)
+                input_error(
+                    "recording.table_missing",
+                    file=path,
+                    problem=f"the table {header} is missing",
+                    code="missing_key",
+                    expected=expected or None,
+                    remedy=f"add {header} with these keys, each on its own line",
+                )
             )
         if table.one_per:
             right = isinstance(value, list) and all(isinstance(part, dict) for part in value)
@@ -262,9 +310,23 @@ class _Examination:
             right = isinstance(value, dict)
         if value is not None and not right:
             if table.one_per:
-                self.refuse("recording.no_list_of_tables", (name,), header=header, one_per=table.one_per)
+                self.refuse(
+                    "recording.no_list_of_tables",
+                    (name,),
+                    problem="this is not a list of tables",
+                    code="bad_value",
+                    expected=f"one {header}, with two brackets on either side, per {table.one_per}",
+                    remedy=f"write the heading {header}",
+                )
             else:
-                self.refuse("recording.no_table", (name,), header=header)
+                self.refuse(
+                    "recording.no_table",
+                    (name,),
+                    problem="this is not a table",
+                    code="bad_value",
+                    expected=f"{header} on a separate line, with its keys below",
+                    remedy=f"write the heading {header}",
+                )
             value = None
         if table.holds is None:
             return tuple(value or ()) if table.one_per else dict(value or {})
@@ -286,7 +348,16 @@ class _Examination:
         """Return the valid values of a table; lacking: whether missing keys are errors."""
         for key in stated:
             if key not in settings:
-                error = self.document.unknown("recording.no_such_key", key, settings, table, key, index)
+                error = self.document.unknown(
+                    "recording.no_such_key",
+                    key,
+                    settings,
+                    table,
+                    key,
+                    index,
+                    problem="there is no such key",
+                    code="unknown_key",
+                )
                 self.errors.append(error)
             elif self.source != PREDICTED and (only := settings[key].only_with or self.source) != self.source:
                 # Of use with forces from the other kind of file only.
@@ -294,16 +365,36 @@ class _Examination:
                 place, shown = (table, key, index), listed(useful)
                 if only == "columns":
                     example = settings[useful[0]].line(useful[0])
-                    self.refuse("recording.key_of_columns", place, name=key, useful=shown, example=example)
+                    self.refuse(
+                        "recording.key_of_columns",
+                        place,
+                        problem=f"'{key}' is of no use with forces that come from a C3D file, which "
+                        "has no columns",
+                        code="conflict",
+                        expected=shown,
+                        remedy=f"write {example} instead, the number of the plate in the file",
+                    )
                 else:
-                    self.refuse("recording.key_of_plates", place, name=key, useful=shown)
+                    self.refuse(
+                        "recording.key_of_plates",
+                        place,
+                        problem=f"'{key}' is of no use with forces that come from columns",
+                        code="conflict",
+                        expected=shown,
+                        remedy="name the columns of force and point instead",
+                    )
         right: dict[str, Any] = {}
         for key, rule in settings.items():
             if key not in stated:
                 if lacking and self.required(rule):
                     line, about = rule.line(key), rule.about
                     self.refuse(
-                        "recording.key_missing", (table, None, index), name=key, about=about, line=line
+                        "recording.key_missing",
+                        (table, None, index),
+                        problem=f"'{key}' is missing",
+                        code="missing_key",
+                        expected=f"{key}: {about}",
+                        remedy=f"add a line {line}",
                     )
             elif wrong := rule.problem(stated[key]):
                 problem, expected = wrong
@@ -315,7 +406,14 @@ class _Examination:
                     unknown = (suggestion(part, known) for part in parts if part not in known)
                     remedy = " ".join(filter(None, unknown)) or remedy
                 place = (table, key, index)
-                self.refuse("recording.wrong_value", place, expected=expected, remedy=remedy, fault=problem)
+                self.refuse(
+                    "recording.wrong_value",
+                    place,
+                    problem=problem,
+                    code="bad_value",
+                    expected=expected,
+                    remedy=remedy,
+                )
             else:
                 right[key] = rule.taken(stated[key])
         return right
@@ -326,4 +424,11 @@ def check_value(value: Any, setting: Setting, where: str) -> None:
     plain = value.item() if isinstance(value, np.generic) else value
     if wrong := setting.problem(plain):
         problem, expected = wrong
-        raise input_error("recording.number_out_of_range", where=where, expected=expected, fault=problem)
+        raise input_error(
+            "recording.number_out_of_range",
+            where=where,
+            problem=problem,
+            code="bad_number",
+            expected=expected,
+            remedy="check the value and its unit",
+        )

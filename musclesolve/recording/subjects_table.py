@@ -86,10 +86,24 @@ def read_subjects(path: Path) -> SubjectsTable:
     headings = [str(cell).strip() for cell in cells[0]] if cells else []
     keys = [_key(heading) for heading in headings]
     if "name" not in keys:
-        raise input_error("recording.no_subject_column", file=path, headings=headings)
+        raise input_error(
+            "recording.no_subject_column",
+            file=path,
+            problem=f"no column names the subjects; the headings are {', '.join(map(str, headings))}",
+            code="missing_key",
+            expected="headings in the first row, one of them such as Subject, ID or Participant",
+            remedy="name the column of the subjects Subject",
+        )
     if twice := next((key for key in keys if key and keys.count(key) > 1), None):
         both = [heading for heading, key in zip(headings, keys, strict=True) if key == twice]
-        raise input_error("recording.subject_column_twice", file=path, key=twice, both=both)
+        raise input_error(
+            "recording.subject_column_twice",
+            file=path,
+            problem=f"two columns state {twice}: {' and '.join(map(str, both))}",
+            code="conflict",
+            expected="one column for each",
+            remedy="rename or remove one of them",
+        )
     rules = settings_of(SubjectSettings)
     rows: dict[str, dict[str, Any]] = {}
     others: dict[int, bool] = {k: True for k, key in enumerate(keys) if key is None and headings[k]}
@@ -98,21 +112,30 @@ def read_subjects(path: Path) -> SubjectsTable:
         if not any(texts):
             continue
         if any(texts[len(keys) :]):
+            count = len(keys) + max(k for k, text in enumerate(texts[len(keys) :], start=1) if text)
             raise input_error(
                 "recording.subject_cells",
                 file=path,
                 where=f"row {number}",
-                count=len(keys) + max(k for k, text in enumerate(texts[len(keys) :], start=1) if text),
-                headings=len(keys),
+                problem=f"the row has {count} cells",
+                code="bad_format",
+                expected=f"at most {len(keys)} cells, one for each heading",
+                remedy="write numbers with a decimal point (1.82), or separate the cells with "
+                "semicolons where numbers have a decimal comma (1,82); give a further column "
+                "a heading",
             )
         texts = [*texts, *[""] * len(keys)][: len(keys)]
         name = texts[keys.index("name")]
         if not name or name in rows:
+            fault = f"the subject {name!r} has a second row" if name else "the row names no subject"
             raise input_error(
                 "recording.subject_row",
                 file=path,
                 where=f"row {number}",
-                fault=f"the subject {name!r} has a second row" if name else "the row names no subject",
+                problem=fault,
+                code="bad_value",
+                expected="a row for each subject, which names it",
+                remedy="correct the row",
             )
         stated: dict[str, Any] = {}
         for k, text in enumerate(texts):
@@ -135,9 +158,10 @@ def read_subjects(path: Path) -> SubjectsTable:
                     "recording.subject_cell",
                     file=path,
                     where=f"row {number}, column {headings[k]!r}",
+                    problem=f"the cell is {as_text(text)}{_meaning(key, text, value)}",
+                    code="bad_value",
                     expected=f"{expected}{f': {rule.about}' if rule is not None else ''}",
-                    text=as_text(text),
-                    meaning=_meaning(key, text, value),
+                    remedy="correct the cell, or leave it empty",
                 )
             stated[key] = value
         rows[name] = stated
@@ -169,7 +193,14 @@ def _cells(path: Path, most: int = _MOST_ROWS) -> list[list[Any]]:
         except InputError:
             raise
         except Exception as reason:  # openpyxl raises errors of zip, XML and openpyxl
-            raise input_error("recording.bad_workbook", file=path, reason=as_text(str(reason))) from None
+            raise input_error(
+                "recording.bad_workbook",
+                file=path,
+                problem=f"this is not a readable Excel workbook ({as_text(str(reason))})",
+                code="unreadable_file",
+                expected="a workbook (.xlsx) with the table on its first sheet",
+                remedy="save the table again, or as CSV",
+            ) from None
     with open_input(path) as stream, opening(path):
         raw = stream.read()
     try:

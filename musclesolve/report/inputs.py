@@ -113,7 +113,14 @@ def read_inputs(paths: Sequence[str | Path], known: Mapping[Path, xr.Dataset] | 
             fault = fault or error
             unreadable.append(Unreadable(path, error.problem))
     if not sources:
-        raise fault or input_error("report.report_needs_file", where="report")
+        raise fault or input_error(
+            "report.report_needs_file",
+            where="report",
+            problem="a report needs a file",
+            code="missing_argument",
+            expected="one result.nc or more",
+            remedy="musclesolve report FOLDER/result.nc",
+        )
     averages = tuple(source for source in sources if source.kind == AVERAGE)
     trials = _trials(sources)
     for source in (source for source in sources if source.kind in ANSWERS):
@@ -125,7 +132,14 @@ def read_inputs(paths: Sequence[str | Path], known: Mapping[Path, xr.Dataset] | 
     left_out = {failure.path for failure in unreadable}
     kept = tuple(source for source in sources if source.path not in left_out)
     if not trials and not averages:
-        raise fault or input_error("report.answers_need_result", file=unreadable[0].path)
+        raise fault or input_error(
+            "report.answers_need_result",
+            file=unreadable[0].path,
+            problem="there is no result of the trial that the answer is about",
+            code="missing_file",
+            expected="result.nc of the trial beside its answers",
+            remedy="name the result.nc, too, or compute the answer again",
+        )
     return Inputs(tuple(trials), averages, kept, tuple(unreadable))
 
 
@@ -147,12 +161,22 @@ def _kind(data: xr.Dataset, path: Path) -> str:
                 "report.two_entries_same_name",
                 file=path,
                 where=str(name),
-                name=name,
-                index=index[index.duplicated()][0],
+                problem=f"two entries of {name} have the same name: {index[index.duplicated()][0]}",
+                code="bad_result",
+                expected="names that occur once",
+                remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
             )
     if kind := question_of(data) or kind_of(data):
         return kind
-    raise input_error("report.file_holds_nothing_report", file=path)
+    raise input_error(
+        "report.file_holds_nothing_report",
+        file=path,
+        problem="this file holds nothing that a report can show",
+        code="bad_result",
+        expected="result.nc of `run` or `share`, uncertainty.nc, comparison.nc of `compare`, "
+        "average.nc of `average`",
+        remedy="name the files that these commands wrote",
+    )
 
 
 def question_of(data: xr.Dataset) -> str:

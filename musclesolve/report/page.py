@@ -95,11 +95,23 @@ def write_report(
     if target.is_dir():
         target = target / REPORT
     if target.suffix.casefold() not in PAGE_SUFFIXES:
+        suffix = target.suffix or "a file without suffix"
         raise input_error(
-            "report.report_page_html", file=target, suffix=target.suffix or "a file without suffix"
+            "report.report_page_html",
+            file=target,
+            problem=f"a report is a page of HTML, not {suffix}",
+            code="bad_value",
+            expected="a name that ends in .html, or a folder",
+            remedy="-o report.html",
         )
     if os.path.realpath(target) in {os.path.realpath(path) for path in paths}:
-        raise input_error("report.one_files_report_made", file=target)
+        raise input_error(
+            "report.one_files_report_made",
+            file=target,
+            problem="this is one of the files that the report is made of",
+            code="occupied_folder",
+            remedy="choose another name with -o",
+        )
     with reserved(target.parent):
         page = report_page(inputs, report)
         (written,) = write_files(target.parent, {target.name: page.encode("utf-8", "replace")})
@@ -122,7 +134,14 @@ def _answer(paths: Sequence[str | Path], questions: Sequence[str], report: Progr
             continue
         trial = analyzed_trial(source.data)
         if trial is None or trial.suffix != ".toml" or not trial.is_file():
-            raise input_error("report.questions_need_trial", file=source.path)
+            raise input_error(
+                "report.questions_need_trial",
+                file=source.path,
+                problem="the trial file of the result is not there, and answers need it",
+                code="missing_file",
+                expected="a result of `musclesolve run`, with its trial file where it was",
+                remedy="compute the result again from its trial file",
+            )
         makers = files_again(asked_of(trial, questions), source.data)
         for number, (name, content) in enumerate(makers.items()):
             report(name.removesuffix(".nc").replace("_", "-"), number / len(makers))

@@ -25,10 +25,9 @@ def check_solution(problem: Problem, argument: object) -> Solution:
         raise input_error(
             "sharing.solution_of_other_problem",
             where="solution",
-            activations=shapes[0],
-            multipliers=shapes[1],
-            shape=problem.lower.shape,
-            moment_shape=problem.moment.shape,
+            problem=f"the solution has activations {shapes[0]} and multipliers {shapes[1]}",
+            code="bad_shape",
+            expected=f"the shapes of the problem, {problem.lower.shape} and {problem.moment.shape}",
         )
     return solution
 
@@ -43,9 +42,9 @@ def check_smooth_convex_cost(cost: str | Cost, problem: Problem | None, action: 
         raise input_error(
             "sharing.cost_not_smooth_convex",
             where=where,
-            cost=chosen.name,
-            action=action,
-            lacking=sorted(lacking),
+            problem=f"the cost {chosen.name} cannot be {action} (it is {', '.join(map(str, sorted(lacking)))})",
+            code="bad_cost",
+            expected="a smooth convex cost",
         )
     if problem is not None:
         chosen.require(problem)

@@ -129,12 +129,24 @@ class FullProblem:
             stacked, where = np.vstack([constraint, unit_or_zero(moment)]), f"FullProblem, frame {t}"
             sizes = np.linalg.svd(stacked, compute_uv=False)
             if len(sizes) < stacked.shape[1] or sizes[-1] <= _RANK * sizes[0]:
-                raise input_error("sharing.motion_not_held", where=where)
+                raise input_error(
+                    "sharing.motion_not_held",
+                    where=where,
+                    problem="some motion is neither held by a constraint row nor moved by a shared moment",
+                    code="bad_model",
+                    remedy="add the driver row of every degree of freedom that is not shared",
+                )
             right = np.zeros((len(stacked), len(moment)))
             right[len(constraint) :] = np.diag(1.0 / np.linalg.norm(moment, axis=1))
             motions[t] = np.linalg.lstsq(stacked, right, rcond=_RANK)[0]
             if np.abs(stacked @ motions[t] - right).max() > _ERROR * np.abs(right).max():
-                raise input_error("sharing.shared_motion_is_held", where=where)
+                raise input_error(
+                    "sharing.shared_motion_is_held",
+                    where=where,
+                    problem="constraint rows hold a motion whose moment is shared",
+                    code="bad_model",
+                    remedy="leave out the driver rows of the shared degrees of freedom",
+                )
         return motions
 
     @cached_property
@@ -230,11 +242,14 @@ def solve_full(
     max_iterations = check_integer(max_iterations, "max_iterations", 1)
     chosen = find_cost(cost)
     if lacking := chosen.needs - CAN:
+        can = [NEEDS[word] for word in sorted(CAN)]
         raise input_error(
             "sharing.cost_unfit_for_full_formulation",
-            chosen=chosen.name,
-            need=NEEDS[min(lacking)],
-            can=(NEEDS[word] for word in sorted(CAN)),
+            problem=f"the full formulation cannot take the cost {chosen.name}: it needs "
+            f"{NEEDS[min(lacking)]}",
+            code="unfit_solver",
+            expected="; ".join(map(str, can)),
+            remedy="solve the reduced formulation of the same problem, `FullProblem.reduced`",
         )
     chosen.require(full.reduced)
     problem = within_domain(full.reduced, chosen)

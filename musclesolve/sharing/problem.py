@@ -220,9 +220,20 @@ class Problem:
 
         lacking = [name for name in ("reaction_matrix", "reaction_offset") if name not in arrays]
         if len(lacking) == 1:
-            raise input_error("sharing.half_a_reaction", expected=OPTIONAL[lacking[0]], lacking=lacking[0])
+            raise input_error(
+                "sharing.half_a_reaction",
+                where=f"Problem.{lacking[0]}",
+                problem="joint reactions need both a matrix and an offset",
+                code="missing_argument",
+                expected=OPTIONAL[lacking[0]],
+            )
         if lacking and self.reaction is not None:
-            raise input_error("sharing.reaction_names_alone", where="Problem.reaction")
+            raise input_error(
+                "sharing.reaction_names_alone",
+                where="Problem.reaction",
+                problem="there are names, but no reactions",
+                code="conflict",
+            )
         reactions = (0, 0) if lacking else arrays["reaction_matrix"].shape
         if not lacking and (len(reactions) not in (2, 3) or reactions[-2] == 0):
             expected = "(frames, reactions, muscles), at least one reaction"
@@ -245,7 +256,14 @@ class Problem:
             self._set(**{kind: names})
             for name, given in labels.items():
                 if ARRAY_AXES[name][-1] == axis and given != names and sorted(given) == sorted(names):
-                    raise input_error("sharing.labels_in_another_order", where=f"Problem.{name}", kind=kind)
+                    raise input_error(
+                        "sharing.labels_in_another_order",
+                        where=f"Problem.{name}",
+                        problem=f"its labels are the names of `{kind}` in another order",
+                        code="conflict",
+                        expected="the order of the names, because the labels are not read",
+                        remedy=f"sort it: frame[names] in pandas, array.sel({kind}=names) in xarray",
+                    )
 
         def not_positive(array: Array) -> Mask:
             return ~((array < HUGE) & (array > 0))
@@ -277,11 +295,10 @@ class Problem:
             more = f" (and {int(bad.sum()) - 1} more)" if bad.sum() > 1 else ""
             raise input_error(
                 "sharing.number_out_of_range",
+                where=f"Problem.{name}",
+                problem=f"{name} is {arrays[name][index]:g} for {place}{more}",
+                code="bad_number",
                 expected=expected,
-                name=name,
-                value=arrays[name][index],
-                place=place,
-                more=more,
             )
         if self.time is not None and size["T"] > 1:
             check_increasing(self.time, where="Problem.time")
@@ -438,9 +455,9 @@ def _names(kind: str, names: Sequence[str] | None, count: int) -> tuple[str, ...
         fault = f"{twice[0]!r} appears twice" if twice else f"there are {len(names)} names"
         raise input_error(
             "sharing.bad_names",
+            where=f"Problem.{kind}",
+            problem=f"{kind}: {fault}",
             code="duplicate_name" if twice else "bad_shape",
-            kind=kind,
-            fault=fault,
-            count=count,
+            expected=f"{count} different names",
         )
     return names

@@ -62,7 +62,13 @@ class ProblemChange:
                 continue
             array, changing = check_real_array(value, key, "numbers"), getattr(problem, name)
             if changing is None:
-                raise input_error("sharing.nothing_to_change", name=name, key=key)
+                raise input_error(
+                    "sharing.nothing_to_change",
+                    where=f"along({key}=...)",
+                    problem=f"the problem has no {name} that could change",
+                    code="missing_argument",
+                    remedy=f"Problem(..., {name}=...)",
+                )
             # of several frames the axis of frames may have the length one
             many = name in PER_FRAME and not problem.single_frame
             shape = changing.shape[1:] if name in PER_FRAME and problem.single_frame else changing.shape
@@ -74,7 +80,13 @@ class ProblemChange:
             arrays[name] = full if many else full[:, None]
         if len({x.shape[0] for x in arrays.values()} - {1}) > 1:
             sizes = ", ".join(f"d_{name} {x.shape[0]}" for name, x in arrays.items())
-            raise input_error("sharing.unequal_directions", where="along", sizes=sizes)
+            raise input_error(
+                "sharing.unequal_directions",
+                where="along",
+                problem=f"numbers of directions that differ: {sizes}",
+                code="bad_shape",
+                expected="one K",
+            )
         return cls(**arrays)
 
     def arrays(self) -> dict[str, Array]:

@@ -89,8 +89,9 @@ def solution_derivatives(
         raise input_error(
             "sharing.solution_of_other_cost",
             where="solution_derivatives(cost=...)",
-            cost_name=solution.cost_name,
-            label=chosen.label,
+            problem=f"the solution is one for {solution.cost_name}, the cost {chosen.label}",
+            code="conflict",
+            expected="the cost that was minimized",
         )
     which = np.atleast_1d(solution.solved)
     part = within_domain(problem.frames(which), chosen)
@@ -166,7 +167,11 @@ class SolutionDerivatives:
         frames = self.problem.n_frames
         if not -frames <= frame < frames:
             raise input_error(
-                "sharing.no_frame_of_solution", where="sentence", frame=frame, frames=frames - 1
+                "sharing.no_frame_of_solution",
+                where="sentence",
+                problem=f"there is no frame {frame}",
+                code="bad_number",
+                expected=f"0 to {frames - 1}",
             )
         frame %= frames
         if not self.which[frame]:

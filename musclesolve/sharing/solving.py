@@ -82,7 +82,12 @@ def solve(
         try:
             array = np.broadcast_to(np.asarray(warm_start, dtype=np.float64), shape)
         except (TypeError, ValueError) as error:
-            raise input_error("sharing.bad_warm_start", shape=shape) from error
+            raise input_error(
+                "sharing.bad_warm_start",
+                problem="the warm start does not fit the problem",
+                code="bad_shape",
+                expected=f"activations, {shape}",
+            ) from error
         start = np.clip(np.nan_to_num(array), problem.lower, problem.upper)
     certify, arrays = getattr(method, "solve_certified", None), None
     if certify is not None and problem.n_frames:

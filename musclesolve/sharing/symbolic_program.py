@@ -188,7 +188,10 @@ def motion_cost(
     for used in uses:
         if used not in (*ARRAY_AXES, "dt"):
             raise input_error(
-                "sharing.cost_uses_unknown_field", name=name, used=repr(used), fields=(*ARRAY_AXES, "dt")
+                "sharing.cost_uses_unknown_field",
+                name=name,
+                used=repr(used),
+                fields=", ".join((*ARRAY_AXES, "dt")),
             )
     numbers = {str(key): Constant.of(name, str(key), value, 0) for key, value in (constants or {}).items()}
     extra = {
@@ -648,7 +651,9 @@ def program(
     problem = check_problem(problem, "program").numbered()
     chosen = find_cost(cost)
     if lacking := chosen.needs - SMOOTH:
-        raise input_error("sharing.cost_unfit_for_constraints", cost=chosen.name, lacking=sorted(lacking))
+        raise input_error(
+            "sharing.cost_unfit_for_constraints", cost=chosen.name, lacking=", ".join(sorted(lacking))
+        )
     listed = checked_constraints(constraints)
     terms = tuple(motion_costs) if isinstance(motion_costs, Sequence) else (motion_costs,)
     for term in terms:

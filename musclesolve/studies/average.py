@@ -44,7 +44,14 @@ def average_results(
     seen: dict[str, Path] = {}
     for path in map(Path, paths):
         if os.path.realpath(path) in seen:
-            raise input_error("studies.result_named_twice", file=path)
+            raise input_error(
+                "studies.result_named_twice",
+                file=path,
+                problem="this result is named twice",
+                code="duplicate_name",
+                expected="every result once: a cycle that counts twice makes the spread too small",
+                remedy="leave one of them out",
+            )
         seen[os.path.realpath(path)] = path
     of_legs: dict[Side, list[xr.Dataset]] = {side: [] for side in SIDES}
     for path in seen.values():
@@ -83,7 +90,14 @@ def stated_units(texts: Sequence[str]) -> dict[str, str] | None:
     for text in texts:
         kind, equals, unit = (part.strip() for part in text.partition("="))
         if not equals:
-            raise input_error("studies.unit_names_no_kind", where="--unit", text=text)
+            raise input_error(
+                "studies.unit_names_no_kind",
+                where="--unit",
+                problem=f"the unit {text!r} names no kind of quantity",
+                code="bad_usage",
+                expected="KIND=UNIT",
+                remedy="--unit moment='N m/kg'",
+            )
         units[kind] = unit
     chosen_units(units)
     return units or None

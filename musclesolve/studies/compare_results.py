@@ -48,7 +48,14 @@ def compare_results(results: Mapping[str, str | Path]) -> xr.Dataset:
         or no valid frame. The attribute `unlike` lists the choices of method that differ.
     """
     if not 2 <= len(results) <= MOST:
-        raise input_error("studies.comparison_results", where="results", count=len(results), most=MOST)
+        raise input_error(
+            "studies.comparison_results",
+            where="results",
+            problem=f"a comparison of {len(results)} results",
+            code="bad_value",
+            expected=f"two to {MOST} results",
+            remedy="choose two results of `musclesolve run`",
+        )
     loaded = {
         name: checked_result(read_result(path), ("muscle_force", "group")) for name, path in results.items()
     }
@@ -64,7 +71,14 @@ def compare_results(results: Mapping[str, str | Path]) -> xr.Dataset:
         }
         legs = {side: leg for side, leg in legs.items() if leg.sizes["cycle"]}
         if not legs:
-            raise input_error("studies.result_no_complete_cycle", file=results[name], name=name)
+            raise input_error(
+                "studies.result_no_complete_cycle",
+                file=results[name],
+                problem=f"the result {name} has no complete cycle of its movement",
+                code="too_few_frames",
+                expected="a stride from heel strike to heel strike, or a cycle of another movement",
+                remedy="state the cycles in the trial file, [time] cycles_s, and run it again",
+            )
         of_all += legs.values()
         rows.append(
             xr.concat([_means(leg) for leg in legs.values()], xr.Variable("side", list(legs)), join="outer")

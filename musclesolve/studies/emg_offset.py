@@ -115,20 +115,24 @@ def emg_offset(
         raise input_error(
             "studies.no_offset_clock_can",
             where="trial" if measured is None else "cost",
+            problem=f"{problem}: no offset of its clock can be estimated",
             code="missing_argument" if measured is None else "conflict",
-            fault=problem,
+            expected="a trial with [emg.channels], and a cost of effort",
+            remedy="add [emg] to the trial file, and choose joint_weighted_activation or another "
+            "cost without EMG",
         )
     analysis = share(body, progress=progress)
     curves = measured.mean_activation(analysis.activation, body.muscles)
     found = shared_lag(measured, body.time, curves, longest)
     if found is None or found.channels < FEWEST_CHANNELS:
+        channels = 0 if found is None else found.channels
         raise input_error(
             "studies.channels_emg_correlation",
             where="longest",
-            channels=0 if found is None else found.channels,
-            longest=longest,
-            fewest_channels=FEWEST_CHANNELS,
-            fewest_samples=FEWEST_SAMPLES,
+            problem=f"{channels} channels of EMG have a correlation at every offset up to {longest:g} s",
+            code="too_few_frames",
+            expected=f"at least {FEWEST_CHANNELS}, with EMG in {FEWEST_SAMPLES} frames at every offset",
+            remedy="try smaller offsets, or export EMG from before the motion to after it",
         )
     present = body.trial.emg.options.offset_s  # type: ignore[union-attr]
     offsets = present + found.moved

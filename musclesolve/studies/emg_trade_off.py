@@ -74,16 +74,35 @@ def emg_trade_off(
     )
     if len(tried) < 2:
         raise input_error(
-            "studies.trade_off_needs_two", where="weights", weights=(f"{weight:g}" for weight in EMG_WEIGHTS)
+            "studies.trade_off_needs_two",
+            where="weights",
+            problem="a trade-off needs two weights or more",
+            code="missing_argument",
+            expected="different numbers of zero or more",
+            remedy=f"leave them out: {', '.join(f'{weight:g}' for weight in EMG_WEIGHTS)}",
         )
     body = prepare(trial, cost, solver, side, report, emg_weight=0.0)
     check_consistent(body.trial, "a trade-off with EMG")
     effort = body.sharing.cost
     if follows_emg(effort):
-        raise input_error("studies.cost_follows_emg_itself", where="cost", label=effort.label)
+        raise input_error(
+            "studies.cost_follows_emg_itself",
+            where="cost",
+            problem=f"the cost {effort.label} follows EMG by itself",
+            code="conflict",
+            expected="a cost of effort, which is weighed against EMG",
+            remedy="choose joint_weighted_activation or another cost without EMG",
+        )
     concerned = [place for place, part in enumerate(body.parts) if followed_muscles(part)]
     if body.emg is None or not concerned:
-        raise input_error("studies.no_muscle_analyzed_measured", where="trial")
+        raise input_error(
+            "studies.no_muscle_analyzed_measured",
+            where="trial",
+            problem="no muscle that is analyzed has measured EMG",
+            code="missing_argument",
+            expected="a trial with [emg.channels] of muscles of the analyzed legs",
+            remedy="add [emg] to the trial file, or analyze the leg that was measured",
+        )
     shared: list[Analysis] = []
     predicted: list[Array] = []
     for number, weight in enumerate(tried):

@@ -159,14 +159,27 @@ def forward_problem(
     """
     check_choice(replay, "replay", REPLAYS)
     if not isinstance(trial, Analysis | Trial | str | Path):
-        raise input_error("pipeline.instead_trial", name=type(trial).__name__)
+        raise input_error(
+            "pipeline.instead_trial",
+            problem=f"a {type(trial).__name__} instead of a trial",
+            code="bad_type",
+            expected="a trial, the path of its file, or its analysis",
+            remedy="a result knows no subject and no recording: pass its trial, and the result as result=",
+        )
     if not isinstance(trial, Analysis):
         trial = share(prepare_recording(recording_of(trial, "a forward problem")))
     analysis = trial
     assert isinstance(analysis.body, RecordedBody)
     check_rigid(analysis.body.trial, "a forward problem")
     if str(getattr(result, "attrs", {}).get("tendon", RIGID)) != RIGID:
-        raise input_error("pipeline.activations_result_muscles", where="result")
+        raise input_error(
+            "pipeline.activations_result_muscles",
+            where="result",
+            problem="the activations of the result belong to muscles with elastic tendons",
+            code="conflict",
+            expected="a result with rigid tendons: the simulation has rigid tendons",
+            remedy='run the trial with tendon = "rigid"',
+        )
     muscles = joined(analysis.body.placed)
     recorded, names = analysis.body.mechanics, analysis.body.muscles
     activation = analysis.activation if result is None else _of_result(result, names, recorded.motion.time)
@@ -174,7 +187,13 @@ def forward_problem(
     runs = true_runs(np.asarray(np.isfinite(activation).all(axis=1)))
     first, last = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
     if last - first < 6:
-        raise input_error("pipeline.at_most_frames", last=last - first)
+        raise input_error(
+            "pipeline.at_most_frames",
+            problem=f"at most {last - first} frames in a row have a valid solution of all analyzed legs",
+            code="too_few_frames",
+            expected="at least 6",
+            remedy="analyze the leg that was measured alone (side), or choose another time range",
+        )
     keep = slice(first, last)
     motion, wrenches = recorded.motion.frames(keep), [wrench.frames(keep) for wrench in recorded.wrenches]
     finer = refined(recorded.model, motion, wrenches, activation[keep], check_integer(refine, "refine", 1))
@@ -241,13 +260,26 @@ def _of_result(result: xr.Dataset, names: Sequence[str], time: Array) -> Array:
     if missing := [
         name for name in ("activation", "time", "muscle") if name not in getattr(result, "variables", ())
     ]:
-        raise input_error("pipeline.bad_result", missing=missing)
+        raise input_error(
+            "pipeline.bad_result",
+            problem=f"the result has no {' and no '.join(map(str, missing))}",
+            code="bad_result",
+            expected="a result of musclesolve run",
+        )
     if absent := set(names) - set(result.muscle.values.tolist()):
         raise input_error(
-            "pipeline.result_lacks_muscles", absent=min(absent), count=len(absent), names_count=len(names)
+            "pipeline.result_lacks_muscles",
+            problem=f"the result has no {min(absent)} ({len(absent)} of {len(names)} muscles are missing)",
+            code="bad_result",
+            expected="the muscles of this trial",
         )
     if result.time.size != len(time) or np.abs(result.time.values - time).max() > 1e-6:
-        raise input_error("pipeline.result_frames_trial", size=result.time.size, count=len(time))
+        raise input_error(
+            "pipeline.result_frames_trial",
+            problem=f"the result has {result.time.size} frames, the trial {len(time)}, or at other times",
+            code="not_comparable",
+            expected="a result of this trial",
+        )
     return np.asarray(
         result.activation.sel(muscle=list(names)).transpose("time", "muscle").values, dtype=float
     )
@@ -287,7 +319,13 @@ class RecordedLoads:
         """Generalized force (T, N, 3)."""
         first, last = float(self.time[0]), float(self.time[-1])
         if time.min() < first - 1e-12 or time.max() > last + 1e-12:
-            raise input_error("pipeline.loads_known", first=first, last=last, time=float(time.max()))
+            raise input_error(
+                "pipeline.loads_known",
+                problem=f"loads are known from {first:g} to {last:g} s, but wanted at "
+                f"{float(time.max()):g} s",
+                code="bad_range",
+                remedy="simulate within the recording",
+            )
         values = self.course(np.clip(time, first, last))
         joints, rigid_bodies = len(self.couples.distal), self.couples.model.rigid_bodies
         couple = self.couples.spread @ (self.couples.axes(q) * values[:, :joints, None])
@@ -322,7 +360,12 @@ class Tracking:
         frequency = check_number(frequency, "frequency", "a positive number [rad/s]", above=0.0)
         ratio = check_number(damping_ratio, "damping_ratio", "a number from 0", least=0.0)
         if len(model.tree.spherical):
-            raise input_error("pipeline.model_spherical_joints", topology=model.topology.name)
+            raise input_error(
+                "pipeline.model_spherical_joints",
+                problem=f"the model {model.topology.name!r} has spherical joints",
+                code="unsupported",
+                expected="revolute and universal joints",
+            )
         joints = model.tree.joint_count
         spline = make_interp_spline(motion.time, motion.coordinates[:, :joints], k=5)
         inertia = joint_inertia(model, motion)

@@ -87,7 +87,13 @@ def scale_plates(
     """Multiply the output of the plates of a side, or of all, by a factor, or by a factor for each axis (3,)."""
     concerned = [(plate, role) for plate in copy.plates(side) for role in roles if copy.columns(plate, role)]
     if roles == ["moment"] and not concerned:
-        raise input_error("synthetic.no_force_names_moment")
+        raise input_error(
+            "synthetic.no_force_names_moment",
+            problem="no [[force]] names a moment",
+            code="missing_key",
+            expected="plates with a free moment",
+            remedy="choose another fault",
+        )
     for plate, role in concerned:
         copy.set_plate(plate, role, copy.plate(plate, role) * factor)
 
@@ -382,7 +388,13 @@ def _standing_marker(copy: Copy, landmark: str) -> tuple[str, Array]:
         for marker in copy.mapping.get(landmark, ()):
             if marker in copy.static:
                 return marker, np.nanmean(copy.static[marker], axis=0)
-    raise input_error("synthetic.no_marker_standing_trial", landmark=landmark)
+    raise input_error(
+        "synthetic.no_marker_standing_trial",
+        problem=f"no marker of a standing trial shows '{landmark}'",
+        code="missing_marker",
+        expected="a standing trial with a marker on it",
+        remedy="choose another fault",
+    )
 
 
 WAYS = ("medial", "lateral")
@@ -533,7 +545,13 @@ def static_is_no_text(copy: Copy) -> None:
 def _spoil_first_channel(copy: Copy, change: Callable[[Array, Array], Array]) -> None:
     """Replace the signal (S,) of the first channel that the trial file names by change(signal, time (S,) [s])."""
     if copy.emg is None:
-        raise input_error("synthetic.trial_no_emg")
+        raise input_error(
+            "synthetic.trial_no_emg",
+            problem="the trial has no EMG",
+            code="missing_key",
+            expected="a trial with [emg] and a file of text",
+            remedy="choose a fault of markers or forces",
+        )
     first = copy.emg.names.index(str(next(iter(copy.settings.emg.channels))))
     values = copy.emg.values.copy()
     values[:, first] = change(copy.emg.values[:, first], copy.emg.time)
@@ -628,7 +646,13 @@ def sides_swapped(copy: Copy) -> None:
             copy.lines[k] = key[1] + ("l" if key[2] == "r" else "r") + key[3]
             changed = True
     if not changed:
-        raise input_error("synthetic.trial_file_no_mapping")
+        raise input_error(
+            "synthetic.trial_file_no_mapping",
+            problem="the trial file has no [mapping]",
+            code="missing_key",
+            expected="landmarks that are mapped in the trial file",
+            remedy="choose another fault, or write out the mapping",
+        )
 
 
 @fault("mapping")

@@ -85,7 +85,14 @@ class RecordingOptions(SyntheticSettings):
     def _need(self, name: str, good: object, expected: str) -> None:
         if not good:
             value = as_text(self[name])
-            raise input_error("synthetic.bad_option", where=name, expected=expected, value=value)
+            raise input_error(
+                "synthetic.bad_option",
+                where=name,
+                problem=f"the value is {value}",
+                code="bad_value",
+                expected=expected,
+                remedy="choose another value",
+            )
 
 
 def _are_gaps(value: Any) -> bool:
@@ -105,7 +112,14 @@ def parse_gap(text: str) -> Gap:
     try:
         marker, first, last = parts[0], float(parts[1]), float(parts[2])
     except (IndexError, ValueError):
-        raise input_error("synthetic.no_gap", where="--gap", text=as_text(text)) from None
+        raise input_error(
+            "synthetic.no_gap",
+            where="--gap",
+            problem=f"{as_text(text)} is not a gap",
+            code="bad_format",
+            expected="MARKER:FROM:TO with the times in seconds",
+            remedy="write knee_lateral_r:0.5:0.6",
+        ) from None
     return marker, first, last
 
 

@@ -121,7 +121,12 @@ def on_path(stride: ReferenceStride, options: RecordingOptions) -> ReferenceStri
         return stride
     if type(stride) is not ReferenceStride:
         raise input_error(
-            "synthetic.given_another_direction", where="heading_deg, turn_deg", about=stride.about
+            "synthetic.given_another_direction",
+            where="heading_deg, turn_deg",
+            problem=f"{stride.about} already has another direction",
+            code="conflict",
+            expected="the strides of a walk, which alone are carried along another path",
+            remedy="leave out heading_deg and turn_deg",
         )
     curvature = np.deg2rad(options.turn_deg) / (options.strides * stride.length)
     return CurvedStride.from_stride(stride, np.deg2rad(options.heading_deg), curvature)
@@ -131,7 +136,14 @@ def check_free(folder: Path, names: Iterable[str]) -> None:
     """Refuse to replace a recording that may not be synthetic: one without a file of its truth."""
     existing = [name for name in names if (folder / name).exists()]
     if existing and not (folder / TRUTH).is_file():
-        raise input_error("synthetic.another_recording", file=folder, there=existing, truth=TRUTH)
+        raise input_error(
+            "synthetic.another_recording",
+            file=folder,
+            problem=f"there is another recording: {', '.join(map(str, existing))}",
+            code="occupied_folder",
+            expected=f"a new folder, or one with a synthetic recording and its {TRUTH}",
+            remedy="choose another folder with -o",
+        )
 
 
 def _check_gaps(stride: ReferenceStride, options: RecordingOptions, places: Places) -> None:
@@ -144,11 +156,11 @@ def _check_gaps(stride: ReferenceStride, options: RecordingOptions, places: Plac
             raise input_error(
                 "synthetic.no_frame_lies",
                 where="gaps",
-                marker=marker,
-                first=first,
-                last=last,
-                seen=seen[-1],
-                marker_rate_hz=1.0 / options.marker_rate_hz,
+                problem=f"there is no frame in the gap of {marker} from {first:g} to {last:g} s",
+                code="bad_range",
+                expected=f"times from 0 to {seen[-1]:.2f} s, with a frame every "
+                f"{1.0 / options.marker_rate_hz:.2g} s",
+                remedy="choose other times, or record more strides",
             )
 
 

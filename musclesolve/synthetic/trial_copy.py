@@ -50,7 +50,14 @@ class Copy:
         """Return the marker that shows a landmark; the first where there are several."""
         shown = [marker for marker in self.mapping.get(landmark, ()) if marker in self.walk]
         if not shown:
-            raise input_error("synthetic.no_marker_motion_shows", file=self.walk.path, landmark=landmark)
+            raise input_error(
+                "synthetic.no_marker_motion_shows",
+                file=self.walk.path,
+                problem=f"no marker of the motion shows '{landmark}'",
+                code="missing_marker",
+                expected="a trial with a marker on it",
+                remedy="choose a fault of another marker",
+            )
         return shown[0]
 
     @property

@@ -97,8 +97,14 @@ class MotionProblem:
             check_type(self.limits, RateLimits, "limits", "RateLimits, or None: activation may jump")
         time = check_increasing(self.time, where="time")
         if len(time) < FEWEST_FRAMES:
+            count = len(time)
             raise input_error(
-                "trajectory.too_few_frames", where="time", count=len(time), fewest_frames=FEWEST_FRAMES
+                "trajectory.too_few_frames",
+                where="time",
+                problem=f"{count} frame{'' if count == 1 else 's'} in a row",
+                code="too_few_frames",
+                expected=f"at least {FEWEST_FRAMES} frames without a gap: fiber velocities are made of them",
+                remedy='use rigid tendons (tendon = "rigid") for single frames',
             )
         steps = np.diff(time)
         worst = int(steps.argmax())
@@ -106,10 +112,11 @@ class MotionProblem:
             raise input_error(
                 "trajectory.frames_too_far_apart",
                 where="time",
-                step=1000.0 * steps[worst],
-                time=time[worst],
-                next_time=time[worst + 1],
-                longest=1000.0 * LONGEST_STEP,
+                problem=f"{1000.0 * steps[worst]:.4g} ms between the frames at {time[worst]:g} and "
+                f"{time[worst + 1]:g} s",
+                code="uneven_sampling",
+                expected=f"at most {1000.0 * LONGEST_STEP:g} ms, in which activation can follow",
+                remedy='resample the motion, or use rigid tendons (tendon = "rigid")',
             )
         object.__setattr__(self, "time", time)
         object.__setattr__(self, "dof", tuple(map(str, one_or_several(self.dof))))
@@ -133,7 +140,15 @@ class MotionProblem:
         change = np.gradient(self.musculotendon_length, self.time, axis=0)
         same = float(np.vdot(change, self.musculotendon_velocity))
         if same < OPPOSITE * float(np.linalg.norm(change) * np.linalg.norm(self.musculotendon_velocity)):
-            raise input_error("trajectory.opposite_velocities", where="musculotendon_velocity")
+            raise input_error(
+                "trajectory.opposite_velocities",
+                where="musculotendon_velocity",
+                problem="the velocities have the opposite sign of the changes of "
+                "musculotendon_length in time",
+                code="bad_number",
+                expected="dl/dt [m/s], positive where a muscle becomes longer",
+                remedy="change the sign of musculotendon_velocity",
+            )
 
     @property
     def n_frames(self) -> int:
@@ -228,7 +243,11 @@ def _over_time(numbers: object, name: str, shape: tuple[int, int]) -> Array:
         return np.broadcast_to(array, shape)
     except ValueError as error:
         raise input_error(
-            "trajectory.bad_shape", where=name, expected=expected, name=name, shape=array.shape
+            "trajectory.bad_shape",
+            where=name,
+            problem=f"{name} has the shape {array.shape}",
+            code="bad_shape",
+            expected=expected,
         ) from error
 
 
@@ -254,7 +273,14 @@ class MotionCost:
         isometric = problem.isometric
         for single in single_costs(find_cost(cost)):
             if single.needs != {"separable"} or "fiber_velocity" in single.data:
-                raise input_error("trajectory.cost_not_a_sum", cost=single.name)
+                raise input_error(
+                    "trajectory.cost_not_a_sum",
+                    problem=f"the cost {single.name} cannot be used with elastic tendons",
+                    code="bad_cost",
+                    expected="a sum over muscles",
+                    remedy="choose a cost of forces or of activations, or use rigid tendons (tendon "
+                    '= "rigid")',
+                )
         chosen = check_smooth_convex_cost(cost, isometric, "used with elastic tendons", "cost")
         parts: dict[str, list[tuple[float, Cost]]] = {"fiber": [], "tendon": [], "activation": []}
         for factor, single in _singles(chosen):
@@ -321,4 +347,11 @@ def _kind(cost: Cost, isometric: Problem) -> str:
     ):
         if np.allclose(cost.value(few.with_arrays(**doubled), activation), first, rtol=_SAME):
             return kind
-    raise input_error("trajectory.cost_depends_on_capacity", where="cost", cost=cost.name)
+    raise input_error(
+        "trajectory.cost_depends_on_capacity",
+        where="cost",
+        problem=f"the cost {cost.name} depends on the force capacity otherwise than through forces",
+        code="bad_cost",
+        expected="a function of forces, or of activations",
+        remedy='choose a cost of forces or of activations, or use rigid tendons (tendon = "rigid")',
+    )

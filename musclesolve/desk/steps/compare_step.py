@@ -123,7 +123,14 @@ class Compare:
     def _compare(self) -> None:
         with self.view.saying():
             if not 2 <= len(self._costs) <= MOST:
-                raise input_error("desk.costs_chosen", where="Costs", count=len(self._costs), most=MOST)
+                raise input_error(
+                    "desk.costs_chosen",
+                    where="Costs",
+                    problem=f"{len(self._costs)} costs are chosen",
+                    code="missing_argument",
+                    expected=f"two to {MOST}",
+                    remedy="choose some from the list",
+                )
             self.desk.compare(self._costs)
 
     # ---- results
@@ -172,7 +179,13 @@ class Compare:
         checked_name(f"{name}.csv")
         folder = self.desk.folder.path / RESULTS / name
         if folder.exists():
-            raise input_error("desk.result_already", where="Name", name=name)
+            raise input_error(
+                "desk.result_already",
+                where="Name",
+                problem=f"there is a result {name!r} already",
+                code="duplicate_name",
+                remedy="choose another name",
+            )
         assert self.desk.result is not None
         folder.mkdir()
         shutil.copy2(self.desk.result, folder / self.desk.result.name)

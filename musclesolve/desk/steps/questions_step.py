@@ -92,7 +92,14 @@ class Questions:
         with self.view.saying():
             assert self.desk.trial is not None and self.desk.result is not None
             if self._name == "what_if" and not self.desk.trial.value("questions", "scenarios"):
-                raise input_error("desk.no_scenarios", where="Scenarios", example=EXAMPLE)
+                raise input_error(
+                    "desk.no_scenarios",
+                    where="Scenarios",
+                    problem="no scenario is stated",
+                    code="missing_argument",
+                    expected=f"one a line, such as {EXAMPLE}",
+                    remedy="write what is changed, as `musclesolve what-if --set` takes it",
+                )
             self.desk.start(TITLES[self._name], "answer", result=self.desk.result, question=self._name)
 
 

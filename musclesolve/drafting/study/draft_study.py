@@ -177,9 +177,23 @@ def _unused_table(path: Path, subjects: Iterable[str]) -> str:
 def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
     """Write a study file."""
     if draft.path.exists() and not force:
-        raise input_error("drafting.study_file_already", file=draft.path.parent, name=draft.path.name)
+        raise input_error(
+            "drafting.study_file_already",
+            file=draft.path.parent,
+            problem=f"there is a study file already: {draft.path.name}",
+            code="occupied_folder",
+            expected="a folder without a study file",
+            remedy="write to another file with -o, or replace it with --force",
+        )
     if draft.table and (draft.path.parent / TABLE).exists() and not force:
-        raise input_error("drafting.subjects_table_already", file=draft.path.parent, name=TABLE)
+        raise input_error(
+            "drafting.subjects_table_already",
+            file=draft.path.parent,
+            problem=f"there is a table already in which no subject of the study has a row: {TABLE}",
+            code="occupied_folder",
+            expected="a row for each subject, or no such table",
+            remedy="rename the table or its subjects, or replace it with --force",
+        )
     schema = study_schema(unit_settings()).encode("utf-8")
     write_files(draft.path.parent / FOLDER, {schema_name("study"): schema})
     files = {draft.path.name: draft.text.encode("utf-8")}
@@ -198,7 +212,15 @@ def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputEr
         places = dict.fromkeys(path.parent.relative_to(folder).as_posix() for path in found.recordings)
         problem = f"the recordings show no motion, in {_few(list(places))}"
         remedy = "name a folder with recordings of a motion, and the standing trials beside them"
-    return input_error("drafting.no_trial", file=folder, remedy=remedy, fault=problem)
+    return input_error(
+        "drafting.no_trial",
+        file=folder,
+        problem=problem,
+        code="missing_file",
+        expected="trial files (.toml), results of AddBiomechanics (folders or .b3d files), sessions "
+        "of OpenCap, or OpenSim models with coordinates and loads or moments",
+        remedy=remedy,
+    )
 
 
 def _design(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> DraftTable:

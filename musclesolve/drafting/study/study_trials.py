@@ -460,9 +460,10 @@ def study_trials(folder: Path) -> FoundStudy:
         raise input_error(
             "drafting.study_folder_not_read",
             file=folder,
+            problem=f"the folder cannot be read ({reason.strerror or reason})",
+            code="unreadable_file",
             expected=expected,
             remedy=remedy,
-            reason=reason.strerror or reason,
         ) from reason
     modeled, misread = _of_models(folder, loose)
     known = {path.resolve() for trial in trials if "file" in trial.source for path in _named_files(trial)}

@@ -229,12 +229,23 @@ class ContactPairs:
         number = {name: k for k, name in enumerate(names)}
         if len(number) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise input_error("dynamics.two_surfaces_called", where=twice, twice=twice)
+            raise input_error(
+                "dynamics.two_surfaces_called",
+                where=twice,
+                problem=f"two surfaces are called {twice!r}",
+                code="duplicate_name",
+            )
         body = np.array([body_number(models, one.body, one.model, one.name) for one in surfaces], dtype=int)
         chosen: list[tuple[int, int]] = []
         for both, law in pairs.items():
             if not isinstance(both, tuple) or len(both) != 2:
-                raise input_error("dynamics.no_pair_of_names", where="pairs", both=both)
+                raise input_error(
+                    "dynamics.no_pair_of_names",
+                    where="pairs",
+                    problem=f"the pair {both!r:.60}",
+                    code="bad_type",
+                    expected="the names of two surfaces as a tuple",
+                )
             for name in both:
                 if name not in number:
                     raise unknown_name(name, "surface", tuple(number), " in a pair")
@@ -245,12 +256,28 @@ class ContactPairs:
             if surfaces[two].is_plane:
                 raise input_error("dynamics.two_planes", where=pair, pair=pair)
             if body[one] == body[two]:
-                raise input_error("dynamics.pair_on_one_body", where=pair, pair=pair)
+                raise input_error(
+                    "dynamics.pair_on_one_body",
+                    where=pair,
+                    problem=f"{pair} are on the same body and cannot touch",
+                    code="bad_model",
+                )
             pair = " and ".join(both)
             if not all(hasattr(law, name) for name in LAW):
-                raise input_error("dynamics.no_contact_law", where=pair, pair=pair, law=law)
+                raise input_error(
+                    "dynamics.no_contact_law",
+                    where=pair,
+                    problem=f"the law of {pair} is {law!r:.60}",
+                    code="bad_type",
+                    expected="HertzContact, CushionContact, or an object with the same methods",
+                )
             if {(one, two), (two, one)} & set(chosen):
-                raise input_error("dynamics.pair_given_twice", where=pair, pair=pair)
+                raise input_error(
+                    "dynamics.pair_given_twice",
+                    where=pair,
+                    problem=f"the pair {pair} is stated twice",
+                    code="duplicate_name",
+                )
             chosen.append((one, two))
         first, second = np.array(chosen, dtype=int).reshape(-1, 2).T
         fixed = np.array([surfaces[k].is_plane for k in first], dtype=bool)
@@ -264,14 +291,23 @@ class ContactPairs:
             InputError: other models than the pairs were built with, by their names or bodies.
         """
         if set(models) != set(self.models):
+            paired = ", ".join(map(repr, self.models)) or "no model"
+            started = ", ".join(map(repr, models)) or "no model"
             raise input_error(
                 "dynamics.starts_of_other_models",
-                started=", ".join(map(repr, models)) or "no model",
-                paired=", ".join(map(repr, self.models)) or "no model",
+                problem=f"the starts belong to {started}, but the pairs to {paired}",
+                code="conflict",
+                expected="one start for each model that the pairs were built with",
             )
         for name, model in models.items():
             if _body_names(model) != self.models[name]:
-                raise input_error("dynamics.pairs_of_other_model", where=name, name=name)
+                raise input_error(
+                    "dynamics.pairs_of_other_model",
+                    where=name,
+                    problem=f"the model {name!r} has other bodies than the one that the pairs were "
+                    "built with",
+                    code="conflict",
+                )
         return {name: models[name] for name in self.models}
 
     @property

@@ -105,9 +105,9 @@ def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], A
     if time is None or len(time) != len(samples):
         raise input_error(
             "dynamics.samples_without_times",
-            count=len(samples),
-            name=name,
-            times=0 if time is None else len(time),
+            problem=f"{len(samples)} samples for {name!r}, but {0 if time is None else len(time)} times",
+            code="bad_shape",
+            remedy="pass time= with as many entries as there are samples",
         )
     time = check_increasing(time, 2)
     spline = CubicSpline(time, samples, extrapolate=False)
@@ -116,7 +116,11 @@ def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], A
     def within(at: Array) -> Array:
         if at.min() < first - 1e-12 or at.max() > last + 1e-12:
             raise input_error(
-                "dynamics.outside_of_samples", name=name, first=first, last=last, at=float(at.max())
+                "dynamics.outside_of_samples",
+                problem=f"{name!r} is sampled from {first:g} to {last:g} s, but needed at "
+                f"{float(at.max()):g} s",
+                code="bad_range",
+                remedy="simulate within the samples",
             )
         return spline(np.clip(at, first, last))
 

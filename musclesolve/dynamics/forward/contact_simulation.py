@@ -72,7 +72,12 @@ class Start:
 
     def __post_init__(self) -> None:
         if self.pulse is not None and (self.held or not callable(self.pulse)):
-            raise input_error("dynamics.bad_pulse", code="conflict" if self.held else "bad_type")
+            raise input_error(
+                "dynamics.bad_pulse",
+                problem="a pulse that cannot be called, or beside held points",
+                code="conflict" if self.held else "bad_type",
+                expected="a function of times (T,) that returns accelerations (T, 3), and no held points",
+            )
 
 
 @dataclass(frozen=True)
@@ -130,7 +135,12 @@ class ContactSimulation:
         for side, numbers in ((1.0, self.pairs.second), (-1.0, self.pairs.first)):
             sign += side * np.array([names[k] == surface for k in numbers], dtype=float)
         if not sign.any():
-            raise input_error("dynamics.no_pair_with_surface", where=surface, surface=surface)
+            raise input_error(
+                "dynamics.no_pair_with_surface",
+                where=surface,
+                problem=f"no pair has the surface {surface!r}",
+                code="unknown_name",
+            )
         return np.einsum("p,tpx->tx", sign, self.force)
 
 
@@ -172,9 +182,19 @@ def simulate_contact(
     check_integration(integration)
     check_type(pairs, ContactPairs, "pairs", "ContactPairs, from ContactPairs.build")
     if not isinstance(starts, Mapping) or not all(isinstance(start, Start) for start in starts.values()):
-        raise input_error("dynamics.bad_starts", starts=starts)
+        raise input_error(
+            "dynamics.bad_starts",
+            problem=f"starts = {starts!r:.60}",
+            code="bad_type",
+            expected="a mapping from the name of each model to its Start",
+        )
     if not starts:
-        raise input_error("dynamics.no_model_to_simulate", where="starts")
+        raise input_error(
+            "dynamics.no_model_to_simulate",
+            where="starts",
+            problem="there is no model to simulate",
+            code="missing_argument",
+        )
     systems: dict[str, System] = {}
     for name, model in pairs.in_order({name: start.model for name, start in starts.items()}).items():
         start = starts[name]
@@ -333,9 +353,11 @@ class _ContactRun:
             raise input_error(
                 "dynamics.overlap_at_start",
                 where=names[worst],
-                name=names[worst],
-                depth=1000.0 * touch.depth[worst],
-                force=size[worst],
+                problem=f"{names[worst]} overlap by {1000.0 * touch.depth[worst]:.1f} mm at the "
+                f"start, a force of {size[worst]:.3g} N",
+                code="conflict",
+                expected="surfaces that are apart or hardly touch",
+                remedy="move the models apart, or leave the pair out",
             )
         self.touching = touch.depth > 0.0
         self.approach = np.where(self.touching, np.maximum(touch.rate, 0.0), np.inf)

@@ -253,7 +253,12 @@ def frame_times(duration: float | Array) -> Array:
 def check_integration(how: Integration) -> None:
     """Refuse anything but an `Integration`."""
     if not isinstance(how, Integration):
-        raise input_error("dynamics.no_integration", how=how)
+        raise input_error(
+            "dynamics.no_integration",
+            problem=f"integration = {how!r:.60}",
+            code="bad_type",
+            expected='Integration(stepper="radau"), for instance',
+        )
 
 
 def check_forces(forces: Sequence[Force]) -> None:
@@ -261,8 +266,10 @@ def check_forces(forces: Sequence[Force]) -> None:
     if callable(forces) or not all(callable(force) for force in forces):
         raise input_error(
             "dynamics.no_list_of_forces",
+            problem=f"forces = {forces!r:.60}",
+            code="bad_type",
+            expected="a list of functions of time, q and qd",
             remedy="put a single force into a list" if callable(forces) else None,
-            forces=forces,
         )
 
 
@@ -342,7 +349,10 @@ class System:
             kind = getattr(force, "__name__", type(force).__name__)
             if acting.size != total.size:
                 raise input_error(
-                    "dynamics.force_of_other_shape", kind=kind, shape=acting.shape, count=len(q)
+                    "dynamics.force_of_other_shape",
+                    problem=f"the force {kind} has the shape {acting.shape}",
+                    code="bad_shape",
+                    expected=f"generalized forces (1, {len(q)}, 3)",
                 )
             if not np.isfinite(acting).all():
                 bad = np.flatnonzero(~np.isfinite(acting.reshape(-1, 3)).all(axis=1))
@@ -439,16 +449,36 @@ class System:
         qd0 = check_array(qd0, "qd0", (len(names), 3), names, axis=0)
         violation = rows.violation(q0[None])[0]
         if np.abs(violation).max(initial=0.0) > _START:
-            raise input_error("dynamics.bad_starting_position", worst=self._largest_violations(violation))
+            worst = self._largest_violations(violation)
+            raise input_error(
+                "dynamics.bad_starting_position",
+                problem=f"the starting position violates the constraints: {worst}",
+                code="conflict",
+                expected="bodies that are rigid and loops that are closed",
+                remedy="take it from joint coordinates (Tree.pose, motion_from), or assemble it",
+            )
         jacobian = self._jacobian(q0)
         rate = jacobian @ qd0.ravel()
         if np.abs(rate).max(initial=0.0) > _START:
-            raise input_error("dynamics.bad_starting_velocity", worst=self._largest_violations(rate))
+            raise input_error(
+                "dynamics.bad_starting_velocity",
+                problem="the starting velocity violates the constraints: "
+                f"{self._largest_violations(rate)} per second",
+                code="conflict",
+                remedy="take it from joint rates (Tree.velocity, motion_from)",
+            )
         if (direction := massless_motion(self.masses(q0)[0], jacobian)) is not None:
             size = np.linalg.norm(direction.reshape(-1, 3), axis=1)
             moved = [names[k] for k in np.argsort(-size) if size[k] > 0.1 * size.max()]
             bodies = [body.name for body in topology.bodies if {*body.members} & set(moved)]
-            raise input_error("dynamics.singular_mass_matrix", moved=moved[:_SHOWN], bodies=bodies[:_SHOWN])
+            raise input_error(
+                "dynamics.singular_mass_matrix",
+                problem="the mass matrix is singular: no mass resists a motion of "
+                f"{', '.join(map(str, moved[:_SHOWN]))} (body "
+                f"{', '.join(map(str, bodies[:_SHOWN]))})",
+                code="bad_model",
+                expected="masses and inertias that resist every motion that the constraints allow",
+            )
         return self.projected(0.0, np.concatenate([q0.ravel(), qd0.ravel()]))[0]
 
     def _largest_violations(self, off: Array) -> str:
@@ -517,7 +547,12 @@ class DrivenSystem(System):
         """The prescribed accelerations, which no force changes."""
         now = np.asarray(self.pulse(np.array([time])), float)
         if now.shape != (1, 3):
-            raise input_error("dynamics.pulse_of_other_shape", shape=now.shape)
+            raise input_error(
+                "dynamics.pulse_of_other_shape",
+                problem=f"the pulse has the shape {now.shape}",
+                code="bad_shape",
+                expected="(T, 3) at times (T,)",
+            )
         if not np.isfinite(now).all():
             raise MuscleSolveError(f"the simulation stops at {time:.4f} s: the pulse is not finite")
         qdd = np.zeros(q.shape)
@@ -537,5 +572,10 @@ class DrivenSystem(System):
             np.abs(qd[points:]).max(initial=0.0) > _TURNS
             or np.ptp(qd[:points], axis=0).max(initial=0.0) > _TURNS
         ):
-            raise input_error("dynamics.turning_with_pulse")
+            raise input_error(
+                "dynamics.turning_with_pulse",
+                problem="a model with a pulse turns at the start",
+                code="conflict",
+                expected="the same velocity for all points, and zero for all vectors",
+            )
         return state

@@ -37,7 +37,12 @@ class BrokenLine:
         """Refuse corners that are not finite or whose x does not increase."""
         check_array((self.before, self.after), "the slopes", (2,), axis=0)
         if not self._corners.size or (np.diff(self._corners[0]) <= 0.0).any():
-            raise input_error("dynamics.corners_not_increasing")
+            raise input_error(
+                "dynamics.corners_not_increasing",
+                problem="the x of the corners does not increase",
+                code="bad_model",
+                expected="x that increases",
+            )
 
     @cached_property
     def _corners(self) -> Array:

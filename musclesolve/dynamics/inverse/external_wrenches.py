@@ -64,5 +64,8 @@ def check_frames(wrenches: list[Wrench], frames: int) -> None:
         check_type(wrench, Wrench, "wrenches", expected)
         if len(wrench.force) != frames:
             raise input_error(
-                "dynamics.wrench_of_other_frames", body=wrench.body, count=len(wrench.force), frames=frames
+                "dynamics.wrench_of_other_frames",
+                problem=f"the wrench on {wrench.body!r} has {len(wrench.force)} frames, the motion {frames}",
+                code="bad_shape",
+                expected="a force and a moment for every frame of the motion",
             )

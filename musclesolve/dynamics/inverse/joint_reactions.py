@@ -76,7 +76,13 @@ def joint_reactions(
         True
     """
     if not isinstance(expanded, ExpandedModel):
-        raise input_error("dynamics.model_not_expanded", topology=expanded.topology.name)
+        raise input_error(
+            "dynamics.model_not_expanded",
+            problem=f"the model {expanded.topology.name!r} is not expanded",
+            code="conflict",
+            expected="a model in which no two bodies share points and vectors",
+            remedy="joint_reactions(expand(model), motion, wrenches)",
+        )
     check_frames(wrenches, len(motion.time))
     parts = []
     for block in blocks(len(motion.time), _BLOCK):
@@ -146,9 +152,10 @@ class ExpandedModel(Model):
         if motion.q.shape[1] != original:
             raise input_error(
                 "dynamics.motion_of_other_model",
-                shape=motion.q.shape[1],
-                topology=self.topology.name,
-                original=original,
+                problem=f"a motion of {motion.q.shape[1]} points and vectors for "
+                f"{self.topology.name!r}, made from a model with {original}",
+                code="bad_shape",
+                expected="the motion of the model that was expanded",
             )
         q, qd, qdd = (part[:, self.source] for part in (motion.q, motion.qd, motion.qdd))
         return replace(motion, q=q, qd=qd, qdd=qdd)

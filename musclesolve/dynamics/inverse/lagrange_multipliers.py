@@ -113,7 +113,12 @@ def actuated_moments(
     coupled = ~driven if couples is None else np.isin(names, list(couples))
     if (both := driven & coupled).any():
         twice = [names[k] for k in np.flatnonzero(both)]
-        raise input_error("dynamics.driver_and_couple", twice=twice)
+        raise input_error(
+            "dynamics.driver_and_couple",
+            problem=f"{twice} have a driver and a couple",
+            code="conflict",
+            expected="one actuator each",
+        )
     if (free := ~driven & ~coupled).any():
         raise MuscleSolveError(
             f"nothing drives {', '.join(names[k] for k in np.flatnonzero(free))}: give each degree of freedom a driver "

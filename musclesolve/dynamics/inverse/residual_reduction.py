@@ -243,7 +243,14 @@ class ResidualReduction:
 
         time = body.time
         if len(time) <= DEGREE:
-            raise input_error("dynamics.too_short_to_reduce", count=len(time), least=DEGREE + 1)
+            raise input_error(
+                "dynamics.too_short_to_reduce",
+                problem=f"the motion has {len(time)} frames: their rates are not known well enough to "
+                "reduce the residual",
+                code="bad_range",
+                expected=f"at least {DEGREE + 1} frames",
+                remedy="widen the time range, or leave out residual",
+            )
         length = time[-1] - time[0]
         count = min(int(np.ceil(length * DENSE * cutoff)), len(time) - 1)
         knots = time[0] + length / count * np.arange(-DEGREE, count + DEGREE + 1)
@@ -296,7 +303,14 @@ class ResidualReduction:
             if most <= largest:
                 return tried, reduced
             tried = replace(tried, size=tried.size * SHRINK * largest / most)
-        raise input_error("dynamics.residual_not_reduced", largest=1e3 * largest, most=1e3 * most)
+        raise input_error(
+            "dynamics.residual_not_reduced",
+            problem=f"no change of the motion within {1000.0 * largest:g} mm reduces the residual: "
+            f"the smallest one tried is {1000.0 * most:.3g} mm",
+            code="conflict",
+            expected="a bound that errors of a measured motion stay within",
+            remedy="allow a larger change (largest_change_mm), or leave out residual",
+        )
 
     def reduced(self, body: Changed) -> ReducedResidual[Changed]:
         """Change a motion of T frames as little as possible such that the residual at the base becomes smaller.

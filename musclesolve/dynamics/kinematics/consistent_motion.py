@@ -127,7 +127,13 @@ def consistent_motion(
         if name not in known:
             raise unknown_name(name, "way to consistency", known)
     if method == UNCHANGED and derivatives != "splines":
-        raise input_error("dynamics.splines_needed", derivatives=derivatives)
+        raise input_error(
+            "dynamics.splines_needed",
+            problem=f'derivatives = "{derivatives}" with method = "none"',
+            code="conflict",
+            expected="splines: positions that violate the constraints have no rates that satisfy them",
+            remedy='choose derivatives = "splines", or leave it out',
+        )
     fit = POSITIONS[method](model, targets, time, start=start, rest=rest)
     motion = DERIVATIVES[derivatives](model, time, fit)
     return replace(fit, q=motion.q), motion

@@ -43,11 +43,20 @@ class Targets:
         """
         named = list(points.items()) + list(directions.items())
         if not named:
-            raise input_error("dynamics.nothing_to_fit")
+            raise input_error(
+                "dynamics.nothing_to_fit",
+                problem="no points or directions to fit",
+                code="missing_argument",
+                expected="the natural coordinates of at least one body",
+            )
         slots = np.array([model.slot(name) for name, _ in named])
         for slot, (name, _) in zip(slots[: len(points)], named, strict=False):
             if slot >= model.topology.point_count:
-                raise input_error("dynamics.direction_not_point", name=name, topology=model.topology.name)
+                raise input_error(
+                    "dynamics.direction_not_point",
+                    problem=f"{name!r} is a direction of {model.topology.name!r}, not a point",
+                    code="conflict",
+                )
         frames = len(np.atleast_1d(named[0][1]))
         values = np.stack(
             [check_array(value, f"target {name!r}", (frames, 3)) for name, value in named], axis=1

@@ -267,11 +267,10 @@ def check_fits(model: Model, motion: Motion) -> None:
     if have != want:
         raise input_error(
             "dynamics.motion_does_not_fit_model",
-            given_points=have[0],
-            given_dofs=have[1],
-            topology=model.topology.name,
-            points=want[0],
-            dofs=want[1],
+            problem=f"a motion of {have[0]} points and vectors and {have[1]} degrees of freedom for "
+            f"the model {model.topology.name!r}, which has {want[0]} and {want[1]}",
+            code="bad_shape",
+            expected="the motion of this model",
         )
 
 

@@ -259,7 +259,12 @@ def _measured_base(model: Model, targets: Targets) -> Pose:
     point = slots < model.topology.point_count
     if not point.any():
         base = model.topology.bodies[model.tree.root]
-        raise input_error("dynamics.base_not_measured", base=base.name, points=base.points)
+        raise input_error(
+            "dynamics.base_not_measured",
+            problem=f"no point of the base body {base.name!r} was measured",
+            code="conflict",
+            expected=f"some of {', '.join(map(str, base.points))} among the targets",
+        )
     middle = values[:, point].mean(axis=1)
     standing = model.standing[slots].copy()
     standing[point] -= standing[point].mean(axis=0)

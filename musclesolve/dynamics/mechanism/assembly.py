@@ -65,7 +65,12 @@ def assemble(
     if guess.ndim == 2:
         guess = np.broadcast_to(guess, (*time.shape, *guess.shape))
     if time.ndim != 1 or not len(time) or guess.ndim != 3 or guess.shape[::2] != (len(time), 3):
-        raise input_error("dynamics.time_and_start_differ", shape=time.shape, start=np.shape(start))
+        raise input_error(
+            "dynamics.time_and_start_differ",
+            problem=f"the shapes {time.shape} of time and {np.shape(start)} of start do not fit each other",
+            code="bad_shape",
+            expected="time (T,), start (N, 3) or (T, N, 3)",
+        )
     check_finite(guess, coordinate_names)
     if (guess == guess[:1]).all():
         # Each frame starts from the frame before: only this tells on which branch a loop is.
@@ -88,7 +93,12 @@ def assemble(
 
 def _listed(constraints: Iterable[Constraint]) -> list[Constraint]:
     if not (listed := list(constraints)):
-        raise input_error("dynamics.empty_mechanism")
+        raise input_error(
+            "dynamics.empty_mechanism",
+            problem="an empty mechanism",
+            code="missing_argument",
+            expected="one constraint of rows at least, as Rigid(constraints)",
+        )
     return listed
 
 

@@ -117,7 +117,12 @@ class Rigid:
         """Rows of all constraints in the poses q (T, N, 3); nu is zero (2.16)."""
         fixed = self.constraints
         if q.shape[1] != fixed.size:
-            raise input_error("dynamics.poses_of_other_model", shape=q.shape[1], size=fixed.size)
+            raise input_error(
+                "dynamics.poses_of_other_model",
+                problem=f"poses of {q.shape[1]} points and vectors for constraints of {fixed.size}",
+                code="bad_shape",
+                expected="the coordinates of one topology",
+            )
         return ConstraintRows(
             fixed.names, value := fixed.value(q), fixed.jacobian(q), np.zeros_like(value), fixed.gamma(qd)
         )
@@ -147,7 +152,12 @@ def course_values(course: DrivenCourse, time: Array, name: str) -> tuple[Array, 
             np.broadcast_to(np.asarray(x, dtype=float), np.shape(time)) for x in course(time)
         )
     except (TypeError, ValueError) as fault:
-        raise input_error("dynamics.bad_driver_function", name=name, fault=fault) from fault
+        raise input_error(
+            "dynamics.bad_driver_function",
+            problem=f"the function of driver {name!r}: {fault}",
+            code="bad_type",
+            expected="from time (T,) to the quantity and its first and second derivative, (T,) each",
+        ) from fault
     return value, rate, second
 
 
@@ -183,15 +193,20 @@ class AngleDriver:
         sizes = [float(np.linalg.norm(line)) for line in (n0, v0, u0)]
         names = [direction_text(line) for line in (axis, v, u)]
         if 0.0 in sizes:
-            raise input_error("dynamics.axis_without_length", names=names[0], name=names[sizes.index(0.0)])
+            raise input_error(
+                "dynamics.axis_without_length",
+                problem=f"driver about {names[0]}: {names[sizes.index(0.0)]} has no length",
+                code="bad_model",
+            )
         for name, line, size in zip(names[1:], (v0, u0), sizes[1:], strict=True):
             slant = line @ n0 / (size * sizes[0])
             if abs(slant) > 1e-6:
                 raise input_error(
                     "dynamics.driver_not_about_axis",
-                    names=names[0],
-                    name=name,
-                    degrees=np.degrees(np.arccos(slant)),
+                    problem=f"driver about {names[0]}: {name} is {np.degrees(np.arccos(slant)):.1f} "
+                    "degrees from the axis",
+                    code="bad_model",
+                    expected="directions perpendicular to the joint axis",
                 )
         name = f"angle {direction_text(v)} to {direction_text(u)}"
         return cls(name, DrivenAngles.build(standing, *slots), course)
@@ -292,5 +307,10 @@ class MotionDriver:
             return self.motion
         nearest = np.abs(np.asarray(time)[:, None] - self.motion.time).argmin(axis=1)
         if not np.array_equal(self.motion.time[nearest], time):
-            raise input_error("dynamics.other_times")
+            raise input_error(
+                "dynamics.other_times",
+                problem="the times differ from the times of the motion that drives the model",
+                code="bad_range",
+                expected="times of its frames",
+            )
         return self.motion.frames(nearest)

@@ -39,10 +39,10 @@ class Mechanism(Model):
         if (len(self.standing), len(self.mass.mass)) != sizes:
             raise input_error(
                 "dynamics.positions_and_masses_differ",
-                shape=np.shape(self.standing),
-                count=len(self.mass.mass),
-                wanted=sizes[0],
-                second=sizes[1],
+                problem=f"standing positions {np.shape(self.standing)} and masses of {len(self.mass.mass)} "
+                "bodies",
+                code="bad_shape",
+                expected=f"positions ({sizes[0]}, 3) and {sizes[1]} bodies, as in the topology",
             )
 
 
@@ -75,7 +75,12 @@ class MechanismForces:
         """Moment of an angle driver about its axis [N m], or tension of a length driver or muscle [N], (T,)."""
         rows = self._rows(driver.name)
         if len(rows) > 1:
-            raise input_error("dynamics.ambiguous_driver", count=len(rows), driver=driver.name)
+            raise input_error(
+                "dynamics.ambiguous_driver",
+                problem=f"{len(rows)} rows are called {driver.name!r}",
+                code="duplicate_name",
+                expected="a different name for every driver",
+            )
         multiplier = self.multipliers[:, rows[0]]
         if isinstance(driver, AngleDriver):
             return driver.moment(self.time, self.q, multiplier)

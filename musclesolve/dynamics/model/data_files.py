@@ -30,7 +30,12 @@ def read_text(path: Path, what: str) -> str:
         text = read_regular(path, SETTINGS).decode("utf-8")
         toml_of(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
-        raise input_error("dynamics.table_not_read", file=path, what=what, fault=fault) from fault
+        raise input_error(
+            "dynamics.table_not_read",
+            file=path,
+            problem=f"cannot read the {what}: {fault}",
+            code="unreadable_file",
+        ) from fault
     return text
 
 

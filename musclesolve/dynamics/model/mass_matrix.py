@@ -42,20 +42,40 @@ class MassProperties:
             array = check_array(getattr(self, field), f"the {field} of the bodies", shape, names, axis=0)
             object.__setattr__(self, field, array)
         if names and len(names) != count:
-            raise input_error("dynamics.names_and_bodies_differ", count=len(names), bodies=count)
+            raise input_error(
+                "dynamics.names_and_bodies_differ",
+                problem=f"{len(names)} names of {count} bodies",
+                code="bad_shape",
+                expected="one name for each body, or none",
+            )
         if (self.mass < 0).any():
             body = int(np.argmin(self.mass))
-            raise input_error("dynamics.negative_mass", called=self._body_name(body), mass=self.mass[body])
+            raise input_error(
+                "dynamics.negative_mass",
+                problem=f"{self._body_name(body)} has a negative mass ({self.mass[body]:g} kg)",
+                code="bad_model",
+            )
         size = np.maximum(1e-12, np.trace(self.inertia, axis1=1, axis2=2))
         skew = np.abs(self.inertia - np.swapaxes(self.inertia, 1, 2)).max(axis=(1, 2), initial=0.0) / size
         if (skew > _SKEW).any():
-            raise input_error("dynamics.inertia_not_symmetric", called=self._body_name(int(np.argmax(skew))))
+            called = self._body_name(int(np.argmax(skew)))
+            raise input_error(
+                "dynamics.inertia_not_symmetric",
+                problem=f"the inertia of {called} is not symmetric",
+                code="bad_model",
+                expected="the same product of inertia on both sides of the diagonal",
+            )
         if self.allow_impossible:
             return
         smallest = np.linalg.eigvalsh(second_moment(self.inertia))[:, 0]
         if (smallest < -1e-9 * size).any():
             body = int(np.argmin(smallest + 1e-9 * size))
-            raise input_error("dynamics.impossible_inertia", called=self._body_name(body))
+            raise input_error(
+                "dynamics.impossible_inertia",
+                problem=f"the inertia of {self._body_name(body)} is one that no rigid body can have",
+                code="bad_model",
+                expected="each principal moment at most the sum of the other two",
+            )
 
     def _body_name(self, body: int) -> str:
         return f"body {self.names[body]!r}" if self.names else f"the body at index {body}"

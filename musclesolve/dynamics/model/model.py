@@ -48,17 +48,17 @@ class Model:
             worst = int(np.argmax(off))
             raise input_error(
                 "dynamics.direction_not_of_length_one",
-                names=names[topology.point_count + worst],
-                length=length[worst],
+                problem=f"the direction {names[topology.point_count + worst]!r} has the length {length[worst]:g}",
+                code="bad_model",
+                expected="unit vectors",
             )
         if len(mass.mass) != len(bodies) or mass.names not in ((), bodies):
             raise input_error(
                 "dynamics.other_mass_properties",
-                count=len(mass.mass),
-                names=mass.names,
-                bodies_count=len(bodies),
-                topology=topology.name,
-                bodies=bodies,
+                problem=f"mass properties of {len(mass.mass)} bodies {', '.join(map(str, mass.names))}",
+                code="bad_model",
+                expected=f"the {len(bodies)} bodies of {topology.name!r}, in order: "
+                f"{', '.join(map(str, bodies))}",
             )
         check_joints(topology, self.tree, self.constraints)
 
@@ -158,13 +158,21 @@ def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> No
         raise input_error(
             "dynamics.dof_breaks_constraint",
             where=topology.name,
-            dofs=dofs[dof],
-            names=constraints.names[row],
+            problem=f"the degree of freedom {dofs[dof]!r} does not keep the constraint "
+            f"{constraints.names[row]}",
+            code="bad_model",
+            expected="joints that move each body as one piece",
+            remedy="both bodies must have its axis and pivot, and the distal bodies must be "
+            "connected by this joint alone",
         )
     values, vectors = np.linalg.eigh(directions @ directions.T)
     if values[0] <= _RANK * values[-1]:
         raise input_error(
-            "dynamics.dependent_dofs", where=topology.name, largest=largest(np.abs(vectors[:, 0]), dofs)
+            "dynamics.dependent_dofs",
+            where=topology.name,
+            problem=f"degrees of freedom that do the same: {largest(np.abs(vectors[:, 0]), dofs)}",
+            code="bad_model",
+            expected="independent degrees of freedom",
         )
     values = np.linalg.eigvalsh(rows @ rows.T)
     if (missing := size - len(dofs) - int((values > _RANK * values[-1]).sum())) > 0:
@@ -173,6 +181,11 @@ def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> No
         raise input_error(
             "dynamics.unheld_motions",
             where=topology.name,
-            missing=missing,
-            largest=largest(moved, topology.coordinate_names),
+            problem=f"{missing} motions are neither held by a constraint nor allowed by a joint: "
+            f"{largest(moved, topology.coordinate_names)} can move",
+            code="bad_model",
+            expected="as many constraints as coordinates less degrees of freedom",
+            remedy="the two bodies of a revolute joint share a point and a vector, or two points; "
+            "the two bodies of a universal joint share a point and are listed under "
+            "`universal`",
         )

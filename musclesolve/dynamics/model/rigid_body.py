@@ -71,9 +71,10 @@ class RigidBodies:
             body = topology.bodies[int(np.argmax(flat))]
             raise input_error(
                 "dynamics.body_in_one_plane",
-                body=body.name,
-                points=list(body.points),
-                vectors=list(body.vectors),
+                problem=f"body {body.name!r}: its points {list(body.points)} and vectors "
+                f"{list(body.vectors)} lie in one plane",
+                code="bad_model",
+                expected="a line and two directions that span space",
             )
         inverse = np.linalg.inv(base)
         return cls(slots, crossed, length_u, length_v, inverse, standing[slots[:, 0]], incidence)
@@ -104,7 +105,13 @@ class RigidBodies:
         """
         if self.crossed[bodies].any():
             body = bodies[self.crossed[bodies].argmax()]
-            raise input_error("dynamics.too_few_points_of_body", name=topology.bodies[body].name)
+            raise input_error(
+                "dynamics.too_few_points_of_body",
+                problem=f"body {topology.bodies[body].name!r} has too few points and vectors for a "
+                "spherical joint's axes or extra points",
+                code="bad_model",
+                expected="two points and two vectors, three points and one vector, or four points",
+            )
         c_i, c_j, c_u, c_v = coefficients.T
         c_u, c_v = c_u / self.length_u[bodies], c_v / self.length_v[bodies]
         slots = np.stack([c_i, c_j, -c_u, c_u, -c_v, c_v], axis=1)

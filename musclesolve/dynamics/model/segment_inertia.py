@@ -221,7 +221,12 @@ def length_scales(topology: Topology, lengths: dict[str, float]) -> dict[str, fl
         reference = float(np.linalg.norm(where[pairs[name][1]] - where[pairs[name][0]]))
         length = check_number(length, name, f"a length such as {reference:.2f} m")
         if not 0.2 < length / reference < 5.0:
-            raise input_error("dynamics.length_not_positive", name=name, length=length, reference=reference)
+            raise input_error(
+                "dynamics.length_not_positive",
+                problem=f"a {name} of {length:g} m",
+                code="bad_number",
+                expected=f"something like {reference:.2f} m",
+            )
         scales[name] = length / reference
     return scales
 
@@ -331,15 +336,29 @@ class StatedSegment:
         if self.mass_factor is not None:
             check_number(self.mass_factor, "mass_factor", "a positive number", above=0.0)
         if self.mass is not None and self.mass_factor is not None:
-            raise input_error("dynamics.mass_and_mass_factor")
+            raise input_error(
+                "dynamics.mass_and_mass_factor",
+                problem="both mass and mass_factor of a segment are given",
+                code="conflict",
+                expected="one of them",
+            )
         if self.center is not None:
             check_number(self.center, "center", "a share of the length, -0.5 to 1.5", least=-0.5, most=1.5)
         if self.inertia is not None:
             inertia = check_array(self.inertia, "inertia", (3,), axis=0)
             if inertia.min() < 0.0 or 2.0 * inertia.max() > inertia.sum() * (1.0 + 1e-9):
-                raise input_error("dynamics.impossible_moments_of_inertia", inertia=inertia.tolist())
+                raise input_error(
+                    "dynamics.impossible_moments_of_inertia",
+                    problem=f"no segment can have the moments of inertia {inertia.tolist()}",
+                    code="bad_number",
+                    expected="three moments above 0 [kg m2], each at most the sum of the other two",
+                )
             if self.mass == 0.0 and inertia.any():
-                raise input_error("dynamics.inertia_without_mass")
+                raise input_error(
+                    "dynamics.inertia_without_mass",
+                    problem="a segment without mass has moments of inertia",
+                    code="conflict",
+                )
 
 
 def with_stated(
@@ -351,7 +370,12 @@ def with_stated(
         raise unknown_name(name, "segment", topology.segments)
     for name, stated in segments.items():
         if not isinstance(stated, StatedSegment):
-            raise input_error("dynamics.segment_is_no_mapping", name=name, stated=stated)
+            raise input_error(
+                "dynamics.segment_is_no_mapping",
+                problem=f"segments[{name!r}] is {stated!r:.60}",
+                code="bad_type",
+                expected="a StatedSegment",
+            )
     masses, centers, inertias = table.mass.copy(), table.center.copy(), table.inertia.copy()
     unstated = np.array([body.segment not in segments for body in bodies])
     where, lengths = named_points(topology, standing), read_table("definitions", "human_lengths.toml")
@@ -385,13 +409,22 @@ def with_stated(
             raise input_error(
                 "dynamics.stated_masses_differ_from_body",
                 where=SEGMENTS_PLACE,
-                total=whole_body.total,
-                table_total=table.total,
+                problem=f"all segments are stated and weigh {whole_body.total:g} kg together, the "
+                f"body {table.total:g} kg",
+                code="conflict",
+                expected="masses of the segments that add up to the mass of the body",
             )
         return whole_body
     left = (table.total - float(masses[~unstated].sum())) / float(table.mass[unstated].sum())
     if not _LEFT[0] < left < _LEFT[1]:
-        raise input_error("dynamics.stated_masses_leave_too_little", where=SEGMENTS_PLACE, left=left)
+        raise input_error(
+            "dynamics.stated_masses_leave_too_little",
+            where=SEGMENTS_PLACE,
+            problem=f"the stated segments leave the others {left:.2f} times their mass in the inertia table",
+            code="conflict",
+            expected="0.5 to 2 times",
+            remedy="check the masses of the segments, and that the body mass counts prostheses in",
+        )
     masses[unstated] *= left
     inertias[unstated] *= left
     return replace(table, mass=masses, center=centers, inertia=inertias)

@@ -266,29 +266,40 @@ def _check_parts(topology: Topology) -> None:
     for kind, names in kinds.items():
         if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
             taken = f"; {', '.join(BASE_DOFS)} belong to the base" if twice[0] in BASE_DOFS else ""
-            raise input_error("dynamics.same_name_twice", kind=kind, twice=twice[0], taken=taken)
+            raise input_error(
+                "dynamics.same_name_twice",
+                problem=f"two {kind} have the name {twice[0]!r}",
+                code="duplicate_name",
+                expected=f"one name each{taken}",
+            )
 
     for point in topology.points:
         if not _triple(point.offset):
-            raise input_error("dynamics.bad_offset", point=point.name, offset=point.offset)
+            raise input_error(
+                "dynamics.bad_offset",
+                problem=f"the offset of point {point.name!r} is {point.offset!r}",
+                code="bad_model",
+                expected="three finite numbers [m]",
+            )
     for name, direction in topology.vectors.items():
         length = float(np.linalg.norm(direction)) if _triple(direction) else float("nan")
         if not abs(length - 1.0) <= _UNIT:
             raise input_error(
                 "dynamics.bad_direction",
+                problem=f"the direction of vector {name!r} is {as_text(direction)}",
+                code="bad_model",
+                expected="three finite numbers, a unit vector",
                 remedy=f"divide it by its length, {length:.9g}" if length > 0.0 else None,
-                name=name,
-                direction=as_text(direction),
             )
     placed = {topology.origin, *(point.name for point in topology.layout_order)}
     if missing := [point for point in topology.points if point.name not in placed]:
         raise input_error(
             "dynamics.points_without_offsets",
+            problem=f"no chain of offsets leads to the points {[point.name for point in missing]} "
+            f"({missing[0].name!r} is placed from {missing[0].parent!r})",
+            code="bad_model",
+            expected=f"a chain from the origin {topology.origin!r}",
             remedy=suggestion(missing[0].parent, placed - {missing[0].parent}),
-            missing=[point.name for point in missing],
-            name=missing[0].name,
-            parent=missing[0].parent,
-            origin=topology.origin,
         )
 
     for body in topology.bodies:
@@ -296,13 +307,19 @@ def _check_parts(topology: Topology) -> None:
         if (len(body.points), len(body.vectors)) not in BODY_KINDS:
             raise input_error(
                 "dynamics.other_number_of_points",
-                body=body.name,
-                count=len(body.points),
-                vectors_count=len(body.vectors),
+                problem=f"body {body.name!r} has {len(body.points)} points and {len(body.vectors)} vectors",
+                code="bad_model",
+                expected="2 points and 2 vectors, 3 and 1, 2 and 1, 3 and 0, or 4 and 0",
             )
     used = {name for body in topology.bodies for name in body.members}
     if idle := [name for name in topology.coordinate_names if name not in used]:
-        raise input_error("dynamics.of_no_body", idle=idle)
+        raise input_error(
+            "dynamics.of_no_body",
+            problem=f"{', '.join(map(str, idle))}: of no body",
+            code="bad_model",
+            expected="points and vectors that some body has",
+            remedy="name it among a body's points, vectors or extra, or leave it out",
+        )
     for pair in topology.universal:
         _check_names(topology, pair, f"universal joint {list(pair)}")
 
@@ -325,21 +342,31 @@ def _check_tree(topology: Topology) -> None:
         if len(joints) > 1 or child == topology.root:
             root = ", but it is the root" if child == topology.root else ""
             raise input_error(
-                "dynamics.child_of_several_joints", child=child, joints=map(repr, joints), root=root
+                "dynamics.child_of_several_joints",
+                problem=f"{child!r} is the child of {' and '.join(map(repr, joints))}{root}",
+                code="bad_model",
+                expected="a tree: one joint before every body, none before the root",
+                remedy="leave the joint out and close the loop by constraint rows",
             )
     for cross in (name for name in into if name not in bodies):
         out = [dof.name for dof in topology.dofs if dof.parent == cross]
         if len(out) != 1:
             raise input_error(
                 "dynamics.cross_with_several_joints",
+                problem=f"{cross!r}, the child of {into[cross][0]!r}, is not a body, and is the "
+                f"parent of {len(out) or 'no'} joints",
+                code="bad_model",
+                expected="a body, or the massless cross of a universal joint, with one joint in and one out",
                 remedy=suggestion(cross, bodies),
-                cross=cross,
-                into=into[cross][0],
-                count=len(out) or "no",
             )
     for body in bodies:
         if body != topology.root and body not in into:
-            raise input_error("dynamics.no_joint_to_body", body=body)
+            raise input_error(
+                "dynamics.no_joint_to_body",
+                problem=f"no joint leads to body {body!r}",
+                code="bad_model",
+                expected=f"a degree of freedom or spherical joint with child = {body!r}",
+            )
 
 
 def _check_joint(topology: Topology, dof: Dof, layout: Array | None) -> None:
@@ -351,9 +378,19 @@ def _check_joint(topology: Topology, dof: Dof, layout: Array | None) -> None:
     lines = [name for pair in (dof.axis, dof.reference, dof.follower) for name in pair if name]
     _check_names(topology, [*lines, dof.pivot], where)
     if dof.sign not in (-1, 1):
-        raise input_error("dynamics.bad_sign", place=where, sign=dof.sign)
+        raise input_error(
+            "dynamics.bad_sign",
+            problem=f"{where} has the sign {dof.sign!r}",
+            code="bad_model",
+            expected="1 or -1",
+        )
     if topology.slot[dof.pivot] >= topology.point_count:
-        raise input_error("dynamics.pivot_is_a_vector", place=where, pivot=dof.pivot)
+        raise input_error(
+            "dynamics.pivot_is_a_vector",
+            problem=f"{where} has the pivot {dof.pivot!r}, a vector",
+            code="bad_model",
+            expected="a point",
+        )
     bodies = bodies_of_joint(topology, dof)
     for body in bodies:
         _check_member(topology, dof.pivot, body, f"{where}: its pivot")
@@ -373,7 +410,11 @@ def _check_joint(topology: Topology, dof: Dof, layout: Array | None) -> None:
         _check_member(topology, direction, body, f"{where}: its driver's")
         if abs(axis @ line) > _PERPENDICULAR * float(np.linalg.norm(axis) * np.linalg.norm(line)):
             raise input_error(
-                "dynamics.driver_not_perpendicular", place=where, direction=(n for n in direction if n)
+                "dynamics.driver_not_perpendicular",
+                problem=f"{where}: the direction {'->'.join(map(str, (n for n in direction if n)))} "
+                "of its driver is not perpendicular to its axis",
+                code="bad_model",
+                expected="a direction of the parent and one of the child, both perpendicular to the axis",
             )
 
 
@@ -387,7 +428,13 @@ def _check_member(topology: Topology, what: str | Direction, body: str, which: s
     members = topology.bodies[topology.body_index[body]].members
     names = [what] if isinstance(what, str) else [name for name in what if name]
     if not names or set(names) - set(members):
-        raise input_error("dynamics.not_of_body", which=which, names=names, body=body, members=members)
+        raise input_error(
+            "dynamics.not_of_body",
+            problem=f"{which} {'->'.join(map(str, names))} is not of body {body!r}",
+            code="bad_model",
+            expected=f"some of {', '.join(map(str, members))}",
+            remedy="add it to both bodies, as extra if necessary",
+        )
 
 
 def _triple(value: object) -> bool:

@@ -151,7 +151,12 @@ def _parsed(text: str, path: Path) -> Topology:
     if len(vectors) < len(rows["vector"]):
         names = [row["name"] for row in rows["vector"]]
         twice = min(name for name in names if names.count(name) > 1)
-        raise input_error("dynamics.same_vector_twice", file=path, twice=twice)
+        raise input_error(
+            "dynamics.same_vector_twice",
+            file=path,
+            problem=f"two vectors have the name {twice!r}",
+            code="duplicate_name",
+        )
     points = tuple(
         Point(row["number"], row["name"], row["from"], tuple(row["offset"]), row["scale"])
         for row in rows["point"]
@@ -193,10 +198,23 @@ def _parsed(text: str, path: Path) -> Topology:
             parent = lost.parent
             if parent not in known and (near := suggestion(parent, known)):
                 raise input_error(
-                    "dynamics.unknown_parent", file=path, near=near, root=root, parent=parent, lost=lost.name
+                    "dynamics.unknown_parent",
+                    file=path,
+                    problem=f"no chain of joints leads from the root {root!r} to {parent!r}, the "
+                    f"parent of {lost.name!r}",
+                    code="bad_model",
+                    expected="joints that form a tree from the root on",
+                    remedy=near,
                 )
             raise input_error(
-                "dynamics.no_chain_from_root", file=path, root=root, parent=parent, lost=lost.name
+                "dynamics.no_chain_from_root",
+                file=path,
+                problem=f"no chain of joints leads from the root {root!r} to {parent!r}, the parent "
+                f"of {lost.name!r}",
+                code="bad_model",
+                expected="joints that form a tree from the root on",
+                remedy=f"name a body, or the child of another joint, as the parent of {lost.name!r}, "
+                "or remove the joint",
             )
         ordered += ready
         reached |= {dof.child for dof in ready}
@@ -219,17 +237,29 @@ def _read(entry: Mapping[str, Any], kind: str, index: int, file: Path) -> dict[s
         if key_read not in keys:
             raise wrong(
                 "dynamics.unknown_key",
+                problem=f"unknown key {as_text(key_read)}",
+                code="unknown_key",
+                expected=f"some of {', '.join(map(str, keys))}",
                 remedy=suggestion(key_read, keys),
-                key_read=as_text(key_read),
-                keys=keys,
             )
     read = {}
     for name, key in keys.items():
         value = entry.get(name, key.default)
         if value is _NEEDED:
-            raise wrong("dynamics.key_missing", name=name, key_expected=key.expected)
+            raise wrong(
+                "dynamics.key_missing",
+                problem=f"{name!r} is missing",
+                code="missing_key",
+                expected=f"{name} = {key.expected}",
+                remedy=f"add a line {name} = ...",
+            )
         if name in entry and not key.accepts(value):
-            raise wrong("dynamics.bad_key_value", expected=key.expected, name=name, value=as_text(value))
+            raise wrong(
+                "dynamics.bad_key_value",
+                problem=f"{name} = {as_text(value)}",
+                code="bad_value",
+                expected=key.expected,
+            )
         read[name] = value
     if "number" in keys and read["number"] is None:
         read["number"] = index + 1

@@ -267,10 +267,12 @@ def supported_inverse(
     if len(several) != 1:
         raise input_error(
             "dynamics.too_many_supports",
-            count=len(several),
-            reactions=3 * len(several),
-            joints_count=len(tree.joints),
-            equations=len(tree.names) + 2,
+            problem=f"{len(several)} supports at once: {3 * len(several)} reactions and "
+            f"{len(tree.joints)} torques from {len(tree.names) + 2} equations",
+            code="conflict",
+            expected="one support",
+            remedy="give the measured force under each foot to `inverse_dynamics`, take both legs as "
+            "one where they move together, or ask for `total_reaction`, which needs no share",
         )
     support, q, qd = several[0], motion.q, motion.qd
     system = equations(tree, q, qd)

@@ -57,7 +57,12 @@ class PlanarMuscles:
     def __post_init__(self) -> None:
         points = np.bincount(self.line, minlength=self.share.shape[1])
         if (points < 2).any() or (np.diff(self.line) < 0).any():
-            raise input_error("dynamics.lines_of_other_points", points=points.tolist())
+            raise input_error(
+                "dynamics.lines_of_other_points",
+                problem=f"lines with {points.tolist()} points",
+                code="bad_muscle_set",
+                expected="at least two each, line after line",
+            )
         check_array(self.local, "the place of an attachment point", ("P", 2), axis=0)
         check_array(self.lateral, "the lateral place of an attachment point", ("P",), axis=0)
 

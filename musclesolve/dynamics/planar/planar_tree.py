@@ -65,12 +65,18 @@ class PlanarTree:
         if len(wrong):
             raise input_error(
                 "dynamics.negative_segment_mass",
-                names=self.names[wrong[0]],
-                mass=self.mass[wrong[0]],
-                inertia=self.inertia[wrong[0]],
+                problem=f"segment {self.names[wrong[0]]!r} has mass {self.mass[wrong[0]]:g} kg and "
+                f"moment of inertia {self.inertia[wrong[0]]:g} kg m2",
+                code="bad_model",
+                expected="both positive",
             )
         if len(self.order) != count:
-            raise input_error("dynamics.segments_not_one_tree", names=self.names)
+            raise input_error(
+                "dynamics.segments_not_one_tree",
+                problem=f"the segments {', '.join(map(str, self.names))} do not form one tree",
+                code="bad_model",
+                expected="one root (parent -1), every other segment with a parent that leads back to it",
+            )
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -119,7 +125,11 @@ class PlanarTree:
         """Index of the joint at the proximal end of a segment."""
         index = self.segment(name)
         if index == self.root:
-            raise input_error("dynamics.base_without_proximal_joint", name=name)
+            raise input_error(
+                "dynamics.base_without_proximal_joint",
+                problem=f"{name!r} is the base segment, which has no proximal joint",
+                code="conflict",
+            )
         return int(np.flatnonzero(self.joints == index)[0])
 
 
@@ -178,7 +188,9 @@ def planar_body(
         mount = scale * np.array([segment["joint"] for segment in segments], dtype=float)
         rest = np.radians([float(segment["rest_deg"]) for segment in segments])
     except (KeyError, TypeError, ValueError) as fault:
-        raise input_error("dynamics.not_planar_body", file=path, fault=fault) from fault
+        raise input_error(
+            "dynamics.not_planar_body", file=path, problem=f"not a planar body: {fault!r}", code="bad_model"
+        ) from fault
     masses, centers, inertias = (np.array(values) for values in zip(*composed, strict=True))
     return PlanarTree(
         names=names,

@@ -239,7 +239,13 @@ def landmark_sensitivity(
 
     off = np.abs(model.constraints.violation(fit.q)).max(initial=0.0)
     if off > _INCONSISTENT:  # not an optimum of the fit: the derivative of an optimum does not apply
-        raise input_error("dynamics.fit_violates_constraints", off=off)
+        raise input_error(
+            "dynamics.fit_violates_constraints",
+            problem=f"the fit violates the constraints of the model by {off:.2g}",
+            code="conflict",
+            expected="a pose of fit_pose or drive_pose, which satisfies them",
+            remedy="take the fit of one of these",
+        )
     coordinate_names = model.topology.coordinate_names
     if names is None:
         points = targets.slots < model.topology.point_count
@@ -344,7 +350,13 @@ def coordinate_response(
         nearest = replace(NearestPose.from_targets(model, targets.frames(block)), rest=fit.rest.frames(block))
         speeds, off = RESPONSES[method](nearest, coordinates, places)
         if not off < _OFF:  # from another method: the derivative would belong to another pose
-            raise input_error("dynamics.fit_differs_from_method", off=off, method=method)
+            raise input_error(
+                "dynamics.fit_differs_from_method",
+                problem=f'the fit is {off:.2g} rad or m away from the fit of method = "{method}"',
+                code="conflict",
+                expected="the fit of the same targets by the same method",
+                remedy="name the method that the fit was found by",
+            )
         # From speeds to coordinates: rotation vectors and Cardan angles undone.
         changes, angles, base = speeds.copy(), coordinates[:, :joints], coordinates[:, joints + 3 :]
         if len(model.tree.spherical):

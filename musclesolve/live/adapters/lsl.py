@@ -106,7 +106,11 @@ class LslStream:
             self._open(found)
         except GONE as error:
             raise input_error(
-                "live.lsl_stream_not_answer", where="--from", address=address, error=error
+                "live.lsl_stream_not_answer",
+                where="--from",
+                problem=f"the LSL stream '{address}' does not answer: {error}",
+                code="no_stream",
+                remedy="look at the program that sends it",
             ) from None
 
     def _look_for(self) -> pylsl.StreamInfo:
@@ -122,9 +126,10 @@ class LslStream:
         raise input_error(
             "live.no_lsl_stream",
             where="--from",
+            problem=f"there is no LSL stream '{self._name}' (looked for {RESOLVED_WITHIN:g} s)",
+            code="no_stream",
             expected=f"one of {few(sorted(streams), 12)}" if streams else "a stream; there are none at all",
-            name=self._name,
-            resolved_within=RESOLVED_WITHIN,
+            remedy="start the program that sends it, in the same network",
         )
 
     def _open(self, info: pylsl.StreamInfo) -> None:
@@ -134,7 +139,13 @@ class LslStream:
         )
         whole = _answered(inlet.info)
         if whole.channel_format() == pylsl.cf_string:
-            raise input_error("live.lsl_stream_texts", where="--from", name=self._name)
+            raise input_error(
+                "live.lsl_stream_texts",
+                where="--from",
+                problem=f"the LSL stream '{self._name}' has texts",
+                code="bad_stream",
+                expected="numbers",
+            )
         described = ET.fromstring(whole.as_xml()).findall("./desc/channels/channel")
         names = ("label", "unit", "type", "marker")
         channels = [
@@ -214,7 +225,14 @@ class LslSink:
 
     def __init__(self, address: str) -> None:
         if not address:
-            raise input_error("live.stream_without_name", where="--to")
+            raise input_error(
+                "live.stream_without_name",
+                where="--to",
+                problem="a stream without a name",
+                code="bad_value",
+                expected="lsl:NAME",
+                remedy="--to lsl:Forces",
+            )
         self._name, self._lag, self._outlet = address, 0.0, None
 
     def begin(self, live: Live) -> None:

@@ -48,7 +48,14 @@ class QualisysStream:
         host, _, port = place.partition(":")
         known = (port or "22223").isdecimal() and 0 < int(port or 22223) < 65536
         if not host or frame not in ("", "plate") or not known:
-            raise input_error("live.qualisys_no_address", where="--from", address=address)
+            raise input_error(
+                "live.qualisys_no_address",
+                where="--from",
+                problem=f"'qualisys:{address}' is no address",
+                code="bad_value",
+                expected="qualisys:HOST, with :PORT (1 to 65535) or /plate behind it where they are needed",
+                remedy="--from qualisys:127.0.0.1",
+            )
         self.clock, self._wanted, self._local = f"qualisys:{place}", wanted, frame == "plate"
         self._host, self._port, self._vanished = host, int(port or 22223), 0
         self._loop = asyncio.new_event_loop()
@@ -56,7 +63,14 @@ class QualisysStream:
         self._packets: asyncio.Queue[tuple[qtm_rt.QRTPacket | None, float]] = asyncio.Queue()
         try:
             if not self._loop.run_until_complete(self._connect()):
-                raise input_error("live.no_qtm_at_port", where="--from", host=host, port=self._port)
+                raise input_error(
+                    "live.no_qtm_at_port",
+                    where="--from",
+                    problem=f"there is no QTM at {host}, port {self._port}",
+                    code="no_stream",
+                    expected="QTM with a measurement that is open, or a file played with real-time output",
+                    remedy="start it, and look up host and port in its options, Real-Time Output",
+                )
         except BaseException:
             self.close()
             raise
@@ -76,7 +90,13 @@ class QualisysStream:
             components = ["3d", "forcesingle"] if len(self._corners) else ["3d"]
             await connection.stream_frames(components=components, on_packet=self._note)
         except (qtm_rt.QRTCommandException, TimeoutError) as error:
-            raise input_error("live.qtm_at_not_send", where="--from", host=self._host, error=error) from None
+            raise input_error(
+                "live.qtm_at_not_send",
+                where="--from",
+                problem=f"QTM at {self._host} does not send: {error}",
+                code="no_stream",
+                remedy="open a measurement in QTM; its real-time actions track markers and calculate forces",
+            ) from None
         return True
 
     def _read_settings(self, settings: ET.Element) -> None:
@@ -85,7 +105,12 @@ class QualisysStream:
         labels = [label.findtext("Name") or "" for label in settings.iterfind("./The_3D/Label")]
         if missing := [name for name in live.markers if name not in {*labels, *live.optional}]:
             raise input_error(
-                "live.qtm_no_marker", missing=missing[0], labels=few(labels, 24), host=self._host
+                "live.qtm_no_marker",
+                where=f"qualisys:{self._host}",
+                problem=f"QTM has no marker '{missing[0]}'",
+                code="missing_marker",
+                expected=f"the markers of the trial file; QTM has {few(labels, 24)}",
+                remedy="apply the AIM model of this marker set in the real-time actions of QTM",
             )
         self._labels = len(labels)
         # -1: the last position, behind those of the labels, is of what no label has
@@ -95,10 +120,12 @@ class QualisysStream:
         if plates and len(plates) != len(live.plates):
             raise input_error(
                 "live.plates_in_qtm",
-                count=len(plates),
-                plates_count=len(live.plates),
-                options=["--plate auto"] * len(plates),
-                host=self._host,
+                where=f"qualisys:{self._host}",
+                problem=f"{len(plates)} plates in QTM, {len(live.plates)} in the trial file",
+                code="conflict",
+                expected="as many plates",
+                remedy="state the foot on each plate of QTM, in their order: "
+                f"{' '.join(map(str, ['--plate auto'] * len(plates)))}",
             )
         self._corners = (
             np.array(
@@ -188,13 +215,15 @@ class QualisysStream:
         if (self._beside >= READINGS).any():
             number = int(np.argmax(self._beside))
             other = f"{self._host}" if self._local else f"{self._host}/plate"
+            axes = "each plate" if self._local else "the laboratory"
             raise input_error(
                 "live.center_pressure_m",
-                norm=np.linalg.norm(away[number]),
-                number=number + 1,
-                axes="each plate" if self._local else "the laboratory",
-                other=other,
-                host=self._host,
+                where=f"qualisys:{self._host}",
+                problem=f"the center of pressure is {np.linalg.norm(away[number]):.2f} m from the "
+                f"middle of plate {number + 1}",
+                code="bad_plate",
+                expected=f"forces in the axes of {axes}",
+                remedy=f"--from qualisys:{other}, or correct the corners of the plate in QTM",
             )
         up, loaded = np.sign(plates[:, 2]), loaded & ~beside
         again = np.sign(self._upward) == up

@@ -59,10 +59,10 @@ def _place(text: str, role: str) -> Any:
         raise input_error(
             "live.unknown_name_role",
             where=option,
+            problem=f"there is no {role} '{kind}'",
+            code="unknown_name",
+            expected=f"one of {'; '.join(map(str, (each.address for each in kinds.values())))}",
             remedy=suggestion(kind, kinds),
-            role=role,
-            kind=kind,
-            kinds=(each.address for each in kinds.values()),
         )
     adapter = kinds[kind]
     if missing := [name for name in adapter.packages if importlib.util.find_spec(name) is None]:

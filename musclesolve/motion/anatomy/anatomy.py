@@ -468,8 +468,8 @@ def check_axes(recording: Recording, directions: Points) -> None:
             raise recording.document.error(
                 "motion.axis_not_to_the_left",
                 *("mapping", landmark),
+                problem=f"the {SIDE_NAMES[side]} {joint} axis does not point from right to left",
+                code="sides_swapped",
                 expected=expected,
                 remedy=remedy,
-                side=SIDE_NAMES[side],
-                joint=joint,
             )

@@ -123,15 +123,11 @@ def _refusal(trial: Trial, joint: str, side: Side, problem: str, expected: str) 
         "motion.bad_movement",
         "files",
         file_key(joint, side),
+        problem=f"{problem} in {path}",
+        code="bad_anatomy",
         expected=expected,
-        fault=problem,
-        path=path,
-        side_names=SIDE_NAMES[side],
-        joint=joint,
-        above=above,
-        side=side,
-        below=below,
-        movement=MOVEMENT[joint],
+        remedy=f"check that the {SIDE_NAMES[side]} {joint} is the one that moves, and the markers of "
+        f"{above}_{side} and {below}_{side}; {MOVEMENT[joint]}",
     )
 
 

@@ -89,10 +89,10 @@ def functional_hips(
                 "motion.bad_movement_of_hip",
                 "files",
                 key,
+                problem=f"{problem} in {markers.path}",
+                code="bad_anatomy",
                 expected=expected,
                 remedy=remedy,
-                fault=problem,
-                path=markers.path,
             )
         points[f"hip_{side}"] = center.proximal
         notes.append(
@@ -126,9 +126,12 @@ def functional_frames(
             "motion.never_shows_all_markers",
             "files",
             key,
-            path=markers.path,
-            bodies=bodies,
-            shortest_s=SHORTEST_S,
+            problem=f"{markers.path} never shows all markers of the "
+            f"{' and the '.join(map(str, bodies))} for {SHORTEST_S:g} s",
+            code="missing_samples",
+            expected="stretches without gaps and jumps in these markers",
+            remedy="fill the gaps in the capture software, or remove a marker that is often lost "
+            "from the cluster",
         )
     ends = np.cumsum([len(paths) for paths in bodies.values()])[:-1]
     return np.split(np.concatenate(stretches), ends, axis=1)

@@ -61,9 +61,10 @@ class Unusual:
             "motion.bad_proportion",
             "mapping",
             self.landmark,
+            problem=self.what,
+            code="bad_anatomy",
             expected=self.expected,
             remedy=self.remedy,
-            what=self.what,
         )
 
 
@@ -100,10 +101,11 @@ def unusual_segments(recording: Recording, stature: float, offsets: Points) -> l
             "motion.stature_m_thighs_shanks",
             "subject",
             "stature_m",
-            stature=stature,
-            tall=tall,
-            shortest=stature / FAR_STATURE,
-            tallest=stature * FAR_STATURE,
+            problem=f"the stature is {stature:g} m, but thighs, shanks and trunk fit a subject {tall}",
+            code="bad_anatomy",
+            expected=f"{stature / FAR_STATURE:.2f} to {stature * FAR_STATURE:.2f} m",
+            remedy="correct stature_m, or check which markers are mapped to hips, knees, ankles and "
+            "shoulders",
         )
     return [
         unusual

@@ -100,7 +100,14 @@ def gait_events(
         ['heel_strike', 'toe_off']
     """
     if not isinstance(trial, Trial):
-        raise input_error("motion.no_trial", where="gait_events", given=type(trial).__name__)
+        raise input_error(
+            "motion.no_trial",
+            where="gait_events",
+            problem=f"the trial is of type {type(trial).__name__}",
+            code="bad_type",
+            expected="a trial of a recording",
+            remedy='read it first: ms.read_trial("trial.toml")',
+        )
     loads = FootLoads.from_trial(trial, time, reactions)
     walking, flight = walk(trial), len(flights(trial, loads)) > 0
     by_markers = [] if walking is None else marker_events(walking)

@@ -143,12 +143,24 @@ def checked_signal(signal: ArrayLike, rate_hz: float) -> Array:
     check_number(rate_hz, "rate_hz", "a sampling rate above zero [Hz]", above=0.0)
     numbers = _real(signal, "signal")
     if numbers.ndim == 0 or len(numbers) < FEWEST_SAMPLES or numbers.size == 0:
-        raise input_error("motion.signal_shape_too_little", shape=numbers.shape, fewest_frames=FEWEST_SAMPLES)
+        raise input_error(
+            "motion.signal_shape_too_little",
+            problem=f"a signal of the shape {numbers.shape} is too little to filter",
+            code="too_few_frames",
+            expected=f"an array (frames, ...) of at least {FEWEST_SAMPLES} frames",
+            remedy="put the frames along the first axis",
+        )
     # A single gap would spoil the whole coordinate.
     lost = ~np.isfinite(numbers).reshape(len(numbers), -1).all(axis=1)
     if lost.any():
         count = f"{lost.sum()} of {lost.size} frames"
-        raise input_error("motion.signal_lacks_number", count=count, argmax=lost.argmax())
+        raise input_error(
+            "motion.signal_lacks_number",
+            problem=f"the signal lacks a number in {count}, first in frame {lost.argmax()}",
+            code="not_finite",
+            expected="a signal without gaps",
+            remedy="fill the gaps, or take a stretch without them",
+        )
     return numbers
 
 
@@ -163,7 +175,11 @@ def checked_order(
     number = _real(order, what)
     if number.ndim or float(number) not in orders:
         raise input_error(
-            "motion.bad_filter_number", expected=expected, remedy=remedy, order=as_text(order), what=what
+            "motion.bad_filter_number",
+            problem=f"{as_text(order)} as {what}",
+            code="bad_number",
+            expected=expected,
+            remedy=remedy,
         )
     return int(number)
 
@@ -181,11 +197,22 @@ def checked_cutoffs(
     try:
         by_coordinate = np.broadcast_to(cutoffs, shape[1:])
     except ValueError:
-        raise input_error("motion.cut_offs_shape", shape=cutoffs.shape, row=shape[1:]) from None
+        raise input_error(
+            "motion.cut_offs_shape",
+            problem=f"cut-offs of the shape {cutoffs.shape} for coordinates of the shape {shape[1:]}",
+            code="bad_shape",
+            expected="one cut-off for all coordinates, or one for each",
+        ) from None
     low = max(lowest_hz, lowest_carried(shape[0], rate_hz))
     wrong = by_coordinate[~((by_coordinate >= low) & (by_coordinate < 0.5 * rate_hz))]
     if wrong.size:
-        raise input_error("motion.cut_off_hz", wrong=wrong[0], rate_hz=rate_hz, shape=shape[0], low=low)
+        raise input_error(
+            "motion.cut_off_hz",
+            problem=f"a cut-off of {wrong[0]:g} Hz at {rate_hz:g} samples a second in {shape[0]} frames",
+            code="bad_number",
+            expected=f"a cut-off from {low:.2g} Hz to below half the sampling rate",
+            remedy="walking needs about 6 Hz",
+        )
     return by_coordinate
 
 
@@ -206,5 +233,10 @@ def _real(values: ArrayLike, what: str) -> Array:
         numbers = np.asarray(None)
     if numbers.dtype.kind not in "iuf":
         text = as_text(values) if numbers.ndim == 0 else f"an array of {numbers.dtype}"
-        raise input_error("motion.not_numbers_text", text=text, what=what)
+        raise input_error(
+            "motion.not_numbers_text",
+            problem=f"{text} as {what}",
+            code="not_numbers",
+            expected="real numbers",
+        )
     return numbers.astype(float, copy=False)

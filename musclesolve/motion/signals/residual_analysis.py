@@ -140,20 +140,28 @@ def residual_analysis(
     if rate_hz < LOWEST_RATE_HZ:
         raise input_error(
             "motion.at_samples_second_motion",
+            problem=f"at {rate_hz:g} samples a second motion and noise cannot be separated",
+            code="bad_number",
+            expected=f"at least {LOWEST_RATE_HZ:g} samples a second",
             remedy=by_number,
-            rate_hz=rate_hz,
-            lowest_rate_hz=LOWEST_RATE_HZ,
         )
     if frames / rate_hz < SHORTEST_S:
         raise input_error(
             "motion.frames_too_few",
+            problem=f"{frames} frames, {frames / rate_hz:.2g} s, are too few to estimate noise from",
+            code="too_few_frames",
+            expected=f"at least {SHORTEST_S:g} s without gaps",
             remedy=by_number,
-            frames=frames,
-            seconds=frames / rate_hz,
-            shortest_s=SHORTEST_S,
         )
     if order < 2 and rule == "residual_analysis":
-        raise input_error("motion.filter_order_no_best")
+        raise input_error(
+            "motion.filter_order_no_best",
+            problem="a filter of order 1 has no best cut-off: it lets so much noise through that "
+            "accelerations never converge",
+            code="conflict",
+            expected="order 2 or higher",
+            remedy="order = 2, the rule residual_analysis_silva_2003, or the cut-off frequency as a number",
+        )
     threshold = CORRELATION[rule]
     if correlation is not None:
         threshold = check_number(correlation, "correlation", "a number between 0 and 1", above=0.0, below=1.0)

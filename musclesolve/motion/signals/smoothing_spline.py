@@ -104,7 +104,13 @@ def smoothing_spline(
     what, expected = "half order of a smoothing spline", "2 (cubic) or 3 (quintic)"
     half_order = checked_order(half_order, _GRAM, what, expected, "3 gives smooth accelerations")
     if len(numbers) < 4 * half_order:
-        raise input_error("motion.too_few_for_spline", count=len(numbers), half_order=4 * half_order)
+        raise input_error(
+            "motion.too_few_for_spline",
+            problem=f"{len(numbers)} frames are too few for a smoothing spline",
+            code="too_few_frames",
+            expected=f"at least {4 * half_order} frames",
+            remedy="take a longer recording",
+        )
     shape, flat = numbers.shape[1:], numbers.reshape(len(numbers), -1)
     curvature = np.asfortranarray(np.diff(flat, half_order, axis=0))
     if cutoff_hz is None:

@@ -176,7 +176,13 @@ def muscle_forces(
     """
     parts = [muscles] if isinstance(muscles, ScaledMuscles) else muscles
     if not isinstance(parts, Sequence) or not all(isinstance(part, ScaledMuscles) for part in parts):
-        raise input_error("muscles.bad_muscles", where="muscles", muscles=muscles)
+        raise input_error(
+            "muscles.bad_muscles",
+            where="muscles",
+            problem=f"muscles = {muscles!r:.60}",
+            code="bad_type",
+            expected="the muscles of a side from scale_muscles (model, set, side), or a list of these",
+        )
     for name in [name for part in parts for name in part.dof_names]:
         model.dof(name)  # the model has the joints of the muscles
     known = [name for part in parts for name in part.names]
@@ -184,12 +190,17 @@ def muscle_forces(
         sides = [side for part in parts for side in part.sides]
         raise input_error(
             "muscles.muscles_sides",
+            problem=f"muscles of {len(sides)} sides ({', '.join(map(str, sides))})",
             code="duplicate_name" if parts else "missing_argument",
-            count=len(sides),
-            sides=sides,
+            expected="the muscles of one side, or of the right and the left one",
         )
     if len(curves := {family.name for part in parts for family, _ in part.parameters.families}) > 1:
-        raise input_error("muscles.muscles_with_different_hill", curves=sorted(curves))
+        raise input_error(
+            "muscles.muscles_with_different_hill",
+            problem=f"muscles with different Hill curves: {', '.join(map(str, sorted(curves)))}",
+            code="conflict",
+            expected="muscles of one set",
+        )
     placed = joined(parts)
     parameters, paths = placed.parameters, placed.paths
     sampling, names = Sampling(time, between), parameters.names

@@ -199,7 +199,13 @@ def path_course(
     if np.ndim(length) < 2:
         constant = lengths(length, (count,))
         if velocity is not None:
-            raise input_error("muscles.rate_musculotendon_lengths_constant", where="velocity")
+            raise input_error(
+                "muscles.rate_musculotendon_lengths_constant",
+                where="velocity",
+                problem="a rate of musculotendon lengths that are constant",
+                code="conflict",
+                remedy="pass samples (T, n) of the length, or leave the rate out",
+            )
         return lambda at: (np.tile(constant, (len(at), 1)), np.zeros((len(at), count)))
     samples = lengths(length, samples_shape, names)
     if velocity is None:

@@ -66,7 +66,11 @@ def operating_range(database: MuscleDatabase) -> OperatingRange:
     names = [muscle.name for muscle in source]
     if missing := [muscle.name for muscle in database if muscle.name not in names]:
         raise input_error(
-            "muscles.no_whose_operating_range", source=source.name, missing=missing[0], database=database.name
+            "muscles.no_whose_operating_range",
+            problem=f"{source.name} has no {missing[0]}, whose operating range {database.name} takes from it",
+            code="bad_muscle_set",
+            expected="the same muscles in both sets",
+            remedy='write fiber_lengths = "standing", or leave operating_range_of out',
         )
     order = [names.index(muscle.name) for muscle in database]
     chosen = [source.muscles[k] for k in order]
@@ -185,5 +189,13 @@ class OperatingRange:
                     f"the operating range of {name} would need optimal fiber and tendon slack lengths of "
                     f"{1e3 * optimal[k]:.0f} mm and {1e3 * slack[k]:.0f} mm"
                 )
-            raise input_error("muscles.bad_muscle_set", where=name, fault=problem)
+            raise input_error(
+                "muscles.bad_muscle_set",
+                where=name,
+                problem=problem,
+                code="bad_muscle_set",
+                expected="fiber and tendon lengths that fit the path of the muscle",
+                remedy="check optimal_fiber_length, tendon_slack_length and path of the muscle in "
+                'its set, or write fiber_lengths = "standing"',
+            )
         return optimal, slack

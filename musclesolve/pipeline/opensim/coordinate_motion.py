@@ -116,17 +116,21 @@ def coordinate_motion(
                 raise input_error(
                     "pipeline.coordinate_stands_twice",
                     file=_file(table),
-                    name=name,
-                    names=table.names[columns[name]],
-                    column=column,
+                    problem=f"the coordinate {name} occurs twice: as '{table.names[columns[name]]}' "
+                    f"and as '{column}'",
+                    code="duplicate_name",
+                    expected="one column for each coordinate",
+                    remedy="remove one of them",
                 )
     names = tuple(name for name in model.coordinates if name in columns)
     if not names:
         raise input_error(
             "pipeline.no_column_coordinate_model",
             file=_file(table),
-            model=model.name,
-            coordinates=list(model.coordinates)[:8],
+            problem=f"no column is a coordinate of the model {model.name}",
+            code="missing_column",
+            expected=f"columns such as {', '.join(map(str, list(model.coordinates)[:8]))}",
+            remedy="give the coordinates of inverse kinematics of this model",
         )
     values = table.values[:, [columns[name] for name in names]].copy()
     lost = ~np.isfinite(values)
@@ -136,9 +140,10 @@ def coordinate_motion(
             "pipeline.no_value",
             file=_file(table),
             where=f"line {table.lines[row]}" if len(table.lines) else None,
-            names=names[first],
-            time=table.time[row],
-            lost=lost.sum(),
+            problem=f"{names[first]} has no value at {table.time[row]:g} s ({lost.sum()} such values in all)",
+            code="not_finite",
+            expected="a number for every coordinate at every time",
+            remedy="fill the gaps, or give a file without this stretch",
         )
     angles = np.array([model.coordinates[name].rotational for name in names])
     degrees, unit_notes = _in_degrees(table, names, values * angles)
@@ -184,8 +189,10 @@ def coordinate_motion(
         raise input_error(
             "pipeline.frames_too_few_frames",
             file=_file(table),
-            count=len(table.time),
-            fewest_frames=FEWEST_SPLINE_FRAMES,
+            problem=f"{len(table.time)} frames",
+            code="too_few_frames",
+            expected=f"at least {FEWEST_SPLINE_FRAMES} frames, of which velocities can be made",
+            remedy="name a longer motion",
         )
     given = len(table.time)
     time, values = _evenly(table, values, cutoff_hz)
@@ -251,7 +258,14 @@ def as_table(source: Source, what: str) -> Table:
         time = columns_by_name["time"]
         columns = {name: column for name, column in columns_by_name.items() if name != "time"}
     else:
-        raise input_error("pipeline.wrong_type", where=what, what=what, name=type(source).__name__)
+        raise input_error(
+            "pipeline.wrong_type",
+            where=what,
+            problem=f"{what} is {type(source).__name__}",
+            code="bad_type",
+            expected="the path of a .mot or .sto file, a Table, a Dataset over time, or arrays by "
+            'name with "time"',
+        )
     times = check_increasing(time, where=what)
     expected = f"{len(times)} numbers, one for each time"
     checked = [
@@ -327,10 +341,12 @@ def _evenly(table: Table, values: Array, cutoff_hz: float | None) -> tuple[Array
         raise input_error(
             "pipeline.time_between_frames_varies",
             file=_file(table),
-            steps=steps.min(),
-            longest=steps.max(),
-            first=time[row],
-            last=time[row + 1],
+            problem=f"the time between frames varies from {steps.min():.4g} to {steps.max():.4g} s "
+            f"(from {time[row]:.6g} to {time[row + 1]:.6g} s)",
+            code="uneven_sampling",
+            expected="samples over the whole motion, evenly spaced where they are arrays or a table",
+            remedy="fill the hole in the software that exported the coordinates, cut the file there, "
+            "or resample an array",
         )
     kept = [0]
     for row, at in enumerate(time):
@@ -368,14 +384,16 @@ def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bo
         if np.abs(turned).max() <= np.pi and np.mean(jumps.any(axis=0) | (off != 0.0)) <= _FEW_TURNED:
             return False, []
         file = _file(table)
+        value = "its header states inDegrees=no, radians" if file else "these angles are in radians"
         raise input_error(
             "pipeline.angles_in_radians",
             file=file,
+            problem=f"{reaches}, and {value}",
+            code="bad_units",
+            expected="less than a full rotation (2 pi)",
             remedy="if these are degrees, write inDegrees=yes into the header"
             if file
             else "if these are degrees, convert them with numpy.radians",
-            reaches=reaches,
-            value="its header states inDegrees=no, radians" if file else "these angles are in radians",
         )
     return False, []
 
@@ -388,8 +406,10 @@ def _filtered(table: Table, time: Array, values: Array, cutoff_hz: float) -> Arr
             "pipeline.frames_lie_apart",
             file=_file(table),
             where="time",
-            steps=steps.mean(),
-            slowest_hz=SLOWEST_HZ,
+            problem=f"the frames lie {steps.mean():.4g} s apart",
+            code="bad_units",
+            expected=f"times in seconds, at least {SLOWEST_HZ:g} frames a second",
+            remedy="write the times in seconds: these may be milliseconds or numbers of frames",
         )
     named = cutoff_hz
     if cutoff_hz < 0.5 * rate:
@@ -402,12 +422,10 @@ def _filtered(table: Table, time: Array, values: Array, cutoff_hz: float) -> Arr
             "pipeline.cut_off_hz",
             file=_file(table),
             where="cutoff_hz",
+            problem=f"a cut-off of {cutoff_hz:g} Hz at {rate:g} samples a second in {len(values)} frames",
             code=error.code,
             expected=error.expected,
             remedy=error.remedy,
-            cutoff_hz=cutoff_hz,
-            rate=rate,
-            count=len(values),
         ) from error
 
 

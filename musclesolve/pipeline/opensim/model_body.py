@@ -121,10 +121,25 @@ def check_model_settings(settings: ModelSettings) -> None:
     if settings.consistency.residual == REDUCED and (loads is None or settings.files.predicted):
         raise input_error("pipeline.residual_of_predicted_forces", where="residual")
     if feet != "stated" and loads is None:
-        raise input_error("pipeline.without_loads_no_feet", where="feet", feet=feet)
+        raise input_error(
+            "pipeline.without_loads_no_feet",
+            where="feet",
+            problem=f"without loads there are no feet to be found: feet = {feet!r}",
+            code="conflict",
+            expected="feet with loads, which are assigned to them",
+            remedy="give loads instead of moments, or leave it out",
+        )
     check_tendon(muscles.tendon, muscles.tendon_strain)
     if settings.knee.contact_spacing_m is not None and loads is None:
-        raise input_error("pipeline.without_loads_no_contact", where="contact_spacing_m")
+        raise input_error(
+            "pipeline.without_loads_no_contact",
+            where="contact_spacing_m",
+            problem="without loads there are no contact forces, so that a spacing of the contacts "
+            "has no effect",
+            code="conflict",
+            expected="a spacing with loads, from which moments and contact forces are computed",
+            remedy="give loads instead of moments, or leave it out",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,9 +253,10 @@ class ModelBody:
                 raise input_error(
                     "pipeline.cost_needs_not_known",
                     where="cost",
-                    label=sharing.cost.label,
-                    what=what,
-                    instead=remedy,
+                    problem=f"the cost {sharing.cost.label} needs {what}, which are not known here",
+                    code="missing_argument",
+                    expected="a cost of what is known of this motion",
+                    remedy=f"give {remedy}, or choose another cost",
                 )
 
 
@@ -310,7 +326,14 @@ def model_body(
     motion = coordinate_motion(model, coordinates, None if isinstance(cutoff, str) else cutoff)
     required = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
     if lacking := [name for name in model.coordinates if name in required and name not in motion.names]:
-        raise input_error("pipeline.no_column", file=motion.file, lacking=few(lacking, 8))
+        raise input_error(
+            "pipeline.no_column",
+            file=motion.file,
+            problem=f"there is no column {few(lacking, 8)}",
+            code="missing_column",
+            expected="every coordinate that the muscles cross and the model does not lock",
+            remedy="give the file of inverse kinematics of this model, or choose other muscles",
+        )
     if settings.files.predicted and moments is None:
         loads_of_feet = predicted_loads(model, whole_motion(model, motion))
         due = moments_under_loads(model, motion, choice.dofs, loads_of_feet, motion.file)
@@ -336,16 +359,24 @@ def model_body(
     if np.isnan(due.moment[selected]).all():
         time = motion.time[due.known & ~np.isnan(due.moment).all(axis=1)]
         if not time.size:
-            raise input_error("pipeline.no_moment_known", file=due.file)
+            raise input_error(
+                "pipeline.no_moment_known",
+                file=due.file,
+                problem="no moment is known in any frame of the coordinates",
+                code="missing_samples",
+                expected="numbers where the coordinates are",
+                remedy="give inverse dynamics, or ground reactions, without such gaps",
+            )
         limits = {"from": start, "to": end}
         limits_text = " ".join(f"{word} {limit:g} s" for word, limit in limits.items() if limit is not None)
         raise input_error(
             "pipeline.no_frame_with_moments",
             file=motion.file,
             where=TIME_RANGE,
-            stated=limits_text,
-            first=time[0],
-            last=time[-1],
+            problem=f"no frame with moments lies in the time range {limits_text}",
+            code="bad_range",
+            expected=f"a range within {time[0]:g} to {time[-1]:g} s",
+            remedy="correct the time range",
         )
     standing = unmeasured_notes(due.unmeasured, selected)
     of_model = [note for note in choice.notes if isinstance(note, WarningNote)]
@@ -469,7 +500,16 @@ def _axes_notes(model: OpenSimModel, with_moments: bool) -> list[str]:
         return []
     x, y, z = (f"{part:g}" for part in model.gravity)
     if not with_moments:
-        raise input_error("pipeline.gravity_not_along_y", file=model.file, x=x, y=y, z=z)
+        raise input_error(
+            "pipeline.gravity_not_along_y",
+            file=model.file,
+            problem=f"gravity of the model is ({x}, {y}, {z}) m/s2, which does not point along -y",
+            code="unsupported",
+            expected="with loads a model whose y axis points up, as usual in OpenSim (x forward, y "
+            "up, z right)",
+            remedy="turn the model, its gravity and the loads, or give moments of inverse dynamics "
+            "(--moments) instead of loads",
+        )
     return [
         f"Gravity of the model is ({x}, {y}, {z}) m/s2, not along -y: angles of pelvis, trunk and feet and the moving "
         "picture, which take y as up, are wrong. Muscle forces follow from the given moments."
@@ -602,9 +642,8 @@ def _check_names(
                 known,
                 table,
                 key,
-                what=what,
-                name=name,
-                model=trial.model.name,
+                problem=f"there is no {what} '{name}' in {trial.model.name}",
+                code="unknown_name",
             )
 
 
@@ -630,7 +669,13 @@ def model_channels(trial: ModelTrial, muscles: Sequence[str]) -> Channels:
         for name in names:
             if name not in muscles_of:
                 raise trial.document.unknown(
-                    "pipeline.no_muscle_shares_moments", name, muscles_of, CHANNELS, channel, name=name
+                    "pipeline.no_muscle_shares_moments",
+                    name,
+                    muscles_of,
+                    CHANNELS,
+                    channel,
+                    problem=f"{name!r} is no muscle that shares the moments",
+                    code="unknown_name",
                 )
         channels.append(tuple(dict.fromkeys(muscle for name in names for muscle in muscles_of[name])))
     return tuple(channels)

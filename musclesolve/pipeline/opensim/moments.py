@@ -102,10 +102,11 @@ def coordinate_moments(
         raise input_error(
             "pipeline.moments_from_to_coordinates",
             file=file,
-            time=table.time[0],
-            last=table.time[-1],
-            first=time[0],
-            motion_last=time[-1],
+            problem=f"the moments are from {table.time[0]:g} to {table.time[-1]:g} s, the coordinates "
+            f"from {time[0]:g} to {time[-1]:g} s",
+            code="no_overlap",
+            expected="moments of the same trial",
+            remedy="give inverse dynamics of these coordinates",
         )
     limits = HoleLimits.from_times(table.time, cutoff_hz or WALKING_CUTOFF_HZ)
     moment = np.zeros((len(time), len(names) + len(optional)))
@@ -142,7 +143,16 @@ def shared_moments(
     chain = coordinate_chain(model, values, dofs)
     moved = [name for name in model.coordinates if chain[:, number[name]].any()]
     if motion.resampled and isinstance(source, Mapping) and "time" not in source:
-        raise input_error("pipeline.moments_at_uneven_times", where="moments", file=motion.file)
+        raise input_error(
+            "pipeline.moments_at_uneven_times",
+            file=motion.file,
+            where="moments",
+            problem="the coordinates have uneven steps and are interpolated to even ones, and the "
+            "moments have no times",
+            code="uneven_sampling",
+            expected="moments with their times",
+            remedy='add "time" to the arrays',
+        )
     turned = [
         candidate
         for candidate in model.joints

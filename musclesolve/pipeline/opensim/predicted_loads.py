@@ -50,9 +50,26 @@ def predicted_loads(
     feet = [foot_of_side(model, side) for side in SIDES]
     roots = [joint for joint in model.joints if joint.inboard.body == GROUND]
     if not all(feet):
-        raise input_error("pipeline.no_feet_to_load", file=model.file, bodies=model.bodies[1:])
+        raise input_error(
+            "pipeline.no_feet_to_load",
+            file=model.file,
+            problem="the model has no feet that ground reactions could be predicted for; its bodies "
+            f"are {', '.join(map(str, model.bodies[1:]))}",
+            code="unknown_name",
+            expected="bodies of both feet, such as calcn_r and calcn_l",
+            remedy="give measured loads or moments, or name the bodies of the feet as OpenSim's models do",
+        )
     if any(len(joint.coordinates) < FREE for joint in roots) or not model.gravity.any():
-        raise input_error("pipeline.ground_carries_model", file=model.file, joint=roots[0].name)
+        raise input_error(
+            "pipeline.ground_carries_model",
+            file=model.file,
+            problem=f"the ground reactions cannot be predicted: {roots[0].name} fixes the model to "
+            "the ground, or gravity is zero",
+            code="conflict",
+            expected="a body that moves freely in six coordinates under gravity, and touches nothing "
+            "but the ground",
+            remedy="give moments, or loads that were measured",
+        )
     if model.mass_faults or not model.mass > 0.0:
         faults = model.mass_faults.values() or ["no body has a mass"]
         raise input_error("opensim.impossible_mass", file=model.file, where="ground reactions", faults=faults)

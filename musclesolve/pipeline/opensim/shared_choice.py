@@ -101,21 +101,36 @@ def shared_choice(
     else:
         shared = _known(dofs, model.coordinates, "coordinate", model)
         if both := [name for name in shared if name in excluded]:
-            raise input_error("pipeline.to_shared_left_out", where="without", both=both)
+            raise input_error(
+                "pipeline.to_shared_left_out",
+                where="without",
+                problem=f"{', '.join(map(str, both))}: to be shared and left out",
+                code="conflict",
+                expected="a coordinate that is shared, or left out",
+                remedy="remove it from one of the two lists",
+            )
         for coupler in model.couplers:
             if coupler.dependent in shared:
                 raise input_error(
                     "pipeline.driven_conflict",
                     file=model.file,
-                    dependent=coupler.dependent,
-                    independent=coupler.independent,
+                    problem=f"{coupler.dependent} is driven by {', '.join(map(str, coupler.independent))}",
+                    code="conflict",
+                    expected="coordinates that move independently",
+                    remedy=f"choose {', '.join(map(str, coupler.independent))}, whose moment arms "
+                    "include the driven coordinate",
                 )
     acting = tuple(name for name in candidates if crossing[name] & set(shared))
     acted_on = crossed(acting)
     bare = [name for name in shared if name not in acted_on]
     if bare or not shared:
         raise input_error(
-            "pipeline.no_muscle_acts", file=model.file, bare=", ".join(bare) or "any free angle"
+            "pipeline.no_muscle_acts",
+            file=model.file,
+            problem=f"no muscle acts on {', '.join(bare) or 'any free angle'}",
+            code="conflict",
+            expected="coordinates that one of the chosen muscles moves",
+            remedy="choose other coordinates or muscles",
         )
     # an unsupported constraint makes the moment of a coordinate depend on other coordinates
     for constraint in model.other_constraints:
@@ -125,9 +140,11 @@ def shared_choice(
             raise input_error(
                 "pipeline.constraint_ties_coordinates",
                 file=model.file,
-                held=constrained[:8],
-                constraint=constraint.name,
-                kind=constraint.kind,
+                problem=f"{', '.join(map(str, constrained[:8]))}: the constraint {constraint.name} "
+                f"({constraint.kind}) ties these coordinates to others",
+                code="unsupported",
+                expected="coordinates that no constraint of this kind acts on",
+                remedy="choose other coordinates or muscles, or remove the constraint in OpenSim",
             )
     chosen = tuple(model.chosen(acting))
     elements = {name: f"{name} ({kind})" for name, kind in model.unsupported.items()}
@@ -178,7 +195,12 @@ def _known(names: Sequence[str], known: Iterable[str], what: str, model: OpenSim
         if name not in known:
             raise unknown_name(name, what, known, f" in the model {model.name}", model.file)
         if name in names[:k]:
-            raise input_error("pipeline.stands_twice", what=what, name=name)
+            raise input_error(
+                "pipeline.stands_twice",
+                problem=f"{what} {name} occurs twice",
+                code="duplicate_name",
+                expected=f"every {what} once",
+            )
     return names
 
 

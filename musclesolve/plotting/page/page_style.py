@@ -59,14 +59,17 @@ class PageStyle:
             if not rule.contains(value):
                 raise input_error(
                     "plotting.size_out_of_range",
-                    name=name,
-                    value=value,
-                    unit=rule.unit,
-                    low=rule.minimum,
-                    high=rule.maximum,
+                    problem=f"the {name} is {value:g} {rule.unit}",
+                    code="bad_number",
+                    expected=f"{rule.minimum:g} to {rule.maximum:g} {rule.unit}",
                 )
         if self.file_format not in FORMATS:
-            raise input_error("plotting.no_format_figures", file_format=self.file_format, formats=FORMATS)
+            raise input_error(
+                "plotting.no_format_figures",
+                problem=f"there is no format {self.file_format!r} of figures",
+                code="unknown_name",
+                expected=f"one of {', '.join(map(str, FORMATS))}",
+            )
 
     @property
     def drawn(self) -> bool:

@@ -173,14 +173,29 @@ def line_style(number: int, count: int) -> dict[str, Any]:
 def _check(comparison: xr.Dataset) -> None:
     if missing := [name for name in COMPARISON_VARIABLES if name not in comparison.variables]:
         source = comparison.encoding.get("source")
-        raise input_error("plotting.not_comparison_musclesolve", file=source, missing=missing)
+        raise input_error(
+            "plotting.not_comparison_musclesolve",
+            file=source,
+            problem=f"this is not a comparison of musclesolve: it has no {', '.join(map(str, missing))}",
+            code="bad_result",
+            expected="a dataset written by `musclesolve compare`",
+        )
     _check_colors(comparison)
     if comparison.sizes["time"] < 2:
-        raise input_error("plotting.comparison_single_frame")
+        raise input_error(
+            "plotting.comparison_single_frame",
+            problem="a comparison of a single frame has no curves to draw",
+            code="too_few_frames",
+        )
 
 
 def _check_colors(comparison: xr.Dataset) -> None:
     if comparison.sizes["cost"] > len(COST_COLORS):
+        count = len(COST_COLORS)
         raise input_error(
-            "plotting.costs_only_colors", sizes=comparison.sizes["cost"], count=len(COST_COLORS)
+            "plotting.costs_only_colors",
+            problem=f"there are {comparison.sizes['cost']} costs, and only {count} colors",
+            code="bad_result",
+            expected=f"at most {count} costs in one comparison",
+            remedy="compare them in several runs",
         )

@@ -63,7 +63,12 @@ def force_sensitivity_map(
     leg = found.sel(side=side)
     there = leg["unique"].values
     if not there.any():
-        raise input_error("plotting.no_frame_leg_derivative")
+        raise input_error(
+            "plotting.no_frame_leg_derivative",
+            problem="no frame of this leg has a derivative",
+            code="bad_result",
+            remedy="see `margin` and the status of the run",
+        )
     if time is None:
         alone = there & (leg["status"].values == Status.SOLVED)
         total = np.nan_to_num(leg["muscle_force"].values).sum(axis=1)
@@ -114,13 +119,26 @@ def sensitivity_map(
     """
     sizes = ERROR_SIZE | dict(errors or {})
     if not sensitivities:
-        raise input_error("plotting.no_sensitivities_to_draw")
+        raise input_error(
+            "plotting.no_sensitivities_to_draw",
+            problem="there are no sensitivities to draw",
+            code="missing_argument",
+        )
     dofs = sensitivities[0].dofs
     for sensitivity in sensitivities:
         if sensitivity.kind not in sizes:
-            raise input_error("plotting.no_size_given", kind=sensitivity.kind)
+            raise input_error(
+                "plotting.no_size_given",
+                problem=f"no size is given for an error of {sensitivity.kind!r}",
+                code="missing_argument",
+                expected="an entry in `errors`",
+            )
         if sensitivity.dofs != dofs:
-            raise input_error("plotting.sensitivities_different_models")
+            raise input_error(
+                "plotting.sensitivities_different_models",
+                problem="the sensitivities belong to different models",
+                code="not_comparable",
+            )
 
     def limb(row: int) -> tuple[int, int]:
         leg = dofs[row].startswith(LEG_JOINTS)

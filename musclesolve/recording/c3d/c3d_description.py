@@ -152,17 +152,44 @@ def read_description(raw: bytes, path: Path) -> Description:
         problem, remedy = f"this is {other}, not a C3D file", "name the C3D file of the recording"
         if other == "a text file":
             remedy += ", or give a file of text its own suffix (.trc, .mot, .sto, .csv)"
-        raise input_error("recording.c3d.damaged_c3d", file=path, remedy=remedy, fault=problem)
+        raise input_error(
+            "recording.c3d.damaged_c3d",
+            file=path,
+            problem=problem,
+            code="bad_format",
+            expected="a C3D file of the capture software",
+            remedy=remedy,
+        )
     if len(raw) < 2 or raw[1] != _MAGIC or raw[0] == 0:
-        raise input_error("recording.c3d.not_c3d_file", file=path)
+        raise input_error(
+            "recording.c3d.not_c3d_file",
+            file=path,
+            problem="this is not a C3D file",
+            code="bad_format",
+            expected="a second byte of 80 (hexadecimal 50)",
+            remedy="export the recording as C3D, or name the C3D file",
+        )
     start = BLOCK * (raw[0] - 1)
     if len(raw) < max(start + 4, BLOCK) or start < BLOCK:
         raise input_error(
-            "recording.c3d.file_ends_after_bytes", file=path, count=len(raw), start=max(start, BLOCK)
+            "recording.c3d.file_ends_after_bytes",
+            file=path,
+            problem=f"the file ends after {len(raw)} bytes",
+            code="truncated_file",
+            expected=f"parameters from byte {max(start, BLOCK)} on",
+            remedy="export the file again, or copy it again",
         )
     processor = raw[start + 3]
     if processor not in ORDERS:
-        raise input_error("recording.c3d.bad_processor", file=path, processor=processor, start=start + 3)
+        raise input_error(
+            "recording.c3d.bad_processor",
+            file=path,
+            where=f"byte {start + 3}",
+            problem=f"the processor is {processor}",
+            code="bad_format",
+            expected="84 (Intel), 85 (DEC) or 86 (MIPS)",
+            remedy="export the file again, or copy it again",
+        )
     coding = Coding(ORDERS[processor], processor == DEC)
     # Word n of the documentation is words[n - 1].
     words, reals = struct.unpack_from(coding.order + "12H", raw), coding.reals(raw[12:16] + raw[20:24])
@@ -286,7 +313,13 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
     plausible = math.isfinite(rate) and RATES[0] <= rate <= RATES[1]
     if not plausible or (stated_rate != 0.0 and not math.isclose(rate, stated_rate, rel_tol=0.01)):
         raise input_error(
-            "recording.c3d.frame_rate_hz", file=path, where="POINT:RATE", stated_rate=stated_rate, rate=rate
+            "recording.c3d.frame_rate_hz",
+            file=path,
+            where="POINT:RATE",
+            problem=f"the frame rate is {stated_rate:g} Hz in the header and {rate:g} Hz in the parameters",
+            code="bad_number",
+            expected="one rate above 0",
+            remedy="export the file again, or copy it again",
         )
     channels = _agreed(description, "ANALOG:USED", "analog channels", header.measurements // samples)
     if channels * samples != header.measurements:
@@ -294,9 +327,11 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
             "recording.c3d.analog_values_in_frame",
             file=path,
             where="header, words 3 and 10",
-            measurements=header.measurements,
-            channels=channels,
-            samples=samples,
+            problem=f"{header.measurements} analog values in a frame, but {channels} channels of "
+            f"{samples} samples",
+            code="conflict",
+            expected="as many values as samples",
+            remedy="export the file again, or copy it again",
         )
     samples, analog_rate = samples if channels else 0, description.number("ANALOG:RATE")
     if channels and analog_rate and not math.isclose(analog_rate, samples * rate, rel_tol=1e-3):
@@ -304,10 +339,11 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
             "recording.c3d.analog_rate_hz_frame",
             file=path,
             where="ANALOG:RATE",
-            analog_rate=analog_rate,
-            rate=rate,
-            samples=samples,
-            product=samples * rate,
+            problem=f"the analog rate is {analog_rate:g} Hz, the frame rate {rate:g} Hz, with "
+            f"{samples} samples a frame",
+            code="conflict",
+            expected=f"{samples * rate:g} Hz",
+            remedy="export the file again, or copy it again",
         )
     # Header and POINT:DATA_START both state the block at which the data begin; programs leave 0 in one of them, or in
     # both, and the data then follow the blocks of the parameters.
@@ -323,8 +359,10 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
             "recording.c3d.scale_points_in_header",
             file=path,
             where="POINT:SCALE",
-            scale=header.scale,
-            parameter=scale,
+            problem=f"the scale of points is {header.scale:g} in the header and {scale:g} in the parameters",
+            code="bad_number",
+            expected="one number, negative where data are stored as reals",
+            remedy="export the file again, or copy it again",
         )
     width = 4 if scale < 0.0 else 2
     numbers = 4 * points + channels * samples
@@ -332,17 +370,36 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
         if description.count("ROTATION:USED"):  # poses alone
             frames, first = header.last_frame - header.first_frame + 1, max(header.first_frame, 1)
             return DataLayout(start, width, abs(scale), 0, 0, 0, frames, first, rate)
-        raise input_error("recording.c3d.file_neither_points_nor", file=path)
+        raise input_error(
+            "recording.c3d.file_neither_points_nor",
+            file=path,
+            problem="the file has neither points nor analog channels",
+            code="truncated_file",
+            expected="markers or plates",
+            remedy="export the file again, or copy it again",
+        )
     if not BLOCK <= start < size:
         raise input_error(
-            "recording.c3d.data_begin_at_byte", file=path, where="POINT:DATA_START", start=start, size=size
+            "recording.c3d.data_begin_at_byte",
+            file=path,
+            where="POINT:DATA_START",
+            problem=f"the data begin at byte {start} of {size}",
+            code="truncated_file",
+            expected="data behind the parameters",
+            remedy="export the file again, or copy it again",
         )
     room, padding = (size - start) // (numbers * width), -(-BLOCK // (numbers * width))
     filled = room - min(zeros // (numbers * width), padding)
     first, frames, by_length = _frames(description, room, padding, filled)
     if frames <= room - padding and not (header.data_block or stated):
         raise input_error(
-            "recording.c3d.start_data_not_stated", file=path, where="POINT:DATA_START", frames=frames
+            "recording.c3d.start_data_not_stated",
+            file=path,
+            where="POINT:DATA_START",
+            problem=f"the start of the data is not stated, and {frames} frames do not fill the file",
+            code="truncated_file",
+            expected="the number of the block at which the data begin",
+            remedy="export the file again, or copy it again",
         )
     return DataLayout(start, width, abs(scale), points, channels, samples, frames, first, rate, by_length)
 
@@ -356,10 +413,10 @@ def _agreed(description: Description, name: str, what: str, stated: int) -> int:
         "recording.c3d.header_says_says",
         file=description.path,
         where=name,
-        stated=stated,
-        what=what,
-        name=name,
-        count=count,
+        problem=f"the header states {stated} {what}, {name} states {count}",
+        code="conflict",
+        expected="one number in both",
+        remedy="export the file again, or copy it again",
     )
 
 
@@ -413,7 +470,9 @@ def _frames(description: Description, room: int, padding: int, filled: int) -> t
             "recording.c3d.data_cut_off",
             file=description.path,
             where="POINT:FRAMES",
+            problem=problem,
+            code="truncated_file",
             expected=expected,
-            fault=problem,
+            remedy="export the file again, or copy it again",
         )
     return start, frames, by_length

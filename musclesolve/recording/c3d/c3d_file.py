@@ -91,7 +91,13 @@ class C3D:
         size = length_in(self.unit or _DEFAULT_UNIT)
         if size is None:
             raise input_error(
-                "recording.c3d.unit_length", file=self.path, where="POINT:UNITS", unit=self.unit
+                "recording.c3d.unit_length",
+                file=self.path,
+                where="POINT:UNITS",
+                problem=f"the unit of length is '{self.unit}'",
+                code="unknown_unit",
+                expected="mm, cm or m",
+                remedy="export the recording with lengths in mm",
             )
         return size
 
@@ -176,7 +182,15 @@ class C3D:
         if not names and shown:
             return self._markers_of_segments(shown)
         if not names:
-            raise input_error("recording.c3d.file_no_labeled_markers", file=self.path, where="POINT:LABELS")
+            raise input_error(
+                "recording.c3d.file_no_labeled_markers",
+                file=self.path,
+                where="POINT:LABELS",
+                problem="the file has no labeled markers",
+                code="missing_marker",
+                expected="a label",
+                remedy="label the markers in the capture software",
+            )
         position = np.empty((layout.frames, len(places), 3))
         scale = layout.scale if layout.width == 2 else 1.0
         for rows, numbers in self._chunks():
@@ -249,7 +263,13 @@ class C3D:
             if scale.size < layout.channels:
                 problem = f"{scale.size} scales for {layout.channels} analog channels"
             raise input_error(
-                "recording.c3d.bad_channel_scale", file=self.path, where="ANALOG:SCALE", fault=problem
+                "recording.c3d.bad_channel_scale",
+                file=self.path,
+                where="ANALOG:SCALE",
+                problem=problem,
+                code="bad_number",
+                expected="a number for every channel",
+                remedy="export the file again, or copy it again",
             )
         offset = np.zeros(layout.channels)
         stated = description.joined("ANALOG:OFFSET")[: layout.channels]
@@ -271,9 +291,11 @@ class C3D:
             raise input_error(
                 "recording.c3d.analog_value",
                 file=self.path,
-                values=values[frame, sample, column],
-                channels=channels[column] + 1,
-                time=time,
+                where=f"channel {channels[column] + 1}, {time:g} s",
+                problem=f"the analog value is {values[frame, sample, column]:g}",
+                code="not_finite",
+                expected="a number that was measured",
+                remedy="export the file again",
             )
         return values.reshape(-1, len(channels))
 
@@ -288,7 +310,13 @@ class C3D:
                 count = min(step, layout.frames - first)
                 raw = file.read(count * frame_bytes)
                 if len(raw) < count * frame_bytes:
-                    raise input_error("recording.c3d.file_became_shorter_while", file=self.path)
+                    raise input_error(
+                        "recording.c3d.file_became_shorter_while",
+                        file=self.path,
+                        problem="the file became shorter while it was read",
+                        code="truncated_file",
+                        remedy="export the file again, or copy it again",
+                    )
                 numbers: NDArray[np.generic] = (
                     coding.reals(raw) if layout.width == 4 else coding.integers(raw)
                 )
@@ -301,7 +329,15 @@ class C3D:
             InputError: there are none.
         """
         if not self.channel_names:
-            raise input_error("recording.c3d.file_no_labeled_analog", file=self.path, where="ANALOG:LABELS")
+            raise input_error(
+                "recording.c3d.file_no_labeled_analog",
+                file=self.path,
+                where="ANALOG:LABELS",
+                problem="the file has no labeled analog channels",
+                code="missing_column",
+                expected="a label",
+                remedy="export the analog channels with it",
+            )
         places, repeated = distinct_names(self.channel_names.items(), "ANALOG:LABELS, channels")
         aliases, renamed = self._renamed("ANALOG", self.channel_names)
         values = self.analog(list(places.values()))

@@ -146,7 +146,13 @@ def read_plates(file: C3D, rotation: Array, origin: str = BY_FEET) -> Plates:
         return Plates([], [], {}, {})
     if not file.layout.channels or count > _MOST_PLATES:
         raise _fault(
-            "recording.c3d.plates_analog_channels", file, "USED", count=count, channels=file.layout.channels
+            "recording.c3d.plates_analog_channels",
+            file,
+            "USED",
+            problem=f"{count} plates and {file.layout.channels} analog channels",
+            code="bad_plate",
+            expected="plates with channels",
+            remedy="correct it in the capture software",
         )
     found, faults, places = [], dict[int, InputError](), dict[int, Plate]()
     # All plates are read before any channel: their faults can be found without samples.
@@ -300,11 +306,27 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
     kind = next((known for known in _CHANNELS if index < kinds.size and kinds[index] == known), None)
     if kind is None:
         problem = f"is of type {kinds[index]:g}" if index < kinds.size else "has no type"
-        raise _fault("recording.c3d.bad_plate", file, "TYPE", index=index + 1, fault=problem)
+        raise _fault(
+            "recording.c3d.bad_plate",
+            file,
+            "TYPE",
+            problem=f"plate {index + 1} {problem}",
+            code="bad_plate",
+            expected="a plate of type 1, 2, 3 or 4",
+            remedy="export the forces as MOT or STO and name that file under forces in [files]",
+        )
     needed, table = len(_CHANNELS[kind]), file.description.numbers("FORCE_PLATFORM:CHANNEL")
     table = table.reshape(-1, 1) if table.ndim == 1 and index == 0 else table
     if table.ndim != 2 or table.shape[0] < needed or table.shape[1] <= index:
-        raise _fault("recording.c3d.plate_no_list_channels", file, "CHANNEL", index=index + 1, needed=needed)
+        raise _fault(
+            "recording.c3d.plate_no_list_channels",
+            file,
+            "CHANNEL",
+            problem=f"plate {index + 1} has no list of {needed} channels",
+            code="bad_plate",
+            expected="its channels, from 1",
+            remedy="correct it in the capture software",
+        )
     # A missing number is no channel.
     channels = [int(number) - 1 for number in np.nan_to_num(table[:needed, index])]
     if min(channels) < 0 or max(channels) >= file.layout.channels or len(set(channels)) < needed:
@@ -312,10 +334,11 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
             "recording.c3d.channels_plate",
             file,
             "CHANNEL",
-            index=index + 1,
-            channels=(str(channel + 1) for channel in channels),
-            needed=needed,
-            layout_channels=file.layout.channels,
+            problem=f"the channels of plate {index + 1} are "
+            f"{', '.join(str(channel + 1) for channel in channels)}",
+            code="bad_plate",
+            expected=f"{needed} different ones of the {file.layout.channels} analog channels",
+            remedy="correct it in the capture software",
         )
     factors, matrix = si_factors(file, index + 1, kind, channels), np.eye(6)
     if kind == 4:
@@ -323,10 +346,26 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
         if matrices.ndim == 2 and index == 0:
             matrices = matrices[..., None]
         if matrices.ndim != 3 or min(matrices.shape[:2]) < 6 or matrices.shape[2] <= index:
-            raise _fault("recording.c3d.plate_no_calibration_matrix", file, "CAL_MATRIX", index=index + 1)
+            raise _fault(
+                "recording.c3d.plate_no_calibration_matrix",
+                file,
+                "CAL_MATRIX",
+                problem=f"plate {index + 1} has no calibration matrix",
+                code="bad_plate",
+                expected="6 x 6 numbers for type 4",
+                remedy="correct it in the capture software",
+            )
         matrix = matrices[:6, :6, index]
         if not (np.abs(matrix) < 1e9).all() or not matrix.any(axis=1).all():
-            raise _fault("recording.c3d.calibration_matrix_plate_zero", file, "CAL_MATRIX", index=index + 1)
+            raise _fault(
+                "recording.c3d.calibration_matrix_plate_zero",
+                file,
+                "CAL_MATRIX",
+                problem=f"the calibration matrix of plate {index + 1} has a zero row",
+                code="bad_plate",
+                expected="6 x 6 numbers",
+                remedy="correct it in the capture software",
+            )
         # Channels are calibrated by the matrix, and are in SI units behind it.
         matrix, factors = factors[:, None] * matrix, np.ones(6)
     plate = Plate(
@@ -346,12 +385,11 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
                 "recording.c3d.transducers_plate_lie_m",
                 file,
                 "ORIGIN",
-                index=index + 1,
-                arms=arms[0],
-                second=arms[1],
-                shortest_arm=_SHORTEST_ARM,
-                half=half[0],
-                half_width=half[1],
+                problem=f"the transducers of plate {index + 1} lie {arms[0]:.3g} and {arms[1]:.3g} m "
+                "from its middle",
+                code="bad_plate",
+                expected=f"{_SHORTEST_ARM:g} m to half an edge, {half[0]:.3g} and {half[1]:.3g} m",
+                remedy="correct it in the capture software",
             )
     return plate, channels, factors
 
@@ -369,7 +407,15 @@ def _corners(file: C3D, index: int, rotation: Array) -> Array:
     area = np.linalg.norm(np.cross(corners[0] - corners[2], corners[1] - corners[3]))
     if not (edges.min() > _EDGES[0] and edges.max() < _EDGES[1] and area > _EDGES[0] ** 2):
         lengths = ", ".join(f"{edge:.3g}" for edge in edges)
-        raise _fault("recording.c3d.edges_plate_m_long", file, "CORNERS", index=index + 1, lengths=lengths)
+        raise _fault(
+            "recording.c3d.edges_plate_m_long",
+            file,
+            "CORNERS",
+            problem=f"the edges of plate {index + 1} are {lengths} m long",
+            code="bad_plate",
+            expected="the four corners of a rectangle, one after the other",
+            remedy="correct it in the capture software",
+        )
     return np.asarray(corners)
 
 
@@ -379,7 +425,13 @@ def _plate_numbers(file: C3D, name: str, index: int, size: int) -> Array:
     part = values[size * index : size * (index + 1)]
     if part.size < size or not (np.abs(part) < 1e6).all():
         raise _fault(
-            "recording.c3d.plate_without_parameter", file, name, index=index + 1, name=name, size=size
+            "recording.c3d.plate_without_parameter",
+            file,
+            name,
+            problem=f"plate {index + 1} has no {name}",
+            code="bad_plate",
+            expected=f"{size} numbers for every plate",
+            remedy="correct it in the capture software",
         )
     return part
 
@@ -405,10 +457,10 @@ def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
                 "recording.c3d.channel_plate",
                 file=file.path,
                 where="ANALOG:UNITS",
+                problem=f"channel {channel + 1}, of plate {number}, is in '{unit}'",
+                code="unknown_unit",
                 expected={"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity],
-                channel=channel + 1,
-                number=number,
-                unit=unit,
+                remedy="state the unit in the capture software, or export the forces as MOT or STO",
             )
         factors.append(sizes[quantity] or default[quantity])
     return np.array(factors)

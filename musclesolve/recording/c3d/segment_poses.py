@@ -68,7 +68,14 @@ def read_poses(description: Description, frames: int, meters: float) -> Array:
         raw = stream.read(size)
     if block < 2 or used < 1 or len(raw) < size:
         raise input_error(
-            "recording.c3d.poses_cut_off", file=description.path, frames=count, used=used, block=block
+            "recording.c3d.poses_cut_off",
+            file=description.path,
+            where="ROTATION",
+            problem=f"{used} poses in {count} frames from block {block} on are stated, but the file "
+            "has no bytes for them",
+            code="truncated_file",
+            expected="USED, DATA_START and FRAMES of the poses, and 17 numbers for each",
+            remedy="export or copy the file again",
         )
     values = description.coding.reals(raw).astype(float).reshape(-1, used, REALS)
     poses = np.swapaxes(values[..., :16].reshape(-1, used, 4, 4), 2, 3)

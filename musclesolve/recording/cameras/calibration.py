@@ -124,9 +124,10 @@ def calibrate_cameras(
         raise input_error(
             "recording.cameras.control_points_fit_pixels",
             where=place,
-            rms=rms,
-            worst=worst,
-            largest_misfit=LARGEST_MISFIT * spread,
+            problem=f"the control points fit their pixels only to {rms:.3g} px, worst {worst}",
+            code="bad_camera",
+            expected=f"less than {LARGEST_MISFIT * spread:.3g} px",
+            remedy="check which pixels belong to which control point, and their unit",
         )
     _, misfit, slopes = _expanded(coefficients, near, seen)
     distance, error = distance_and_error(coefficients, slopes)
@@ -152,7 +153,14 @@ def _linear(world: Array, image: Array, place: str) -> Array:
     solution = vectors[-1]
     # The middle of the points is before the camera, so its denominator, the twelfth unknown, is not zero.
     if values[10] < CRITICAL * values[0] or abs(solution[11]) < CRITICAL * np.abs(solution).max():
-        raise input_error("recording.cameras.control_points_leave_camera", where=place)
+        raise input_error(
+            "recording.cameras.control_points_leave_camera",
+            where=place,
+            problem="these control points leave the camera undetermined, although they are not in one plane",
+            code="bad_camera",
+            expected="points that fill the volume of the motion",
+            remedy="add control points in its empty corners",
+        )
     return np.asarray(solution[:11] / solution[11])
 
 
@@ -161,7 +169,14 @@ def _refined(coefficients: Array, world: Array, image: Array, names: Sequence[st
     depth, misfit, slopes = _expanded(coefficients, world, image)
     if (behind := depth <= 0.0).any():
         wrong = ", ".join(f"'{name}'" for name, is_so in zip(names, behind, strict=True) if is_so)
-        raise input_error("recording.cameras.pixels_put_control_points", where=place, wrong=wrong)
+        raise input_error(
+            "recording.cameras.pixels_put_control_points",
+            where=place,
+            problem=f"the pixels put the control points {wrong} behind the camera and the others before it",
+            code="bad_camera",
+            expected="all of them before the camera",
+            remedy="check which pixels belong to which control point",
+        )
     for _ in range(MOST_ITERATIONS):
         step = np.linalg.lstsq(slopes, misfit, rcond=None)[0]
         for _ in range(30):
@@ -238,20 +253,35 @@ def checked_pairs(
     world = check_array(points, "the array of control points", ("n", 3), finite=False, real=True, where=place)
     pixels = check_array(image, "the array of image points", ("n", 2), finite=False, real=True, where=place)
     if labels is not None and not isinstance(labels, Sequence):
-        raise input_error("recording.cameras.bad_labels", where=place, labels=as_text(labels))
+        raise input_error(
+            "recording.cameras.bad_labels",
+            where=place,
+            problem=f"the labels are {as_text(labels)}",
+            code="bad_type",
+            expected="one name for every control point",
+            remedy="give a list of names, or none",
+        )
     names = tuple(str(label) for label in (range(1, len(world) + 1) if labels is None else labels))
     if not len(world) == len(pixels) == len(names):
         raise input_error(
             "recording.cameras.control_points_image_points",
             where=place,
-            count=len(world),
-            pixels_count=len(pixels),
-            names_count=len(names),
+            problem=f"{len(world)} control points, {len(pixels)} image points and {len(names)} names",
+            code="bad_shape",
+            expected="as many of each",
+            remedy="match them in order",
         )
     bad = np.logical_not(np.isfinite(np.hstack([world, pixels])).all(axis=1))
     if bad.any():
         named = ", ".join(f"'{name}'" for name, taken in zip(names, bad, strict=True) if taken)
-        raise input_error("recording.cameras.control_point_coordinate", where=place, named=named)
+        raise input_error(
+            "recording.cameras.control_point_coordinate",
+            where=place,
+            problem=f"the control point {named} has a coordinate that is not finite",
+            code="not_finite",
+            expected="finite coordinates",
+            remedy="leave out points that the camera does not see",
+        )
     # A point counts when no earlier one is at its place.
     apart = np.linalg.norm(world[:, None] - world, axis=-1)
     near = apart <= SAME_POINT * apart.max(initial=0.0)
@@ -261,25 +291,46 @@ def checked_pairs(
         raise input_error(
             "recording.cameras.control_points_not_determine",
             where=place,
-            count=len(world),
-            places=places,
-            fewest_points=FEWEST_POINTS - different,
+            problem=f"{len(world)} control points{places} do not determine the eleven coefficients",
+            code="bad_camera",
+            expected="six or more points that fill the volume of the motion: different heights, widths and "
+            "depths",
+            remedy=f"add {FEWEST_POINTS - different} or more, away from the others",
         )
     if (shape := _flatness(world)) is not None:
         raise input_error(
-            "recording.cameras.control_points_lie", where=place, shape=shape, thinnest=100 * THINNEST
+            "recording.cameras.control_points_lie",
+            where=place,
+            problem=f"the control points lie in one {shape} to within {100 * THINNEST:g} % of their extent",
+            code="bad_camera",
+            expected="six or more points that fill the volume of the motion: different heights, widths and "
+            "depths",
+            remedy=f"add points well away from that {shape}, for example on poles of different heights",
         )
     for k, name in enumerate(names):
         # Any single point lies on a line through the camera: with a plane it is a critical configuration
         # (Hartley & Zisserman 2004, Multiple View Geometry, section 22.1).
         if _flatness(np.delete(world, k, axis=0)) is not None:
-            raise input_error("recording.cameras.all_control_points_lie", where=place, name=name)
+            raise input_error(
+                "recording.cameras.all_control_points_lie",
+                where=place,
+                problem=f"all control points but '{name}' lie in one plane",
+                code="bad_camera",
+                expected="six or more points that fill the volume of the motion: different heights, widths and "
+                "depths",
+                remedy="add points away from that plane, and not on the line from the camera through "
+                f"'{name}'",
+            )
     spread = np.linalg.svd(pixels - pixels.mean(axis=0), compute_uv=False)
     if not spread[1] > SAME_POINT * max(spread[0], np.abs(pixels).max()):
+        how = "lie on one line" if spread[0] > 0.0 else "coincide"
         raise input_error(
             "recording.cameras.image_points",
             where=place,
-            how="lie on one line" if spread[0] > 0.0 else "coincide",
+            problem=f"the image points {how}",
+            code="bad_camera",
+            expected="points spread over the image",
+            remedy="check the columns of the pixels: one of them is a copy, or constant",
         )
     return world, pixels, names
 

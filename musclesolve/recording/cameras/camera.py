@@ -49,11 +49,24 @@ class Camera:
         rows = np.append(values, 1.0).reshape(3, 4)
         size = np.linalg.norm(rows, axis=1, keepdims=True)
         if not (size > 0.0).all() or np.linalg.svd(rows / size, compute_uv=False)[2] < 1e-12:
-            raise input_error("recording.cameras.all_points_projected", where=place)
+            raise input_error(
+                "recording.cameras.all_points_projected",
+                where=place,
+                problem="all points are projected to one line",
+                code="bad_camera",
+                expected="height and width in the image",
+                remedy="calibrate the camera again, with points at different depths",
+            )
         expected = "1.0 when the origin of the world is before the camera, -1.0 when it is behind"
         front = float(np.sign(check_number(self.front, "the sign 'front'", expected, where=place)))
         if front == 0.0:
-            raise input_error("recording.cameras.sign_front_zero", where=place, expected=expected)
+            raise input_error(
+                "recording.cameras.sign_front_zero",
+                where=place,
+                problem="the sign 'front' is zero",
+                code="bad_number",
+                expected=expected,
+            )
         object.__setattr__(self, "coefficients", values)
         object.__setattr__(self, "front", front)
 
@@ -74,7 +87,14 @@ class Camera:
         # A parallel projection, with its center (NaN) at infinity, has the same denominator everywhere: reach 0.
         reach = np.nan_to_num(np.linalg.norm(matrix[2, :3]) * np.linalg.norm(front - center))
         if not abs(matrix[2, 3]) > 1e-6 * reach:
-            raise input_error("recording.cameras.origin_world_lies_exactly", name=name)
+            raise input_error(
+                "recording.cameras.origin_world_lies_exactly",
+                where=f"camera '{name}'",
+                problem="the origin of the world lies exactly beside it",
+                code="bad_camera",
+                expected="an origin before or behind the plane of the camera",
+                remedy="measure the control points from another origin, for example from one of them",
+            )
         scaled = matrix / matrix[2, 3]
         return cls(name, scaled.ravel()[:11], float(np.sign(scaled[2, :3] @ front + 1.0)))
 
@@ -92,7 +112,14 @@ class Camera:
         """
         center = _center(self.matrix)
         if not np.isfinite(center).all():
-            raise input_error("recording.cameras.projection_parallel", name=self.name)
+            raise input_error(
+                "recording.cameras.projection_parallel",
+                where=f"camera '{self.name}'",
+                problem="its projection is parallel",
+                code="bad_camera",
+                expected="a center at a finite distance",
+                remedy="calibrate the camera again, with points at different depths",
+            )
         return center
 
     @property
@@ -164,7 +191,15 @@ def camera_at(
     ahead = target - center
     right = np.cross(ahead, upward)
     if not np.linalg.norm(right) > 1e-9 * np.linalg.norm(ahead) * np.linalg.norm(upward):
-        raise input_error("recording.cameras.looks_along_upward_direction", where=place)
+        raise input_error(
+            "recording.cameras.looks_along_upward_direction",
+            where=place,
+            problem="it looks along the upward direction, so that the upward direction in its image "
+            "is unknown",
+            code="bad_camera",
+            expected="another view",
+            remedy="move it, or give another 'up'",
+        )
     ahead, right = ahead / np.linalg.norm(ahead), right / np.linalg.norm(right)
     attitude = np.stack([right, np.cross(ahead, right), ahead])
     lens = np.array([[focal_length, 0.0, width / 2], [0.0, focal_length, height / 2], [0.0, 0.0, 1.0]])

@@ -93,11 +93,27 @@ def read_camera_file(path: str | Path) -> CameraFile:
     settings = validated(document, CameraFileSettings)
     recording, entries = settings.recording, settings.camera
     if len(entries) < 2:
-        raise document.error("recording.cameras.only_one_camera", "camera")
+        raise document.error(
+            "recording.cameras.only_one_camera",
+            "camera",
+            problem="there is only one camera",
+            code="bad_camera",
+            expected="two or more: one image shows no distance",
+            remedy="add another [[camera]]",
+        )
     cameras = [entry.name for entry in entries]
     for index, name in enumerate(cameras):
         if name in cameras[:index]:
-            raise document.error("recording.cameras.camera_stands_twice", "camera", "name", index, name=name)
+            raise document.error(
+                "recording.cameras.camera_stands_twice",
+                "camera",
+                "name",
+                index,
+                problem=f"the camera '{name}' is stated twice",
+                code="duplicate_name",
+                expected="a different name for every camera",
+                remedy="rename one of them",
+            )
     sources = [document.input_file("recording", "control_points", recording.control_points)]
     known, places = read_control_points(sources[0])
     calibrations, digitized = [], []
@@ -111,8 +127,10 @@ def read_camera_file(path: str | Path) -> CameraFile:
                 raise input_error(
                     "recording.cameras.no_control_point",
                     file=control,
+                    problem=f"there is no control point '{point}'",
+                    code="unknown_name",
+                    expected="a name of the file of control points",
                     remedy=suggestion(point, known) or f"its points are {few(known, 24)}",
-                    point=point,
                 )
         try:
             fit = calibrate_cameras(places[[known.index(point) for point in points]], pixels, name, points)
@@ -123,7 +141,14 @@ def read_camera_file(path: str | Path) -> CameraFile:
         seen, offset = read_digitized(markers, recording.rate_hz), entry.offset_frames
         if offset != int(offset):
             raise document.error(
-                "recording.cameras.offset_frames", "camera", "offset_frames", index, offset=offset
+                "recording.cameras.offset_frames",
+                "camera",
+                "offset_frames",
+                index,
+                problem=f"the offset is {offset:g} frames",
+                code="bad_value",
+                expected="a whole number of frames",
+                remedy="synchronize the cameras to the frame",
             )
         digitized.append(replace(seen, frames=seen.frames + int(offset)))
         sources += [control, markers]
@@ -160,18 +185,20 @@ def _on_common_frames(
                 "recording.cameras.frame_frames_after_row",
                 file=seen.path,
                 where=seen.lines[row],
-                step=step,
-                count=len(seen.frames),
+                problem=f"the frame is {step} frames after the frame of the row before",
+                code="bad_value",
+                expected=f"frames of one recording; this file has {len(seen.frames)} rows",
+                remedy="correct the frame number",
             )
         rows = sum(len(seen.frames) for seen in digitized)
         raise document.error(
             "recording.cameras.cameras_rows_for_frames",
             "camera",
             "offset_frames",
-            rows=rows,
-            count=count,
-            first=first,
-            last=first + count - 1,
+            problem=f"the cameras have {rows} rows for {count} frames, from {first} to {first + count - 1}",
+            code="bad_camera",
+            expected="frames of one recording",
+            remedy="check the numbers of the frames in the files of markers, rate_hz and offset_frames",
         )
     names = tuple(dict.fromkeys(name for seen in digitized for name in seen.names))
     image = np.full((len(digitized), count, len(names), 2), np.nan)
@@ -200,7 +227,14 @@ class Heading:
 
     def half_seen(self, name: str, line: int) -> InputError:
         """Return the error of a point with one coordinate of two."""
-        return self.error("recording.cameras.point_only_one_two", line, name=name)
+        return self.error(
+            "recording.cameras.point_only_one_two",
+            line,
+            problem=f"the point '{name}' has only one of its two coordinates",
+            code="bad_format",
+            expected="both or neither",
+            remedy="correct the table",
+        )
 
 
 @dataclass(frozen=True)
@@ -223,10 +257,23 @@ def read_control_points(path: Path) -> tuple[tuple[str, ...], Array]:
     columns = heading.columns[1:]
     unit = next((unit for unit in METERS if set(columns) == {f"{axis}_{unit}" for axis in "xyz"}), None)
     if unit is None:
-        raise heading.error("recording.cameras.bad_columns", columns=few(heading.columns, 12))
+        raise heading.error(
+            "recording.cameras.bad_columns",
+            problem=f"the columns are {few(heading.columns, 12)}",
+            code="bad_format",
+            expected="name,x_mm,y_mm,z_mm, or the same in cm or m",
+            remedy="correct the table",
+        )
     position = METERS[unit] * table[:, [columns.index(f"{axis}_{unit}") for axis in "xyz"]]
     for k in np.flatnonzero(np.isnan(position).any(axis=1)):
-        raise heading.error("recording.cameras.control_point_no_place", lines[k], second=names[k])
+        raise heading.error(
+            "recording.cameras.control_point_no_place",
+            lines[k],
+            problem=f"the control point '{names[k]}' has no place",
+            code="bad_format",
+            expected="its three coordinates",
+            remedy="correct the table",
+        )
     return names, position
 
 
@@ -234,7 +281,13 @@ def read_control_image(path: Path) -> tuple[tuple[str, ...], Array]:
     """Return names and pixels (n, 2) of the control points in the image of a camera."""
     heading, names, table, lines = _named_rows(path)
     if heading.columns[1:] != ["u", "v"]:
-        raise heading.error("recording.cameras.bad_picture_columns", columns=few(heading.columns, 12))
+        raise heading.error(
+            "recording.cameras.bad_picture_columns",
+            problem=f"the columns are {few(heading.columns, 12)}",
+            code="bad_format",
+            expected="name,u,v",
+            remedy="correct the table",
+        )
     for k in np.flatnonzero(np.isnan(table).sum(axis=1) == 1):
         raise heading.half_seen(names[k], lines[k])
     seen = ~np.isnan(table[:, 0])
@@ -250,15 +303,33 @@ def read_digitized(path: Path, rate: float) -> Digitized:
         heading = _heading(reader, path)
         clock, *columns = heading.columns
         if clock not in ("frame", "time", "time_s"):
-            raise heading.error("recording.cameras.first_column", clock=clock)
+            raise heading.error(
+                "recording.cameras.first_column",
+                problem=f"the first column is '{clock}'",
+                code="missing_column",
+                expected="frame, or time in seconds",
+                remedy="correct the table",
+            )
         for column in columns:
             name, axis = column[:-2], column[-2:]
             if not name or axis not in ("_u", "_v") or not {f"{name}_u", f"{name}_v"} <= set(columns):
-                raise heading.error("recording.cameras.column_not_one_pair", column=column)
+                raise heading.error(
+                    "recording.cameras.column_not_one_pair",
+                    problem=f"the column '{column}' is not one of a pair",
+                    code="missing_column",
+                    expected="NAME_u and NAME_v for every marker",
+                    remedy="correct the table",
+                )
         names = tuple(dict.fromkeys(column[:-2] for column in columns))
         blocks = list(reader.blocks(heading.columns, heading.split, heading.separator))
     if not blocks:
-        raise heading.error("recording.cameras.no_rows_follow_column")
+        raise heading.error(
+            "recording.cameras.no_rows_follow_column",
+            problem="no rows follow the column names",
+            code="truncated_file",
+            expected="one row per frame",
+            remedy="correct the table",
+        )
     table, lines = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     exact = table[:, 0] if clock == "frame" else table[:, 0] * rate
     near = np.abs(exact - np.round(exact)) <= (1e-6 if clock == "frame" else OFF_GRID)
@@ -266,14 +337,23 @@ def read_digitized(path: Path, rate: float) -> Digitized:
         problem, expected = f"the {clock} is {table[row, 0]:.10g}", "a whole number"
         if clock != "frame":
             expected = f"a multiple of 1/{rate:g} s (rate_hz of the camera file)"
-        raise heading.error("recording.cameras.impossible_cell", lines[row], expected=expected, fault=problem)
+        raise heading.error(
+            "recording.cameras.impossible_cell",
+            lines[row],
+            problem=problem,
+            code="bad_value",
+            expected=expected,
+            remedy="correct the table",
+        )
     frames = np.round(exact).astype(np.int64)
     for row in np.flatnonzero(np.diff(frames) <= 0):
         raise heading.error(
             "recording.cameras.frame_follows_frame",
             lines[row + 1],
-            frames=frames[row + 1],
-            before=frames[row],
+            problem=f"frame {frames[row + 1]} follows frame {frames[row]}",
+            code="time_not_increasing",
+            expected="increasing frames",
+            remedy="correct the table",
         )
     image = table[:, [[heading.columns.index(f"{name}_{axis}") for axis in "uv"] for name in names]]
     for row, column in np.argwhere(np.isnan(image).sum(axis=-1) == 1):
@@ -305,9 +385,21 @@ def _named_rows(path: Path) -> tuple[Heading, tuple[str, ...], Array, NDArray[np
             rows.append(heading.split(line))
             numbers.append(reader.line_number)
     if heading.columns[0] != "name":
-        raise heading.error("recording.cameras.first_column_of_points", columns=heading.columns[0])
+        raise heading.error(
+            "recording.cameras.first_column_of_points",
+            problem=f"the first column is '{heading.columns[0]}'",
+            code="missing_column",
+            expected="name",
+            remedy="correct the table",
+        )
     if not rows:
-        raise heading.error("recording.cameras.no_points")
+        raise heading.error(
+            "recording.cameras.no_points",
+            problem="no rows follow the column names",
+            code="truncated_file",
+            expected="one row per point",
+            remedy="correct the table",
+        )
     names = tuple(row[0] for row in rows)
     for k, name in enumerate(names):
         if not name or name in names[:k]:
@@ -361,16 +453,37 @@ def write_camera_file(
     folder, place = file_path(folder), "write_camera_file"
     control_noise = noise_px if control_noise_px is None else control_noise_px
     if rng is None and (noise_px or control_noise):
-        raise input_error("recording.cameras.noise_needs_generator", where=place)
+        raise input_error(
+            "recording.cameras.noise_needs_generator",
+            where=place,
+            problem="noise needs a generator",
+            code="missing_argument",
+            expected="rng: a numpy.random.Generator",
+            remedy="give rng=numpy.random.default_rng(1)",
+        )
     check_writable(folder, "marker", markers.names, markers.time, markers.position, PIXEL_DECIMALS)
     for text in (name, *markers.names, *(camera.name for camera in cameras)):
         if not text or text != text.strip() or any(letter in text for letter in ',;\t\n\r"\\/#'):
-            raise input_error("recording.cameras.files_cameras_cannot_hold", where=place, text=text)
+            raise input_error(
+                "recording.cameras.files_cameras_cannot_hold",
+                where=place,
+                problem=f"the files of cameras cannot hold the name {text!r}",
+                code="bad_value",
+                expected="a name without separators, quotes, slashes, # and surrounding blanks",
+                remedy="rename it before writing",
+            )
     control_positions = np.asarray(control_points, dtype=np.float64)
     points = [f"P{k}" for k in range(1, len(control_positions) + 1)]
     exact = (markers.time - markers.time[0]) * markers.rate
     if np.abs(exact - np.round(exact)).max() > 0.01:
-        raise input_error("recording.cameras.markers_unevenly_sampled", where=place)
+        raise input_error(
+            "recording.cameras.markers_unevenly_sampled",
+            where=place,
+            problem="the markers are unevenly sampled",
+            code="uneven_sampling",
+            expected="even samples",
+            remedy="resample them",
+        )
     frames = [str(int(frame)) for frame in np.round(exact)]
     _write_csv(
         folder / f"{name}_points.csv",

@@ -166,18 +166,42 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
 def _checked(cameras: Sequence[Camera], image: ArrayLike) -> Array:
     where = "reconstruction"
     if not isinstance(cameras, Sequence) or isinstance(cameras, str):
-        raise input_error("recording.cameras.bad_cameras", where=where, name=type(cameras).__name__)
+        raise input_error(
+            "recording.cameras.bad_cameras",
+            where=where,
+            problem=f"the cameras are a {type(cameras).__name__}",
+            code="bad_type",
+            expected="a list of musclesolve.cameras.Camera",
+        )
     if len(cameras) < FEWEST_VIEWS:
-        raise input_error("recording.cameras.camera_cannot_show_where", where=where, count=len(cameras))
+        raise input_error(
+            "recording.cameras.camera_cannot_show_where",
+            where=where,
+            problem=f"{len(cameras)} camera(s) cannot show where a point is",
+            code="bad_camera",
+            expected="two or more",
+            remedy="add another camera",
+        )
     for k, camera in enumerate(cameras):
         if not isinstance(camera, Camera):
             raise input_error(
-                "recording.cameras.bad_camera", where=where, number=k + 1, name=type(camera).__name__
+                "recording.cameras.bad_camera",
+                where=where,
+                problem=f"camera {k + 1} is a {type(camera).__name__}",
+                code="bad_type",
+                expected="a musclesolve.cameras.Camera",
+                remedy="give calibrate_cameras(...).camera",
             )
     shape = (len(cameras), "frames", "points", 2)
     pixels = check_array(image, "the array of images", shape, finite=False, real=True, where=where)
     if np.isinf(pixels).any():
-        raise input_error("recording.cameras.pixel_infinite", where=where)
+        raise input_error(
+            "recording.cameras.pixel_infinite",
+            where=where,
+            problem="a pixel is infinite",
+            code="not_finite",
+            expected="finite pixels, NaN where a point was not seen",
+        )
     return pixels
 
 
@@ -397,7 +421,14 @@ def read_camera_markers(path: str | Path) -> Markers:
     position = np.where(dropped[..., None], np.nan, solved.position)
     there = np.flatnonzero(np.isfinite(position).any(axis=(1, 2)))
     if there.size < 2:
-        raise input_error("recording.cameras.frame_show_marker", file=recording.path, size=there.size)
+        raise input_error(
+            "recording.cameras.frame_show_marker",
+            file=recording.path,
+            problem=f"{there.size} frame(s) show a marker to two cameras at once",
+            code="bad_camera",
+            expected="markers of the same names in the same frames of two or more cameras",
+            remedy="check offset_frames, the numbers of the frames and the names of the markers",
+        )
     kept = slice(int(there[0]), int(there[-1]) + 1)
     notes = (*calibration_notes(recording.calibrations), *reconstruction_notes(recording, solved, dropped))
     return Markers(

@@ -78,9 +78,10 @@ def examined_mapping(
                     "recording.markers.bad_mapping",
                     "mapping",
                     name,
+                    problem=problem,
+                    code="bad_mapping",
                     expected=expected,
                     remedy=remedy,
-                    fault=problem,
                 )
             )
         else:
@@ -103,7 +104,15 @@ def read_weights(document: Document, name: str, value: Any, table: str = "mappin
     ):
         weights = {marker: float(weight) for marker, weight in stated.items()}
     if not weights:
-        raise document.error("recording.markers.bad_value", table, name, given=_short(value), name=name)
+        raise document.error(
+            "recording.markers.bad_value",
+            table,
+            name,
+            problem=f"the value is {_short(value)}",
+            code="bad_value",
+            expected='a marker name, { midpoint = ["A", "B"] } or { weights = { A = 0.9, B = 0.1 } }',
+            remedy=f'write {name} = "<marker>" with a marker of the files',
+        )
     total = math.fsum(weights.values())
     # Weights that do not sum to one give a point that depends on where the origin of the laboratory is.
     if not abs(total - 1.0) <= 1e-6:
@@ -111,8 +120,10 @@ def read_weights(document: Document, name: str, value: Any, table: str = "mappin
             "recording.markers.weights_sum",
             table,
             name,
+            problem=f"the weights sum to {total:g}",
+            code="bad_value",
+            expected="weights that sum to 1",
             remedy=f"divide each of them by {total:g}" if total > 0.0 else "correct the weights",
-            total=total,
         )
     return weights
 
@@ -144,7 +155,13 @@ def read_clusters(
         names = isinstance(value, list) and all(isinstance(marker, str) and marker for marker in value)
         if not names or len(set(value)) != len(value) or len(value) < 3:
             raise document.error(
-                "recording.markers.bad_marker_value", name_of_table, name, given=_short(value)
+                "recording.markers.bad_marker_value",
+                name_of_table,
+                name,
+                problem=f"the value is {_short(value)}",
+                code="bad_value",
+                expected="a list of three or more different markers",
+                remedy="add a marker to it, or remove the cluster",
             )
     return {name: tuple(value) for name, value in table.items()}
 
@@ -154,7 +171,13 @@ def read_carried(document: Document, table: Mapping[str, Any], clusters: Mapping
     for marker, cluster in table.items():
         if not isinstance(cluster, str) or cluster not in clusters:
             raise document.unknown(
-                "recording.markers.no_cluster", cluster, clusters, "carried", marker, cluster=cluster
+                "recording.markers.no_cluster",
+                cluster,
+                clusters,
+                "carried",
+                marker,
+                problem=f"there is no cluster {cluster!r}",
+                code="unknown_name",
             )
     return dict(table)
 
@@ -187,8 +210,8 @@ def absences(
                     file.names,
                     table,
                     key,
-                    marker=marker,
-                    path=file.path,
+                    problem=f"the marker '{marker}' is not in {file.path}",
+                    code="missing_marker",
                 )
                 errors[table, key] = error
             elif marker in file.repeated:
@@ -221,9 +244,10 @@ def absences(
                     "recording.markers.marker_not_shown",
                     "mapping",
                     landmark,
+                    problem=problem,
+                    code="missing_marker",
                     expected=expected,
                     remedy=remedy,
-                    fault=problem,
                 )
                 errors.setdefault(("mapping", landmark), error)
             else:
@@ -250,11 +274,12 @@ def other_marker_set(
     return document.error(
         "recording.markers.another_marker_set",
         *wanted[absent[0]],
-        count=len(absent),
-        whole=len(wanted),
-        path=walk.path,
-        names=few(absent, 6),
-        there=few(walk.names, 6),
+        problem=f"{len(absent)} of {len(wanted)} markers that the trial file names are not in "
+        f"{walk.path}: {few(absent, 6)}",
+        code="missing_marker",
+        expected=f"these markers; the file has {few(walk.names, 6)}",
+        remedy="it has another marker set: export it with these names, or draft a trial file for it "
+        "with musclesolve init",
     )
 
 
@@ -299,7 +324,14 @@ def joint_errors(
         expected = f"{spines}; or both hip_center and {others}"
         remedy = "map the markers of the pelvis"
         errors.append(
-            document.error("recording.markers.pelvis_not_shown", "mapping", expected=expected, remedy=remedy)
+            document.error(
+                "recording.markers.pelvis_not_shown",
+                "mapping",
+                problem="the pelvis is not shown",
+                code="missing_marker",
+                expected=expected,
+                remedy=remedy,
+            )
         )
     without_static: list[InputError] = []
     for joint, ends in (("knee", "epicondyles"), ("ankle", "malleoli")):

@@ -77,7 +77,16 @@ def read_marker_mapping(
         if (best := best_marker_set(walk)) is not None:
             shown = f"the recording has the markers of {best[1]} of its landmarks"
             remedy = f'add [markers] with set = "{best[0]}": {shown}'
-        wrong = [document.error("recording.markers.markers_no_mapping", "mapping", remedy=remedy)]
+        wrong = [
+            document.error(
+                "recording.markers.markers_no_mapping",
+                "mapping",
+                problem="the markers have no mapping",
+                code="missing_key",
+                expected="[mapping]",
+                remedy=remedy,
+            )
+        ]
     elif not tables["mapping"]:
         wrong = wrong[:1]
     if not (

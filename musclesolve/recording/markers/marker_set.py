@@ -91,9 +91,10 @@ class MarkerNames:
                 raise input_error(
                     "recording.markers.same_markers",
                     file=markers.path,
-                    left=left,
-                    first=left[0],
-                    name=document.path.name,
+                    problem=f"the same markers are there of {' and '.join(map(str, left))}",
+                    code="conflict",
+                    expected="the markers of one person",
+                    remedy=f'add person = "{left[0]}" to [markers] in {document.path.name}',
                 )
         elif persons and self.person not in persons:
             raise document.unknown(
@@ -102,8 +103,8 @@ class MarkerNames:
                 persons,
                 "markers",
                 "person",
-                person=self.person,
-                path=markers.path,
+                problem=f"there are no markers of '{self.person}' in {markers.path}",
+                code="missing_marker",
             )
         return self.renamed(markers)
 
@@ -190,7 +191,14 @@ def find_marker_set(document: Document, name: str) -> MarkerSet:
         raise document.placed(error, "markers", "set") from None
     if not beside:
         raise document.unknown(
-            "recording.markers.no_marker_set", name, sets, "markers", "set", name=name, known=sets
+            "recording.markers.no_marker_set",
+            name,
+            sets,
+            "markers",
+            "set",
+            problem=f"there is no marker set {name!r}",
+            code="unknown_name",
+            expected=f"one of {', '.join(map(str, sets))}, or the path of your own (.toml)",
         )
     file = Document(document.input_file("markers", "set", name))
     check_own_set(file)
@@ -315,17 +323,46 @@ def check_own_set(file: Document) -> None:
     content = file.content
     for key in content:
         if key not in KEYS:
-            raise file.unknown("recording.markers.no_such_key", key, KEYS, key, key=key)
+            raise file.unknown(
+                "recording.markers.no_such_key",
+                key,
+                KEYS,
+                key,
+                problem=f"there is no such key: {key!r}",
+                code="unknown_key",
+            )
     letters = content.get("letters", {"r": "R", "l": "L"})
     right = isinstance(letters, dict) and set(letters) == set(SIDES)
     if not right or not all(isinstance(letter, str) and letter for letter in letters.values()):
-        raise file.error("recording.markers.bad_letters", "letters", letters=as_text(letters))
+        raise file.error(
+            "recording.markers.bad_letters",
+            "letters",
+            problem=f"the value is {as_text(letters)}",
+            code="bad_value",
+            expected='r = "R" and l = "L", or others',
+            remedy="start from a bundled set: musclesolve markers NAME shows one",
+        )
     if letters["r"] == letters["l"]:
-        raise file.error("recording.markers.right_left_one_letter", "letters", "l")
+        raise file.error(
+            "recording.markers.right_left_one_letter",
+            "letters",
+            "l",
+            problem="right and left have one letter",
+            code="conflict",
+            expected="two letters",
+            remedy="correct one of them",
+        )
     sided = _table(file, "sided", content.get("sided", {}))
     for key in sided:
         if key not in TABLES:
-            raise file.unknown("recording.markers.no_such_table", key, TABLES, f"sided.{key}")
+            raise file.unknown(
+                "recording.markers.no_such_table",
+                key,
+                TABLES,
+                f"sided.{key}",
+                problem="there is no such table",
+                code="unknown_key",
+            )
     clusters = {*_table(file, "clusters", content.get("clusters", {}))}
     clusters |= {
         f"{name}_{side}"
@@ -353,10 +390,19 @@ def check_own_set(file: Document) -> None:
                             _stems(sorted(clusters), suffix),
                             table,
                             key,
-                            value=as_text(value),
+                            problem=f"there is no cluster {as_text(value)}",
+                            code="unknown_name",
                         )
                 elif not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
-                    raise file.error("recording.markers.bad_value_in_set", table, key, value=as_text(value))
+                    raise file.error(
+                        "recording.markers.bad_value_in_set",
+                        table,
+                        key,
+                        problem=f"the value is {as_text(value)}",
+                        code="bad_value",
+                        expected="a list of marker names",
+                        remedy="start from a bundled set: musclesolve markers NAME shows one",
+                    )
 
 
 def _stems(names: Iterable[str], suffix: str) -> list[str]:
@@ -365,7 +411,14 @@ def _stems(names: Iterable[str], suffix: str) -> list[str]:
 
 def _table(file: Document, name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise file.error("recording.markers.not_table", name, name=name)
+        raise file.error(
+            "recording.markers.not_table",
+            name,
+            problem="this is not a table",
+            code="bad_value",
+            expected=f"[{name}] and its keys below",
+            remedy="start from a bundled set: musclesolve markers NAME shows one",
+        )
     return value
 
 

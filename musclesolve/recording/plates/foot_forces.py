@@ -86,9 +86,10 @@ def plate_of(
                     "force",
                     role,
                     index,
+                    problem=f"the column '{name}' is not in {table.path}",
+                    code="missing_column",
+                    expected="a column of this file",
                     remedy=suggestion(name, table.names) or f"its columns are {few(table.names, 24)}",
-                    name=name,
-                    path=table.path,
                 )
         check_used(names, "column", table.repeated, table.path)
     table_of = {name: k for k, vectors in enumerate(earlier) for names in vectors.values() for name in names}
@@ -100,16 +101,23 @@ def plate_of(
                 "force",
                 role,
                 index,
-                name=name,
-                path_name=table.path.name,
-                stated=stated,
-                role=role,
+                problem=f"the column '{name}' of {table.path.name} is in the unit of a {stated}",
+                code="bad_units",
+                expected=f"the columns of the {role}",
+                remedy="correct the name of the column here, or its unit in the header of the file",
             )
         # A column of zeros may be used for all components that are not measured.
         if name in table_of and np.nan_to_num(table[name]).any():
             plates = ", for two plates" if table_of[name] != index else ""
             raise document.error(
-                "recording.plates.column_named_twice", "force", role, index, name=name, plates=plates
+                "recording.plates.column_named_twice",
+                "force",
+                role,
+                index,
+                problem=f"the column '{name}' is named twice{plates}",
+                code="conflict",
+                expected="a different column for every component",
+                remedy="correct the name of one of them",
             )
         table_of[name] = index
     vectors = {
@@ -132,7 +140,10 @@ def plate_of(
                 "recording.plates.bad_number",
                 file=table.path,
                 where=_cell(table, row, names[column]),
-                values=values[row, column],
+                problem=f"the number is {values[row, column]:.3g}",
+                code="bad_units",
+                expected="a number that was measured, in newtons and meters",
+                remedy="correct it in the software that exported the file",
             )
     side = SIDES[0] if entry.side == AUTO else entry.side  # of AUTO see `with_feet`
     point, moment = to_center_of_pressure(force, point, moment)
@@ -196,7 +207,13 @@ def plate_gap_error(plate: PlateForce, gap: PlateGap) -> InputError:
     """Return the error of a stretch in which a plate has no numbers."""
     until = f", and up to {gap.last:g} s" if gap.last > gap.first else ""
     return input_error(
-        "recording.plates.number_missing", file=plate.path, where=gap.where, first=gap.first, until=until
+        "recording.plates.number_missing",
+        file=plate.path,
+        where=gap.where,
+        problem=f"a number is missing at {gap.first:g} s{until}",
+        code="missing_samples",
+        expected="a force in every row; its point and moment wherever it is not zero",
+        remedy="fill the gap in the software that exported the file; an unloaded plate has a force of 0",
     )
 
 
@@ -285,7 +302,15 @@ def c3d_forces(
     recordings, notes, left_out, places = read_plates(file, rotation, settings.plates.origin)
     if not recordings:
         key = "forces" if settings.files.forces else "markers"
-        raise document.error("recording.plates.no_force_plates", "files", key, name=file.path.name)
+        raise document.error(
+            "recording.plates.no_force_plates",
+            "files",
+            key,
+            problem=f"{file.path.name} has no force plates",
+            code="bad_plate",
+            expected="ground reaction forces",
+            remedy="name the file of the forces under forces in [files]",
+        )
     feet, threshold = feet_of(walk, mapping), settings.filter.unloaded_below_n
     if walk.path != file.path:
         notes += file.notes
@@ -300,15 +325,24 @@ def c3d_forces(
         plate, name = recording.plate, f"plate {recording.plate.number}"
         if abs(plate.axes[2, 2]) < _LEVEL:
             raise document.error(
-                "recording.plates.not_horizontal", "laboratory", "up", name=name, path_name=file.path.name
+                "recording.plates.not_horizontal",
+                "laboratory",
+                "up",
+                problem=f"{name} of {file.path.name} is not horizontal: its surface is vertical",
+                code="bad_axes",
+                expected="the axis of the files that points up, square to the plates",
+                remedy="look up in the capture software which axis points up",
             )
         if (away := beside_plate(recording)) is not None:
             raise input_error(
                 "recording.plates.center_pressure_lies",
                 file=file.path,
                 where="FORCE_PLATFORM",
-                name=name,
-                away=away,
+                problem=f"the center of pressure of {name} is beside the plate, {away:.3g} m from its middle",
+                code="bad_plate",
+                expected="a center of pressure between CORNERS",
+                remedy="correct CORNERS, ORIGIN, or the unit of the moments (ANALOG:UNITS) in the "
+                "capture software",
             )
     steps = {r.plate.number: contacts(r, walk, feet, threshold) for r in recordings}
     for number, plate in places.items():
@@ -345,19 +379,37 @@ def _named_plates(
     for index, entry in enumerate(settings.force):
         number, side = entry.plate, entry.side
         if side == AUTO:
-            raise document.error("recording.plates.foot_on_plate_c3d", "force", "side", index)
+            raise document.error(
+                "recording.plates.foot_on_plate_c3d",
+                "force",
+                "side",
+                index,
+                problem="the foot on a plate of a C3D file is to be found",
+                code="conflict",
+                expected="no [[force]] at all",
+                remedy="leave out all [[force]]: the contacts decide then",
+            )
         if number is None or number not in steps:
             raise document.error(
                 "recording.plates.no_plate",
                 "force",
                 "plate",
                 index,
-                number=number,
-                name=recordings[0].path.name,
-                count=max(steps),
+                problem=f"there is no plate {number} in {recordings[0].path.name}",
+                code="bad_value",
+                expected=f"a number from 1 to {max(steps)}",
+                remedy="correct the number, or leave out all [[force]]",
             )
         if number in used:
-            raise document.error("recording.plates.plate_named_twice", "force", "plate", index, number=number)
+            raise document.error(
+                "recording.plates.plate_named_twice",
+                "force",
+                "plate",
+                index,
+                problem=f"plate {number} is named twice",
+                code="conflict",
+                remedy="leave out all [[force]] where both feet step on one plate",
+            )
         used.append(number)
         (recording,) = (each for each in recordings if each.plate.number == number)
         significant = [step for step in steps[number] if step.significant]
@@ -371,10 +423,10 @@ def _named_plates(
                 "force",
                 "side",
                 index,
-                side_names=SIDE_NAMES[other],
-                others=of_other_foot[0],
-                side=SIDE_NAMES[side],
-                other=other,
+                problem=f"the {SIDE_NAMES[other]} foot stands on {of_other_foot[0]}",
+                code="conflict",
+                expected=f"only the {SIDE_NAMES[side]} foot on this plate, in the time range",
+                remedy=f'leave out all [[force]]: the contacts decide then; or side = "{other}"',
             )
         under = np.ones(recording.time.size, bool)
         for step in significant if finds_range(settings) else ():
@@ -404,11 +456,25 @@ def _assigned_plates(
     for step in significant:
         if step.side is None and _in_range(settings, step):
             raise input_error(
-                "recording.plates.not_clear_foot_force", file=path, where=step, reason=step.reason
+                "recording.plates.not_clear_foot_force",
+                file=path,
+                where=step,
+                problem=f"it is not clear which foot the force is on: {step.reason}",
+                code="unassigned_plate",
+                expected="one foot on a plate at a time, seen by the markers of heel and toe",
+                remedy="choose a range without this contact ([time]), or name plates and feet in [[force]]",
             )
     forces = tuple(force for r in recordings for force in on_feet(r, steps[r.plate.number]))
     if not forces:
-        raise input_error("recording.plates.no_foot_stands", file=path, where="FORCE_PLATFORM")
+        raise input_error(
+            "recording.plates.no_foot_stands",
+            file=path,
+            where="FORCE_PLATFORM",
+            problem="no foot stands on a plate",
+            code="unassigned_plate",
+            expected="a step on a plate",
+            remedy="choose another recording, or other forces in [files]",
+        )
     notes = [
         f"The {SIDE_NAMES[side]} foot was found on {places}."
         for side in SIDES
@@ -497,9 +563,10 @@ def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -
                 "recording.plates.plate_not_assigned",
                 file=recording.path,
                 where=str(steps[0]),
+                problem=problem,
+                code="unassigned_plate",
                 expected=expected,
                 remedy=remedy,
-                fault=problem,
             )
 
 

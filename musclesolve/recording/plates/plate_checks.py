@@ -143,17 +143,19 @@ def _error(fault: PlateFault, plate: PlateForce, index: int, document: Document)
             "force",
             key,
             index,
+            problem=problem,
+            code="bad_forces",
             expected=expected,
             remedy=remedy,
-            fault=problem,
         )
     return input_error(
         "recording.plates.impossible_forces_of_plate",
         file=plate.path,
+        where=f"plate {plate.number}",
+        problem=problem,
+        code="bad_forces",
         expected=expected,
         remedy=on_plate or remedy,
-        fault=problem,
-        number=plate.number,
     )
 
 

@@ -39,7 +39,15 @@ def corrected_plates(
     for key, values in by_plate.items():
         for name in values:
             if name not in texts:
-                raise document.unknown("recording.plates.no_such_plate", name, texts, "plates", key)
+                raise document.unknown(
+                    "recording.plates.no_such_plate",
+                    name,
+                    texts,
+                    "plates",
+                    key,
+                    problem="there is no such plate",
+                    code="unknown_name",
+                )
     shift, gain, zero = by_plate.values()
     corrected = []
     for number, plate in zip(map(str, numbers), forces, strict=True):

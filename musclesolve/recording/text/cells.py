@@ -130,7 +130,13 @@ def factor(
     size = size_of(unit)
     if size is None:
         raise input_error(
-            "recording.text.unit_unknown_unit", file=path, unit=unit, known=known, line=line, cell=cell
+            "recording.text.unit_unknown_unit",
+            file=path,
+            where=f"line {line}, '{cell}'",
+            problem=f"the unit '{unit}'",
+            code="unknown_unit",
+            expected=f"one of {known}",
+            remedy="write the unit that the numbers are in",
         )
     return size
 
@@ -153,7 +159,14 @@ def blocks_of(
     if section:
         rows = rows[: section_end(rows)]
     if not any(line.strip() for line in rows):
-        raise input_error("recording.text.nothing_follows_header", file=reader.path)
+        raise input_error(
+            "recording.text.nothing_follows_header",
+            file=reader.path,
+            problem="nothing follows the header",
+            code="truncated_file",
+            expected="one row per frame",
+            remedy="export the file again",
+        )
     commas = separator != "," and any("," in line for line in rows)
     decimal = "," if commas and not any("." in line for line in rows) else "."
     split, width = partial(cells_of, separator=separator), len(named_columns(titles))
@@ -162,7 +175,13 @@ def blocks_of(
     ):
         if len(beyond := np.argwhere(~np.isnan(values[:, width:]))):
             raise input_error(
-                "recording.text.number_stands_beyond_last", file=reader.path, where=lines[beyond[0, 0]]
+                "recording.text.number_stands_beyond_last",
+                file=reader.path,
+                where=lines[beyond[0, 0]],
+                problem="there is a number beyond the last named column",
+                code="bad_format",
+                expected="a name over every number",
+                remedy="export the file again",
             )
         yield values, lines
 
@@ -175,7 +194,13 @@ def rate_in(cell: str, path: Path, line: int) -> float:
         rate = 0.0
     if not 0.0 < rate < np.inf:
         raise input_error(
-            "recording.text.bad_rate", file=path, where=line, remedy=EXPORT_AGAIN, rate_cell=cell
+            "recording.text.bad_rate",
+            file=path,
+            where=line,
+            problem=f"the rate is '{cell}'",
+            code="bad_number",
+            expected="frames a second",
+            remedy=EXPORT_AGAIN,
         )
     return rate
 
@@ -233,4 +258,12 @@ def free_moments(values: Array, roles: Sequence[str]) -> int:
 
 def no_unit(marker: str, path: Path, line: int) -> InputError:
     """Return the error of a header without a unit of length."""
-    return input_error("recording.text.header_not_say", file=path, where=line, marker=marker)
+    return input_error(
+        "recording.text.header_not_say",
+        file=path,
+        where=line,
+        problem="the header does not state the unit of length of the numbers",
+        code="unknown_unit",
+        expected="mm, cm or m in brackets behind the names of the columns",
+        remedy=f"write {marker}_x [mm] where the numbers are millimeters, [m] where they are meters",
+    )

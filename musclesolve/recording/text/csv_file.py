@@ -108,7 +108,14 @@ def read_csv_forces(path: str | Path) -> Table:
     first, *others = tables
     for other in others:
         if not np.array_equal(other.time, first.time):
-            raise input_error("recording.text.plates_of_qualisys", file=other.path, first=first.path.name)
+            raise input_error(
+                "recording.text.plates_of_qualisys",
+                file=other.path,
+                problem=f"this plate was sampled at other times than the one in {first.path.name}",
+                code="conflict",
+                expected="plates of one recording",
+                remedy="export all plates of the recording again",
+            )
     if not others:
         return first
     return replace(
@@ -213,7 +220,15 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
             continue
         match = _COORDINATE.fullmatch(name)
         if match is None:
-            raise input_error("recording.text.column_no_coordinate_marker", file=path, where=line, cell=cell)
+            raise input_error(
+                "recording.text.column_no_coordinate_marker",
+                file=path,
+                where=line,
+                problem=f"the column '{cell}' is no coordinate of a marker",
+                code="bad_format",
+                expected="NAME_x, NAME_y and NAME_z for every marker, with the unit: RASI_x [mm]",
+                remedy="rename or remove the column",
+            )
         axes, axis = axes_of.setdefault(match["marker"], {}), match["axis"].lower()
         every.setdefault((match["marker"], axis), []).append((k, unit or match["unit"]))
         if axis in axes:

@@ -58,7 +58,15 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
     placed = [(k, name) for k, name in expected if name not in known]
     columns, repeated = distinct_names([*seen, *placed], f"line {reader.line_number}, columns")
     if not columns:
-        raise input_error("recording.text.no_markers_of_motive", file=path, where=reader.line_number)
+        raise input_error(
+            "recording.text.no_markers_of_motive",
+            file=path,
+            where=reader.line_number,
+            problem="the export holds no positions of markers",
+            code="missing_marker",
+            expected="columns of the type Marker",
+            remedy="export the take again, with Markers, or Rigid Body Markers, among its options",
+        )
     note = (
         f"{len(placed)} markers of {path.name} are where Motive expects them on its rigid bodies or skeletons; they "
         "were not exported as seen."

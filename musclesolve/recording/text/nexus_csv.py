@@ -54,8 +54,14 @@ class _Section:
         while line is not None and _title(line) != title:
             line = reader.line()
         if line is None:
+            section = title.capitalize()
             raise input_error(
-                "recording.text.no_section", file=reader.path, section=title.capitalize(), first=first
+                "recording.text.no_section",
+                file=reader.path,
+                problem=f"the export has no section {section}; it begins with {first}",
+                code="bad_format",
+                expected=f"a section {section}",
+                remedy=f"export the trial again, with its {section}",
             )
         rate_line, names, axes, units = (reader.line() or "" for _ in range(4))
         self.separator, self.line = separator_of(axes), reader.line_number - 1
@@ -80,12 +86,15 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
     )
     for k in named:
         if [axis.casefold() for axis in section.axes[k : k + 3]] != ["x", "y", "z"]:
+            axes = ", ".join(section.axes[k : k + 3]) or "nothing"
             raise input_error(
                 "recording.text.under_marker_stands",
                 file=path,
                 where=section.line,
-                second=section.names[k],
-                axes=", ".join(section.axes[k : k + 3]) or "nothing",
+                problem=f"the columns of the marker '{section.names[k]}' are {axes}",
+                code="bad_format",
+                expected="X, Y, Z under every marker and nothing else",
+                remedy="export the trajectories alone, without velocities and accelerations",
             )
     triples, units = [[first, first + 1, first + 2] for first in firsts.values()], section.units
     if not triples or not all(k < len(units) and units[k] for triple in triples for k in triple):
@@ -97,7 +106,15 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
     markers = {j for k in named for j in range(k, k + 3)}
     for k, axis in enumerate(section.axes[2:], start=2):
         if axis and k not in markers and not axis.endswith("'"):
-            raise input_error("recording.text.column_belongs", file=path, where=section.line, extra=axis)
+            raise input_error(
+                "recording.text.column_belongs",
+                file=path,
+                where=section.line,
+                problem=f"the column '{axis}' belongs to no marker",
+                code="bad_format",
+                expected="X, Y, Z under every marker and nothing else",
+                remedy="export the trajectories alone, without velocities and accelerations",
+            )
     # The first column counts frames from one.
     return Coordinates(
         section.titles,

@@ -107,7 +107,15 @@ def repeated_name(kind: str, name: str, where: object, path: Path) -> InputError
     if isinstance(where, str):
         places = [f"'{place}'" for place in by_place(name, where)]
         how = f"name the one that is meant by its place: {few(places)}"
-    return input_error("recording.text.stands_twice", file=path, where=where, kind=kind, name=name, how=how)
+    return input_error(
+        "recording.text.stands_twice",
+        file=path,
+        where=where,
+        problem=f"the {kind} '{name}' occurs twice",
+        code="duplicate_name",
+        expected=f"every {kind} that is used once",
+        remedy=how,
+    )
 
 
 def check_unique(names: Sequence[str], kind: str, path: Path, line: int) -> None:
@@ -157,18 +165,35 @@ def checked_times(
     Refuses missing or decreasing times with their line (T,); `stated_hz` is the rate of the header.
     """
     if printed.size < 2:
-        raise input_error("recording.text.row_data", file=path, size=printed.size)
+        raise input_error(
+            "recording.text.row_data",
+            file=path,
+            problem=f"{printed.size} row(s) of data",
+            code="too_few_frames",
+            expected="at least two",
+            remedy="export the file again",
+        )
     grid = even_grid(printed, stated_hz)
     if grid is None:
         for k in np.flatnonzero(np.isnan(printed)):
-            raise input_error("recording.text.time_missing", file=path, where=lines[k])
+            raise input_error(
+                "recording.text.time_missing",
+                file=path,
+                where=lines[k],
+                problem="the time is missing",
+                code="missing_samples",
+                expected="a time in seconds",
+                remedy="export the file again",
+            )
         for k in np.flatnonzero(np.diff(printed) <= 0):
             raise input_error(
                 "recording.text.time_goes",
                 file=path,
                 where=lines[k + 1],
-                printed=printed[k],
-                next_printed=printed[k + 1],
+                problem=f"the time goes from {printed[k]:g} s to {printed[k + 1]:g} s",
+                code="time_not_increasing",
+                expected="times that increase from row to row",
+                remedy="export the file again, with more decimals of the time if two rows have the same",
             )
         return printed, ()
     moved = float(np.abs(grid.time - printed).max())
@@ -438,7 +463,14 @@ class RowReader:
                 with opening(self.path):
                     piece = self._stream.read(PIECE)
             except (EOFError, zlib.error) as reason:
-                raise input_error("recording.text.packed_cut_off", file=self.path, reason=reason) from None
+                raise input_error(
+                    "recording.text.packed_cut_off",
+                    file=self.path,
+                    problem=f"the compressed file cannot be unpacked ({reason})",
+                    code="truncated_file",
+                    expected="a complete file of gzip",
+                    remedy="copy the file again, or unpack it and name what is in it",
+                ) from None
             if self._wide:
                 piece = piece.encode("utf-8", "replace").decode("latin-1")
             if not piece:
@@ -449,11 +481,24 @@ class RowReader:
                 raise binary_file(self.path)
             self._read += len(piece)
             if self._packed and self._read > RECORDING:
-                raise input_error("recording.text.packed_too_large", file=self.path, most=RECORDING >> 20)
+                most = RECORDING >> 20
+                raise input_error(
+                    "recording.text.packed_too_large",
+                    file=self.path,
+                    problem=f"the compressed file holds more than {most} MiB",
+                    code="unreadable_file",
+                    expected=f"at most {most} MiB of text",
+                    remedy="check whether this is the right file",
+                )
             *lines, self._rest = (self._rest + piece).split("\n")
             if len(self._rest) > LONGEST_LINE:
                 raise input_error(
-                    "recording.text.line_more_characters", file=self.path, longest_line=LONGEST_LINE
+                    "recording.text.line_more_characters",
+                    file=self.path,
+                    problem=f"a line of more than {LONGEST_LINE} characters",
+                    code="bad_format",
+                    expected="a text file (TRC, MOT, STO, CSV or TOML)",
+                    remedy="the line ends are lost; export the file again",
                 )
         return lines
 
@@ -629,11 +674,23 @@ def number_table(
         if cells and cells[0][:1].isalpha() and cells[0].casefold() not in _NO_NUMBERS and not any(cells[1:]):
             # Capture software exports several tables into one file.
             raise input_error(
-                "recording.text.after_rows_numbers_another", file=path, where=line, cells=_short(cells[0])
+                "recording.text.after_rows_numbers_another",
+                file=path,
+                where=line,
+                problem=f"after the rows of numbers another table begins, '{_short(cells[0])}'",
+                code="bad_format",
+                expected="one table in a file",
+                remedy="export the trajectories, or the forces, alone; or remove this line and all below it",
             )
         if len(cells) != len(names):
             raise input_error(
-                "recording.text.cells_in_row", file=path, where=line, count=len(cells), names_count=len(names)
+                "recording.text.cells_in_row",
+                file=path,
+                where=line,
+                problem=f"{len(cells)} cells in this row",
+                code="truncated_file",
+                expected=f"{len(names)} cells, one for each column name",
+                remedy="the row is cut short, or has cells too many (decimal commas?); export the file again",
             )
         values[k] = [
             _number(cell, decimal, path, line, name) for cell, name in zip(cells, names, strict=True)
@@ -657,11 +714,11 @@ def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
     raise input_error(
         "recording.text.not_number",
         file=path,
+        where=f"line {line}, column '{name}'",
+        problem=f"{_short(cell)!r} is not a number",
+        code="not_numbers",
         expected=expected,
         remedy=remedy,
-        cell=_short(cell),
-        line=line,
-        name=name,
     )
 
 
@@ -677,9 +734,9 @@ def check_measured(values: Array, lines: NDArray[np.int64], names: Sequence[str]
         raise input_error(
             "recording.text.number_not_finite",
             file=path,
+            where=f"line {lines[row]}, column '{names[column]}'",
+            problem=f"the number is {values[row, column]:g}",
+            code="not_finite",
+            expected=f"a number of at most {LARGEST:g}",
             remedy=_CORRECT_CELL,
-            values=values[row, column],
-            largest=LARGEST,
-            lines=lines[row],
-            names=names[column],
         )

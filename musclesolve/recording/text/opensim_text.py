@@ -90,11 +90,21 @@ def read_trc(path: str | Path) -> Markers:
                 "recording.text.marker_names_nummarkers",
                 file=path,
                 where=_NAME_LINE,
-                count=len(names),
-                header=header["NumMarkers"],
+                problem=f"{len(names)} marker names, but NumMarkers is {header['NumMarkers']:g}",
+                code="bad_format",
+                expected="the number of names in the header",
+                remedy="correct NumMarkers in line 3 or the names, or export the file again",
             )
         if not names:
-            raise input_error("recording.text.no_markers_in_file", file=path, where=_NAME_LINE)
+            raise input_error(
+                "recording.text.no_markers_in_file",
+                file=path,
+                where=_NAME_LINE,
+                problem="the file has no markers",
+                code="missing_marker",
+                expected="at least one",
+                remedy="export the file again",
+            )
         columns, repeated = distinct_names(
             [(2 + 3 * k, name) for k, name in enumerate(names)], f"line {_NAME_LINE}, columns"
         )
@@ -121,7 +131,13 @@ def read_trc(path: str | Path) -> Markers:
     )
     if abs(markers.rate - rate) > RATE_TOLERANCE * rate:
         raise input_error(
-            "recording.text.datarate_hz_time_column", file=path, where=3, rate=rate, markers_rate=markers.rate
+            "recording.text.datarate_hz_time_column",
+            file=path,
+            where=3,
+            problem=f"DataRate is {rate:g} Hz, but the Time column has {markers.rate:g} rows a second",
+            code="bad_units",
+            expected="one rate in both",
+            remedy="find out which one is right and correct the other",
         )
     return markers
 
@@ -147,15 +163,38 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
     """
     lines = [line for line in (reader.line() for _ in range(_NAME_LINE - 1)) if line is not None]
     if not lines[0].lstrip().startswith("PathFileType"):
-        raise input_error("recording.text.not_trc_file", file=path, where=1)
+        raise input_error(
+            "recording.text.not_trc_file",
+            file=path,
+            where=1,
+            problem="this is not a TRC file",
+            code="bad_format",
+            expected="a first line that begins with PathFileType",
+            remedy="export the markers as TRC, or name the TRC file",
+        )
     filled = len([line for line in lines if line.strip()])
     if len(lines) < _NAME_LINE - 1 or not any(line.strip() for line in lines[1:]):
-        raise input_error("recording.text.file_ends_after_lines", file=path, filled=filled)
+        raise input_error(
+            "recording.text.file_ends_after_lines",
+            file=path,
+            problem=f"the file ends after {filled} lines",
+            code="truncated_file",
+            expected="five header lines and rows",
+            remedy="export the file again",
+        )
     fields = dict(zip(lines[1].split(), lines[2].split(), strict=False))
     values: dict[str, float] = {}
     for name in ("DataRate", "NumFrames", "NumMarkers"):
         if name not in fields:
-            raise input_error("recording.text.bad_header", file=path, where="lines 2 and 3", name=name)
+            raise input_error(
+                "recording.text.bad_header",
+                file=path,
+                where="lines 2 and 3",
+                problem=f"the header has no {name}",
+                code="bad_format",
+                expected=f"{name} in line 2, its value in line 3",
+                remedy="export the file again",
+            )
         try:
             values[name] = float(fields[name])
         except ValueError:
@@ -163,9 +202,10 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
                 "recording.text.bad_header_value",
                 file=path,
                 where=3,
+                problem=f"{name} is '{fields[name]}'",
+                code="bad_format",
+                expected="a number",
                 remedy=decimal_point(fields[name]) or EXPORT_AGAIN,
-                name=name,
-                fields=fields[name],
             ) from None
     unit = fields.get("Units", "")
     meters = meters_in(unit)
@@ -195,10 +235,24 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
     written = check_real_array(markers.position, "position", "numbers [m]") / METERS[units]
     path = check_writable(path, "marker", markers.names, times, written, decimals)
     if not markers.names:
-        raise input_error("recording.text.no_markers_to_write", file=path)
+        raise input_error(
+            "recording.text.no_markers_to_write",
+            file=path,
+            problem="there are no markers to write",
+            code="missing_marker",
+            expected="one or more",
+            remedy="add a marker",
+        )
     for name in markers.names:
         if not name.strip() or name != name.strip() or any(letter in name for letter in "\t\n\r\0"):
-            raise input_error("recording.text.trc_file_cannot_hold", file=path, name=name)
+            raise input_error(
+                "recording.text.trc_file_cannot_hold",
+                file=path,
+                problem=f"a TRC file cannot hold the marker name {name!r}",
+                code="bad_value",
+                expected="a name without tabs, line ends and outer blanks",
+                remedy="rename the marker before writing",
+            )
     frames, count, rate = times.size, len(markers.names), f"{_stated_rate(times):.6f}"
     header = [
         f"PathFileType\t4\t(X/Y/Z)\t{path.name}",
@@ -259,16 +313,45 @@ def read_mot(path: str | Path) -> Table:
         header = _mot_header(reader, path)
         end, line = reader.line_number, reader.filled_line()
         if line is None:
-            raise input_error("recording.text.no_rows", file=path, where=end)
+            raise input_error(
+                "recording.text.no_rows",
+                file=path,
+                where=end,
+                problem="nothing follows the header",
+                code="truncated_file",
+                expected="column names and rows",
+                remedy="export the file again",
+            )
         names, number = [cell for cell in split_cells(line) if cell], reader.line_number
         if names[0].casefold() != "time":
-            raise input_error("recording.text.first_column", file=path, where=number, names=names[0])
+            raise input_error(
+                "recording.text.first_column",
+                file=path,
+                where=number,
+                problem=f"the first column is '{names[0]}'",
+                code="missing_column",
+                expected="time",
+                remedy="export the time as the first column, and name it time",
+            )
         check_unique([name for name in names if name.casefold() == "time"], "column", path, number)
         if len(names) < 2:
-            raise input_error("recording.text.file_no_column_time", file=path, where=number)
+            raise input_error(
+                "recording.text.file_no_column_time",
+                file=path,
+                where=number,
+                problem="the file has no column but the time",
+                code="missing_column",
+                expected="one or more",
+                remedy="export the file again",
+            )
         if (stated := _stated_count(header, _COLUMNS)) not in ("", str(len(names))):
             raise input_error(
-                "recording.text.column_names", file=path, count=len(names), columns=_COLUMNS[0], stated=stated
+                "recording.text.column_names",
+                file=path,
+                problem=f"{len(names)} column names, but {_COLUMNS[0]} is {stated}",
+                code="truncated_file",
+                expected="the number in the header",
+                remedy="the header is of another file; export the file again",
             )
         columns, repeated = distinct_names(list(enumerate(names))[1:], f"line {number}, columns")
         indices = slice(1, None) if not repeated else list(columns.values())
@@ -284,7 +367,14 @@ def read_mot(path: str | Path) -> Table:
         )
     degrees = header["indegrees"].casefold() if "indegrees" in header else None
     if degrees not in (None, "yes", "no"):
-        raise input_error("recording.text.bad_indegrees", file=path, degrees=degrees)
+        raise input_error(
+            "recording.text.bad_indegrees",
+            file=path,
+            problem=f"inDegrees is '{degrees}'",
+            code="bad_format",
+            expected="yes or no",
+            remedy="write inDegrees=no for forces",
+        )
     in_degrees = None if degrees is None else degrees == "yes"
     rest = lines, (), notes, repeated, warning, reader.sha256
     return Table(time, tuple(columns), values, in_degrees, path, *rest)
@@ -312,7 +402,14 @@ def _mot_header(reader: RowReader, path: Path) -> dict[str, str]:
         if not separator:
             name, _, value = line.strip().partition(" ")
         fields[name.strip().casefold()] = value.strip()
-    raise input_error("recording.text.header_not_end", file=path)
+    raise input_error(
+        "recording.text.header_not_end",
+        file=path,
+        problem="the header does not end",
+        code="bad_format",
+        expected="a line endheader",
+        remedy="name a MOT or STO file, or export the file again",
+    )
 
 
 def _stated_count(header: dict[str, str], keys: tuple[str, str]) -> str:
@@ -361,7 +458,14 @@ def mot_text(
     )
     path = check_writable(path, "column", table.names, time, values, digits)
     if bad := [name for name in table.names if name == "time" or name.split() != [name] or "\0" in name]:
-        raise input_error("recording.text.mot_file_cannot_hold", file=path, bad=bad[0])
+        raise input_error(
+            "recording.text.mot_file_cannot_hold",
+            file=path,
+            problem=f"a MOT file cannot hold the column name {bad[0]!r}",
+            code="bad_value",
+            expected="no blanks, and not time",
+            remedy="rename the column",
+        )
     header = [
         title or path.stem,
         "version=1",
@@ -527,32 +631,58 @@ def check_writable(
     path = file_path(path)
     if not isinstance(decimals, int) or isinstance(decimals, bool) or not 0 <= decimals <= MOST_DECIMALS:
         raise input_error(
-            "recording.text.bad_decimals", file=path, decimals=as_text(decimals), most_decimals=MOST_DECIMALS
+            "recording.text.bad_decimals",
+            file=path,
+            problem=f"{as_text(decimals)} decimals",
+            code="bad_number",
+            expected=f"a whole number from 0 to {MOST_DECIMALS}",
+            remedy="write decimals=6",
         )
     if time.ndim != 1 or time.size < 2:
-        raise input_error("recording.text.frame_no_rate", file=path, size=time.size)
+        raise input_error(
+            "recording.text.frame_no_rate",
+            file=path,
+            problem=f"{time.size} frame(s) have no rate to write",
+            code="too_few_frames",
+            expected="at least two",
+            remedy="write more frames",
+        )
     if values.shape[:2] != (time.size, len(names)):
         raise input_error(
             "recording.text.frames_names_for_values",
             file=path,
-            size=time.size,
-            count=len(names),
-            shape=values.shape,
-            kind=kind,
+            problem=f"{time.size} frames and {len(names)} names for values of the shape {values.shape}",
+            code="bad_shape",
+            expected=f"as many rows as frames, and one {kind} for every name",
+            remedy="give matching names and times",
         )
     for name in distinct_names(enumerate(names))[1]:
-        raise input_error("recording.text.written_name_twice", file=path, kind=kind, name=name)
+        raise input_error(
+            "recording.text.written_name_twice",
+            file=path,
+            problem=f"the {kind} '{name}' occurs twice",
+            code="duplicate_name",
+            expected=f"every {kind} once",
+            remedy="rename one of them",
+        )
     if not (np.abs(time) <= LARGEST).all() or (np.diff(time) <= 0.0).any():
-        raise input_error("recording.text.times_not_increase", file=path)
+        raise input_error(
+            "recording.text.times_not_increase",
+            file=path,
+            problem="the times do not increase from frame to frame",
+            code="time_not_increasing",
+            expected="finite, increasing times",
+            remedy="sort the frames",
+        )
     beyond = np.abs(values) > LARGEST
     if beyond.any():
         row, column = np.argwhere(beyond)[0, :2]
         raise input_error(
             "recording.text.value_not_finite",
             file=path,
-            names=names[column],
-            values=values[beyond][0],
-            time=time[row],
-            largest=LARGEST,
+            problem=f"'{names[column]}' has the value {values[beyond][0]:g} at {time[row]:g} s",
+            code="not_finite",
+            expected=f"numbers of at most {LARGEST:g}, or nan where nothing was measured",
+            remedy="correct the value before writing",
         )
     return path

@@ -43,7 +43,14 @@ TEXT = "a text file (TRC, MOT, STO, CSV or TOML)"
 def file_path(path: object, where: str | None = None) -> Path:
     """Return the path for a text or a path; where: the argument or function, for the message."""
     if not isinstance(path, str | Path):
-        raise input_error("recording.text.not_path", where=where, path=as_text(path))
+        raise input_error(
+            "recording.text.not_path",
+            where=where,
+            problem=f"{as_text(path)} is not a path",
+            code="bad_type",
+            expected="the path of a file",
+            remedy="give its name as text",
+        )
     return Path(path)
 
 
@@ -78,7 +85,12 @@ def writing(path: Path) -> Iterator[None]:
         if fault := _no_place(path):
             raise fault from None
         raise input_error(
-            "recording.text.file_cannot_written", file=path, reason=reason.strerror or reason
+            "recording.text.file_cannot_written",
+            file=path,
+            problem=f"the file cannot be written ({reason.strerror or reason})",
+            code="not_writable",
+            expected="a place where you may write",
+            remedy="name another file, or make room for it",
         ) from None
 
 
@@ -92,7 +104,12 @@ def _no_place(path: Path) -> InputError | None:
     else:
         return None
     return input_error(
-        "recording.text.no_place_to_write", file=path, expected=expected, remedy=remedy, fault=problem
+        "recording.text.no_place_to_write",
+        file=path,
+        problem=problem,
+        code="not_writable",
+        expected=expected,
+        remedy=remedy,
     )
 
 
@@ -109,16 +126,22 @@ def check_place(path: str | Path, what: str, *suffixes: str, table: str | None =
         raise input_error(
             "recording.text.file_not_end",
             file=path,
-            what=what,
-            suffix=path.suffix,
-            suffixes=suffixes,
-            stem=path.stem or "name",
-            first=suffixes[0],
+            problem=f"a file of {what} does not end in '{path.suffix}'",
+            code="bad_format",
+            expected=f"a name that ends in {', '.join(map(str, suffixes))}",
+            remedy=f"-o {path.stem or 'name'}{suffixes[0]}",
         )
     if fault := _no_place(path):
         raise fault
     if table is not None and path.exists() and stated_table(path, table) is None:
-        raise input_error("recording.text.not_file_would_lost", file=path, what=what)
+        raise input_error(
+            "recording.text.not_file_would_lost",
+            file=path,
+            problem=f"this is not a file of {what}; it would be replaced",
+            code="occupied_folder",
+            expected="a new file, or one of the same kind",
+            remedy="choose another name",
+        )
 
 
 def stated_table(path: Path, name: str) -> dict[str, Any] | None:
@@ -141,16 +164,30 @@ def opening(path: Path) -> Iterator[None]:
         raise input_error(
             "recording.text.unsuitable_file",
             file=path,
+            problem=reason.problem,
+            code="unreadable_file",
             expected=reason.expected,
             remedy=reason.remedy,
-            reason_problem=reason.problem,
         ) from None
     except OSError as reason:
-        raise input_error("recording.text.file_cannot_read", file=path, reason=reason.strerror) from None
+        raise input_error(
+            "recording.text.file_cannot_read",
+            file=path,
+            problem=f"the file cannot be read ({reason.strerror})",
+            code="unreadable_file",
+            expected="a file that you may read",
+            remedy="copy it elsewhere",
+        ) from None
     except InputError:
         raise
     except ValueError:
-        raise input_error("recording.text.not_file_name", path=str(path)) from None
+        raise input_error(
+            "recording.text.not_file_name",
+            problem=f"{str(path)!r} is not a file name",
+            code="missing_file",
+            expected="a file name",
+            remedy="check the name",
+        ) from None
 
 
 def open_input(path: Path, most: int = RECORDING) -> BufferedReader:
@@ -243,13 +280,34 @@ def binary_file(path: Path) -> InputError:
     with open_input(path) as stream:
         start = stream.read(2)
     if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return input_error("recording.text.text_utf", file=path)
-    return input_error("recording.text.binary_file", file=path)
+        return input_error(
+            "recording.text.text_utf",
+            file=path,
+            problem="the text is UTF-16",
+            code="bad_encoding",
+            expected="UTF-8",
+            remedy="save it again as UTF-8",
+        )
+    return input_error(
+        "recording.text.binary_file",
+        file=path,
+        problem="this is a binary file",
+        code="bad_format",
+        expected="a text file (TRC, MOT, STO, CSV or TOML)",
+        remedy="export it as text, or name another file",
+    )
 
 
 def empty_file(path: Path, remedy: str = EXPORT_AGAIN) -> InputError:
     """Return the error of a file without content."""
-    return input_error("recording.text.file_empty", file=path, remedy=remedy)
+    return input_error(
+        "recording.text.file_empty",
+        file=path,
+        problem="the file is empty",
+        code="truncated_file",
+        expected="a text file (TRC, MOT, STO, CSV or TOML)",
+        remedy=remedy,
+    )
 
 
 def no_file(path: Path) -> InputError:
@@ -273,7 +331,12 @@ def no_file(path: Path) -> InputError:
             present = sorted(name for name in os.listdir(folder) if Path(name).suffix.casefold() in kinds)
             remedy = suggestion(path.name, present) or remedy
     return input_error(
-        "recording.text.no_such_file", file=path, expected=expected, remedy=remedy, fault=problem
+        "recording.text.no_such_file",
+        file=path,
+        problem=problem,
+        code="missing_file",
+        expected=expected,
+        remedy=remedy,
     )
 
 
@@ -304,7 +367,14 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
         name = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]
         lock = Lock.acquire(path.with_name(f"{HIDDEN}{name}{PART}"))
         if lock is None:
-            raise input_error("recording.text.another_run_writing_file", file=path)
+            raise input_error(
+                "recording.text.another_run_writing_file",
+                file=path,
+                problem="another run is writing this file",
+                code="busy",
+                expected="one run at a time",
+                remedy="wait until it has ended, or name another file",
+            )
         with lock as part:
             os.ftruncate(part.number, 0)  # left by a killed run
             with os.fdopen(part.number, "w", encoding="utf-8", newline="\n", closefd=False) as stream:

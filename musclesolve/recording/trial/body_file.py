@@ -58,10 +58,10 @@ def read_body(document: Document, subject: SubjectSettings) -> SubjectBody | Non
             "recording.trial.conflict_key",
             "subject",
             "body",
-            key=key,
-            trial=trial,
-            body=body,
-            name=file.path.name,
+            problem=f"{key} is {trial}, and {body} in {file.path.name}",
+            code="conflict",
+            expected="the subject of the calibrated body: mass, stature, sex and shoes as in the calibration",
+            remedy="name the body of this subject, or calibrate it again: musclesolve calibrate-body",
         )
     shifts = {name: shift for name, shift in settings.center_shift_mm.stated.items()}
     return SubjectBody(

@@ -41,13 +41,35 @@ def read_emg(
     if stated.file is not None:
         path = document.input_file("emg", "file", stated.file)
     elif not is_c3d(markers):
-        raise document.error("recording.trial.file_missing", "emg")
+        raise document.error(
+            "recording.trial.file_missing",
+            "emg",
+            problem="'file' is missing",
+            code="missing_key",
+            expected="the file with the signals; only a C3D file of markers may contain them",
+            remedy='add a line file = "..."',
+        )
     if not channels:
-        raise document.error("recording.trial.no_channel_named", CHANNELS)
+        raise document.error(
+            "recording.trial.no_channel_named",
+            CHANNELS,
+            problem="no channel is named",
+            code="missing_key",
+            expected='channel = "muscle", one line for each',
+            remedy='add a line such as SOL = "soleus_r", or remove [emg]',
+        )
     muscles = {name: (m,) if isinstance(m, str) else tuple(m) for name, m in channels.items()}
     for name, listed in muscles.items():
         if len(set(listed)) < len(listed):
-            raise document.error("recording.trial.muscle_channel_stands_twice", CHANNELS, name, name=name)
+            raise document.error(
+                "recording.trial.muscle_channel_stands_twice",
+                CHANNELS,
+                name,
+                problem=f"a muscle of the channel '{name}' is stated twice",
+                code="duplicate_name",
+                expected="every muscle once",
+                remedy="remove one of them",
+            )
     table = read_channels(path).by_written(muscles)
     check_columns(document, muscles, CHANNELS, table, "channel")
     values = np.stack([table[name] for name in muscles], axis=-1)
@@ -63,7 +85,13 @@ def read_emg(
     for name in maximum:
         if name not in muscles:
             raise document.unknown(
-                "recording.trial.no_channel_emg_channels", name, muscles, "emg", "maximum", name=name
+                "recording.trial.no_channel_emg_channels",
+                name,
+                muscles,
+                "emg",
+                "maximum",
+                problem=f"'{name}' is no channel of [emg.channels]",
+                code="unknown_name",
             )
     options, notes = _options(document, stated.changed(processed=processed), table.rate)
     emg = Emg(
@@ -90,11 +118,10 @@ def check_overlap(recording: Recording, emg: Emg) -> None:
             "recording.trial.emg_recorded",
             "emg",
             "file",
-            time=emg.time[0],
-            last=emg.time[-1],
-            moved=moved,
-            start=start,
-            end=end,
+            problem=f"the EMG was recorded from {emg.time[0]:g} to {emg.time[-1]:g} s{moved}",
+            code="no_overlap",
+            expected=f"a part of the analyzed {start:g} to {end:g} s",
+            remedy="name the file of this trial, or export it on the clock of the markers",
         )
 
 
@@ -107,8 +134,10 @@ def _options(document: Document, options: EmgSettings, rate: float) -> tuple[Emg
             "recording.trial.band_from_to_hz",
             "emg",
             "lowpass_hz",
-            highpass_hz=options.highpass_hz,
-            lowpass_hz=options.lowpass_hz,
+            problem=f"the band from {options.highpass_hz:g} to {options.lowpass_hz:g} Hz is empty",
+            code="conflict",
+            expected="lowpass_hz above highpass_hz",
+            remedy="20 and 400 Hz are usual for surface EMG",
         )
     highest = OF_NYQUIST * 0.5 * rate
     for key, cutoff in (("highpass_hz", options.highpass_hz), ("envelope_hz", options.envelope_hz)):
@@ -117,11 +146,11 @@ def _options(document: Document, options: EmgSettings, rate: float) -> tuple[Emg
                 "recording.trial.emg_samples_second_cannot",
                 "emg",
                 key,
-                rate=rate,
-                cutoff=cutoff,
-                key=key,
-                highest=highest,
-                needed=2.0 * cutoff / OF_NYQUIST,
+                problem=f"EMG of {rate:.4g} samples a second cannot be filtered at {cutoff:g} Hz",
+                code="bad_value",
+                expected=f"{key} below {highest:.4g} Hz, or a rate above {2.0 * cutoff / OF_NYQUIST:.4g} Hz",
+                remedy="processed = true if these are envelopes already; else export at the rate of "
+                "the recording",
             )
     if options.lowpass_hz <= highest:
         return options, []
@@ -139,8 +168,10 @@ def check_signals(document: Document, emg: Emg) -> None:
         raise input_error(
             "recording.trial.emg_lasts",
             file=emg.path,
-            time=emg.time[-1] - emg.time[0],
-            envelope_hz=1.0 / options.envelope_hz,
+            problem=f"the EMG lasts {emg.time[-1] - emg.time[0]:.3g} s",
+            code="too_few_frames",
+            expected=f"more than a period of envelope_hz, {1.0 / options.envelope_hz:.3g} s",
+            remedy="export the whole recording",
         )
     for name, signal in zip(emg.names, emg.cleaned.T, strict=True):
         if not options.processed or is_flat(signal):
@@ -151,10 +182,12 @@ def check_signals(document: Document, emg: Emg) -> None:
                 "recording.trial.area_channel_negative",
                 CHANNELS,
                 name,
-                negative=100.0 * negative,
-                name=name,
-                path_name=emg.path.name,
-                at_most=100.0 * NEGATIVE,
+                problem=f"{100.0 * negative:.0f} % of the area of the channel '{name}' of "
+                f"{emg.path.name} is negative",
+                code="bad_signal",
+                expected=f"at most {100.0 * NEGATIVE:.0f} % where processed = true: the undershoot of "
+                "a filter",
+                remedy="remove processed = true if the signal is raw",
             )
 
 

@@ -28,7 +28,14 @@ def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicl
         return None, []
     channels = stated.channels
     if not channels:
-        raise document.error("recording.trial.no_column_named", FASCICLE_CHANNELS)
+        raise document.error(
+            "recording.trial.no_column_named",
+            FASCICLE_CHANNELS,
+            problem="no column is named",
+            code="missing_key",
+            expected='column = "muscle", one line for each',
+            remedy='add a line such as GM = "gastrocnemius_medial_r", or remove [fascicle]',
+        )
     path = document.input_file("fascicle", "file", stated.file)
     table = read_channels(path)
     check_columns(document, channels, FASCICLE_CHANNELS, table, "column")
@@ -38,15 +45,23 @@ def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicl
         if not known.size or known.min() <= 0.0:
             shown = f"a length of {known.min() / METERS[stated.unit]:g}" if known.size else "no number"
             raise document.error(
-                "recording.trial.bad_column", FASCICLE_CHANNELS, name, name=name, path=path.name, shown=shown
+                "recording.trial.bad_column",
+                FASCICLE_CHANNELS,
+                name,
+                problem=f"the column '{name}' of {path.name} has {shown}",
+                code="bad_signal",
+                expected="lengths above zero",
+                remedy="leave cells empty where no fascicle was seen",
             )
         if known.size > 1 and np.ptp(known) < UNTRACKED_RANGE * known.max():
             raise document.error(
                 "recording.trial.column_not_change",
                 FASCICLE_CHANNELS,
                 name,
-                name=name,
-                path=path.name,
+                problem=f"the column '{name}' of {path.name} does not change",
+                code="bad_signal",
+                expected="lengths of a fascicle that works",
+                remedy="name the column that was tracked, or leave the channel out",
             )
         median = float(np.median(known))
         if not SHORTEST_FASCICLE <= median <= LONGEST_FASCICLE:
@@ -60,13 +75,12 @@ def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicl
                 "recording.trial.fascicles_would_median_length",
                 "fascicle",
                 "unit",
+                problem=f"the fascicles of '{name}' would have a median length of {1000.0 * median:.4g} mm",
+                code="bad_units",
+                expected=f"between {1000.0 * SHORTEST_FASCICLE:g} and {1000.0 * LONGEST_FASCICLE:g} mm",
                 remedy=f"write unit = {' or '.join(fitting)}"
                 if fitting
                 else "name a column of fascicle lengths",
-                name=name,
-                median=1000.0 * median,
-                shortest_fascicle=1000.0 * SHORTEST_FASCICLE,
-                longest_fascicle=1000.0 * LONGEST_FASCICLE,
             )
     offset = stated.offset_s
     error = 0.001 * stated.error_mm
@@ -84,11 +98,11 @@ def check_fascicle_overlap(document: Document, fascicles: Fascicles, start: floa
             "recording.trial.fascicle_lengths_measured",
             "fascicle",
             "file",
-            first=first,
-            last=last,
-            moved=moved,
-            start=start,
-            end=end,
+            problem=f"fascicle lengths were measured from {first:g} to {last:g} s{moved}",
+            code="no_overlap",
+            expected=f"a part of the analyzed {start:g} to {end:g} s",
+            remedy="name the file of this trial, or state offset_s, the clock of the motion minus "
+            "the clock of the ultrasound",
         )
 
 

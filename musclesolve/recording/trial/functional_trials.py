@@ -73,7 +73,13 @@ def read_functional(
             for side in [side for side in SIDES if named[side] is not None]:
                 key = file_key(joint, side)
                 raise document.error(
-                    "recording.trial.functional_trial_named_centers", "files", key, joint=joint
+                    "recording.trial.functional_trial_named_centers",
+                    "files",
+                    key,
+                    problem=f"a functional trial is named, but the {joint} centers are found otherwise",
+                    code="conflict",
+                    expected=f'{joint} = "functional" in [joint_centers]',
+                    remedy=f'write {joint} = "functional", or remove the functional trials',
                 )
             continue
         for side, name in named.items():
@@ -84,11 +90,10 @@ def read_functional(
                     "recording.trial.centers_to_functional",
                     "joint_centers",
                     joint,
-                    joint=joint,
-                    moving=moving,
-                    key=key,
-                    moves=MOVEMENT_WORDS[joint],
-                    otherwise=OTHERWISE[joint],
+                    problem=f'the {joint} centers are to be "functional", but no trial moves the {moving}',
+                    code="missing_key",
+                    expected=f"{key} in [files]: a trial in which that {joint} {MOVEMENT_WORDS[joint]}",
+                    remedy=f"add {key} (one file may serve both sides), or {OTHERWISE[joint]}",
                 )
             center = f"{joint}_center_{side}"
             if center in marker_mapping.mapping:
@@ -96,8 +101,10 @@ def read_functional(
                     "recording.trial.mapped_centers_to_functional",
                     "mapping",
                     center,
-                    center=center,
-                    joint=joint,
+                    problem=f'{center} is mapped, but the {joint} centers are to be "functional"',
+                    code="conflict",
+                    expected=f"one way to find the {joint} centers",
+                    remedy=f"remove {center}, or the line {joint} = in [joint_centers]",
                 )
         if marker_mapping.static is None:
             both = "pelvis and thighs" if joint == "hip" else " and ".join(BODIES[joint])
@@ -105,9 +112,10 @@ def read_functional(
                 "recording.trial.functional_centers_need_standing",
                 "joint_centers",
                 joint,
-                joint=joint,
-                both=both,
-                otherwise=OTHERWISE[joint],
+                problem=f"functional {joint} centers need a standing trial",
+                code="missing_key",
+                expected=f"static in [files]: the shape of {both} is measured there",
+                remedy=f"name the standing trial, or {OTHERWISE[joint]}",
             )
         for side, name in named.items():
             key = file_key(joint, side)
@@ -167,11 +175,10 @@ def _body_markers(
     raise document.error(
         "recording.trial.too_few_cluster_markers",
         "clusters",
+        problem=problem,
+        code="missing_marker",
         expected=expected,
-        fault=problem,
-        name=name,
-        listed=listed,
-        else_one=else_one,
+        remedy=f"add to [clusters]: {name} = [{listed}]{else_one}",
     )
 
 
@@ -189,14 +196,19 @@ def _check_seen(
                 recording.names,
                 "files",
                 key,
+                problem=f"the marker '{marker}' is not in {recording.path}",
+                code="missing_marker",
                 expected=expected,
-                marker=marker,
-                path=recording.path,
             )
         check_used([marker], "marker", recording.repeated, recording.path)
         if not _is_seen(recording, marker):
             raise input_error(
-                "recording.trial.marker_never_seen", file=recording.path, expected=expected, marker=marker
+                "recording.trial.marker_never_seen",
+                file=recording.path,
+                problem=f"the marker '{marker}' is never seen",
+                code="missing_samples",
+                expected=expected,
+                remedy="label it in the capture software",
             )
 
 

@@ -21,7 +21,14 @@ def hashes_as_read(trial: AnyTrial) -> dict[str, str]:
     hashes = {role: known.get(role) or sha256(path) for role, path in trial.files.items() if path.is_file()}
     for role, path in trial.files.items():
         if role != "trial" and path in document.states and document.states[path] != file_state(path):
-            raise input_error("recording.trial.file_changed_while_read", file=path)
+            raise input_error(
+                "recording.trial.file_changed_while_read",
+                file=path,
+                problem="the file was changed while it was read",
+                code="file_changed",
+                expected="a file that nothing writes to",
+                remedy="wait until it has been written, then run again",
+            )
     return hashes
 
 

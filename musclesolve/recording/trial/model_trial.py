@@ -59,7 +59,15 @@ def read_model_trial(document: Document) -> ModelTrial:
         problem, key, code = "neither moments nor loads are named", None, "missing_key"
         if with_loads:
             problem, key, code = "both moments and loads are named", "loads", "conflict"
-        raise document.error("recording.trial.bad_model_trial", "files", key, code=code, fault=problem)
+        raise document.error(
+            "recording.trial.bad_model_trial",
+            "files",
+            key,
+            problem=problem,
+            code=code,
+            expected="joint moments, or the loads that they are computed from",
+            remedy='name one of them: moments = "..." or loads = "..."',
+        )
     emg, notes = read_emg(document, settings, files["coordinates"])
     if emg is not None:
         files["emg"] = emg.path
@@ -73,7 +81,13 @@ def read_model_trial(document: Document) -> ModelTrial:
     check_strain(document, settings.muscles)
     if time.start_s is not None and time.end_s is not None and not time.start_s < time.end_s:
         raise document.error(
-            "recording.trial.time_range_ends", "time", "end_s", end_s=time.end_s, start_s=time.start_s
+            "recording.trial.time_range_ends",
+            "time",
+            "end_s",
+            problem=f"the time range ends at {time.end_s:g} s and begins at {time.start_s:g} s",
+            code="bad_range",
+            expected="start_s before end_s",
+            remedy="exchange them, or leave one out",
         )
     body = "loads" if with_loads else "moments"
     check_errors(document, settings.uncertainty, body, database is not None, settings.files.predicted)

@@ -51,15 +51,24 @@ def with_stated_events(
         if times is None:
             continue
         if any(later <= earlier for earlier, later in pairwise(times)):
-            raise document.error("recording.trial.times_not_increase", "events", key)
+            raise document.error(
+                "recording.trial.times_not_increase",
+                "events",
+                key,
+                problem="the times do not increase",
+                code="time_not_increasing",
+                expected="each event once, in the order of time",
+            )
         if outside := [time for time in times if not first <= time <= last]:
             raise document.error(
                 "recording.trial.lies_outside_recorded",
                 "events",
                 key,
-                outside=outside[0],
-                first=first,
-                last=last,
+                problem=f"{outside[0]:g} s is outside of the recording",
+                code="bad_range",
+                expected=f"times from {first:g} to {last:g} s",
+                remedy="correct it, or leave it out; strikes before and after are found where "
+                "walking is periodic",
             )
         complete.add((kind, side))
         events += [Event(kind, side, float(time), "stated") for time in times]
@@ -73,7 +82,12 @@ def subject_of(document: Document, table: SubjectSettings) -> Subject:
     for name, values in (table.segments or {}).items():
         if name not in SEGMENTS:
             raise document.unknown(
-                "recording.trial.no_such_segment", name, SEGMENTS, f"subject.segments.{name}"
+                "recording.trial.no_such_segment",
+                name,
+                SEGMENTS,
+                f"subject.segments.{name}",
+                problem="there is no such segment",
+                code="unknown_name",
             )
         segments[name] = _segment(document, f"subject.segments.{name}", values)
     stated = sum(segment.mass or 0.0 for segment in segments.values())
@@ -82,8 +96,10 @@ def subject_of(document: Document, table: SubjectSettings) -> Subject:
             "recording.trial.stated_segments_weigh_kg",
             "subject",
             "mass_kg",
-            stated=stated,
-            table=table["mass_kg"],
+            problem=f"the stated segments weigh {stated:g} kg together, the body {table['mass_kg']:g} kg",
+            code="conflict",
+            expected="segments that are parts of the body",
+            remedy="correct mass_kg of [subject], which counts prostheses in, or of the segments",
         )
     body = read_body(document, table)
     return Subject(
@@ -110,9 +126,25 @@ def _segment(document: Document, table: str, values: Mapping[str, Any]) -> Segme
     keys = settings_of(SegmentSettings)
     for key, value in values.items():
         if key not in keys:
-            raise document.unknown("recording.trial.no_such_key", key, keys, table, key)
+            raise document.unknown(
+                "recording.trial.no_such_key",
+                key,
+                keys,
+                table,
+                key,
+                problem="there is no such key",
+                code="unknown_key",
+            )
         if wrong := keys[key].problem(value):
-            raise document.error("recording.trial.wrong_value", table, key, expected=wrong[1], wrong=wrong[0])
+            raise document.error(
+                "recording.trial.wrong_value",
+                table,
+                key,
+                problem=wrong[0],
+                code="bad_value",
+                expected=wrong[1],
+                remedy="check the value and its unit",
+            )
     if not values or {"mass_kg", "mass_factor"} <= set(values):
         raise document.error(
             "recording.trial.both_mass_kg_mass" if values else "recording.trial.nothing_stated_segment", table
@@ -131,7 +163,16 @@ def _segment(document: Document, table: str, values: Mapping[str, Any]) -> Segme
     elif mass == 0.0 and any(inertia):
         problem = "a segment without mass has moments of inertia"
     if problem:
-        raise document.error("recording.trial.impossible_value", table, "inertia_kg_m2", fault=problem)
+        raise document.error(
+            "recording.trial.impossible_value",
+            table,
+            "inertia_kg_m2",
+            problem=problem,
+            code="bad_value",
+            expected="three moments above 0 [kg m2], each at most the sum of the other two, and none "
+            "without mass",
+            remedy="check the values and their unit",
+        )
     return SegmentValues(mass, factor, center, (front, side, long))
 
 
@@ -165,11 +206,35 @@ def check_filter(document: Document, table: FilterSettings) -> None:
     """Refuse an order or a rule for the cut-off that the filter does not have."""
     method, order, cutoff = table.method, table.order, table.cutoff_hz
     if method == "spline" and order not in SPLINE_ORDERS:
-        raise document.error("recording.trial.no_smoothing_spline_half", "filter", "order", order=order)
+        raise document.error(
+            "recording.trial.no_smoothing_spline_half",
+            "filter",
+            "order",
+            problem=f"there is no smoothing spline of half order {order}",
+            code="bad_value",
+            expected="2 (cubic) or 3 (quintic)",
+            remedy="order = 3",
+        )
     if cutoff == OF_SPLINES and method != "spline":
-        raise document.error("recording.trial.cross_validation_chooses_smoothness", "filter", "cutoff_hz")
+        raise document.error(
+            "recording.trial.cross_validation_chooses_smoothness",
+            "filter",
+            "cutoff_hz",
+            problem="cross-validation chooses the smoothness of splines",
+            code="conflict",
+            expected="a number or a residual analysis for a Butterworth filter",
+            remedy='method = "spline", or cutoff_hz = "residual_analysis"',
+        )
     if cutoff == "residual_analysis" and order < 2:
-        raise document.error("recording.trial.filter_order_no_optimal", "filter", "order")
+        raise document.error(
+            "recording.trial.filter_order_no_optimal",
+            "filter",
+            "order",
+            problem="a filter of order 1 has no optimal cut-off",
+            code="bad_value",
+            expected="order 2 or higher where cutoff_hz is chosen from accelerations",
+            remedy='order = 2, or cutoff_hz = "residual_analysis_silva_2003"',
+        )
 
 
 def check_consistency(document: Document, table: ConsistencySettings) -> None:
@@ -177,7 +242,15 @@ def check_consistency(document: Document, table: ConsistencySettings) -> None:
     stated = document.content.get("consistency", {}) if table.method == "none" else {}
     for key in ("derivatives", "weights"):
         if key in stated and stated[key] != "splines":
-            raise document.error("recording.trial.motion_not_made_consistent", "consistency", key, key=key)
+            raise document.error(
+                "recording.trial.motion_not_made_consistent",
+                "consistency",
+                key,
+                problem=f'{key} has no effect on a motion that is not made consistent (method = "none")',
+                code="conflict",
+                expected="derivatives by splines of every point, and no weights",
+                remedy=f"leave out {key}",
+            )
 
 
 def resolved(document: Document, settings: RecordedSettings) -> RecordedSettings:
@@ -217,7 +290,15 @@ def check_strain(document: Document, table: MuscleSettings | ModelMuscleSettings
     """Refuse a tendon strain with rigid tendons."""
     # The tendon as written: not the default in place of a faulty word.
     if table.tendon_strain is not None and document.content["muscles"].get("tendon", RIGID) == RIGID:
-        raise document.error("recording.trial.strain_rigid_tendons", "muscles", "tendon_strain")
+        raise document.error(
+            "recording.trial.strain_rigid_tendons",
+            "muscles",
+            "tendon_strain",
+            problem="a strain of rigid tendons",
+            code="conflict",
+            expected='tendon = "elastic" beside tendon_strain',
+            remedy='write tendon = "elastic", or leave out tendon_strain',
+        )
 
 
 def error_keys(body: str, person: bool = False, predicted: bool = False) -> list[str]:
@@ -245,13 +326,15 @@ def check_errors(
     keys = error_keys(body, person, predicted)
     for key, sd in table.stated.items():
         if sd and key not in keys:
+            about = settings_of(UncertaintySettings)[key].about
             raise document.error(
                 "recording.trial.no_such_error_here",
                 "uncertainty",
                 key,
-                about=settings_of(UncertaintySettings)[key].about,
-                bodies=_BODIES[body],
-                known=keys,
+                problem=f"there is no such error here: {about}",
+                code="conflict",
+                expected=f"errors of {_BODIES[body]}: {', '.join(map(str, keys))}",
+                remedy="leave it out, or write 0",
             )
 
 

@@ -61,13 +61,27 @@ def film(
     """
     data, report = picture_data(result), progress or no_progress
     if data.empty:
-        raise input_error("report.result_holds_no_points", file=result.encoding.get("source"))
+        raise input_error(
+            "report.result_holds_no_points",
+            file=result.encoding.get("source"),
+            problem="the result holds no points of skeleton and muscle paths to draw",
+            code="bad_result",
+            expected="a result of this version",
+            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+        )
     # The frame that is shown at each picture is the last one that has begun.
     time, rate = data.time, RATES[kind] / speed
     at = time[0] + np.arange(int((time[-1] - time[0]) * rate + 1e-6) + 1) / rate
     chosen = np.clip(np.searchsorted(time, at + 1e-9, side="right") - 1, 0, len(time) - 1)
     if kind == "mp4" and not shutil.which("ffmpeg"):
-        raise input_error("report.ffmpeg_writes_mp4_files")
+        raise input_error(
+            "report.ffmpeg_writes_mp4_files",
+            problem="ffmpeg, which writes MP4 files, is not found",
+            code="missing_package",
+            expected="the program ffmpeg on the PATH",
+            remedy="install it (ffmpeg.org, apt install ffmpeg, brew install ffmpeg), or write a "
+            ".gif or .html",
+        )
     sheet = _Sheet(View(data), identity(result))
 
     def pictures() -> Iterator[AnyArray]:
@@ -106,7 +120,13 @@ def _mp4(pictures: Iterator[AnyArray], size: tuple[int, int]) -> bytes:
         if process.returncode:
             log.seek(0)
             printed = log.read().decode("utf-8", "replace").strip()[-300:]
-            raise input_error("report.ffmpeg_ended_with_exit", kind=process.returncode, printed=printed)
+            raise input_error(
+                "report.ffmpeg_ended_with_exit",
+                problem=f"ffmpeg ended with exit code {process.returncode}: {printed}",
+                code="missing_package",
+                expected="an ffmpeg with libx264",
+                remedy="install a complete ffmpeg, or write a .gif or .html",
+            )
         return file.read_bytes()
 
 

@@ -49,18 +49,26 @@ def read_mesh(path: Path) -> Mesh:
         if not (faces.min() >= 0 and faces.max() < len(vertices)):
             raise ValueError(f"a polygon of points beyond the {len(vertices)} that there are")
     except (OSError, UnsuitableFileError) as fault:
-        raise input_error("report.geometry_cannot_read", file=path, fault=fault) from fault
+        raise input_error(
+            "report.geometry_cannot_read",
+            file=path,
+            problem=f"the geometry cannot be read ({fault})",
+            code="unreadable_file",
+            expected="a file of a surface: .vtp, .stl or .obj",
+            remedy="replace the file, or take it out of the folder: the bone is drawn without it",
+        ) from fault
     except Exception as fault:  # any exception of the readers from a damaged file
         raise input_error(
             "report.file_holds_no_surface",
             file=path,
+            problem=f"the file holds no surface ({type(fault).__name__}: {fault})",
+            code="bad_format",
             expected={
                 ".vtp": "PolyData of VTK as XML",
                 ".stl": "an STL file",
                 ".obj": "a Wavefront OBJ file",
             }.get(path.suffix.casefold(), "a .vtp, .stl or .obj file"),
-            name=type(fault).__name__,
-            fault=fault,
+            remedy="export it again, or take it out of the folder: the bone is drawn without it",
         ) from fault
     return merged(vertices, faces, SAME_VERTEX * max(float(np.ptp(vertices, axis=0).max(initial=0.0)), 1e-12))
 

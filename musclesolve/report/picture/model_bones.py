@@ -34,7 +34,14 @@ def model_surfaces(
         folder: of .vtp, .stl and .obj files, whose names need not have the model's capitals.
     """
     if folder is not None and not folder.is_dir():
-        raise input_error("report.no_such_folder", file=folder)
+        raise input_error(
+            "report.no_such_folder",
+            file=folder,
+            problem="there is no such folder",
+            code="missing_file",
+            expected="a folder with the geometry of the model: .vtp, .stl or .obj files",
+            remedy="name OpenSim's own, Geometry in its installation, or leave --geometry out",
+        )
     if model_file.suffix.casefold() != ".osim":
         return {}, [f"Bones are simple bodies or lines: {model_file.name} names no geometry."]
     if not model_file.is_file():

@@ -61,11 +61,15 @@ def save_picture(
     path, report = Path(path), progress or no_progress
     kind = path.suffix.casefold().removeprefix(".")
     if kind not in (*PAGES, *RATES):
+        name = path.with_suffix(".html").name or "walk.html"
+        suffix = path.suffix or "a file without suffix"
         raise input_error(
             "report.moving_picture_not_written",
             file=path,
-            suffix=path.suffix or "a file without suffix",
-            name=path.with_suffix(".html").name or "walk.html",
+            problem=f"a moving picture is not written as {suffix!r}",
+            code="unknown_name",
+            expected="a file that ends in .html, .gif or .mp4",
+            remedy=f"for instance {name}",
         )
     check_number(speed, "speed", "a positive share of the true speed", above=0.0)
     loaded = with_geometry(picture_dataset(shown, muscles, title), geometry)
@@ -87,7 +91,13 @@ def picture_dataset(
 
         return simulation_picture(shown, muscles, title)
     if muscles or title:
-        raise input_error("report.muscles_title_for_picture")
+        raise input_error(
+            "report.muscles_title_for_picture",
+            problem="muscles or a title for the picture of a result",
+            code="conflict",
+            expected="a result alone, which has both itself",
+            remedy="leave them out",
+        )
     return shown if isinstance(shown, xr.Dataset) else read_result(Path(shown))
 
 
@@ -96,5 +106,11 @@ def with_geometry(shown: xr.Dataset, folder: str | Path | None) -> xr.Dataset:
     if folder is None:
         return shown
     if MODEL not in shown.attrs:
-        raise input_error("report.folder_geometry")
+        raise input_error(
+            "report.folder_geometry",
+            problem="a folder of geometry for what is no result of an OpenSim model",
+            code="conflict",
+            expected="a result of `musclesolve share`, or of a trial file of an OpenSim model",
+            remedy="leave geometry out: recordings are drawn with bones of their own",
+        )
     return shown.assign_attrs({GEOMETRY: os.path.realpath(folder)})

@@ -39,7 +39,12 @@ def simulation_picture(
         title: of the picture; else the names of the models.
     """
     if not isinstance(simulation, Simulation | ContactSimulation):
-        raise input_error("report.cannot_drawn", name=type(simulation).__name__)
+        raise input_error(
+            "report.cannot_drawn",
+            problem=f"a {type(simulation).__name__} cannot be drawn",
+            code="bad_type",
+            expected="a result, or a simulation of simulate, simulate_contact or ForwardProblem.simulate",
+        )
     # the simulated motions by the names of their models; a single one may have none
     motions = simulation.motions if isinstance(simulation, ContactSimulation) else {"": simulation}
     prefixes = {name: f"{name} " if len(motions) > 1 else "" for name in motions}
@@ -135,8 +140,18 @@ def _driven(motions: dict[str, Simulation], muscles: MuscleForces) -> tuple[str,
         if isinstance(muscles, MuscleForces) and motion.model is muscles.model:
             return name, motion
     if isinstance(muscles, MuscleForces):
-        raise input_error("report.not_simulated")
-    raise input_error("report.no_muscle_forces", type=type(muscles).__name__)
+        raise input_error(
+            "report.not_simulated",
+            problem="muscles of a model that is not in the simulation",
+            code="conflict",
+            expected="the muscles that drove the simulation, from muscle_forces or forward_problem",
+        )
+    raise input_error(
+        "report.no_muscle_forces",
+        problem=f"a {type(muscles).__name__} as muscles",
+        code="bad_type",
+        expected="the muscles that drove the simulation, from muscle_forces or forward_problem",
+    )
 
 
 def _contacts(simulation: ContactSimulation) -> VariablesAndAttributes:

@@ -71,7 +71,14 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     used = [each for each in every if each.sizes["cycle"]]
     if not used:
         why = f": {'; '.join(sentences['left_out'])}" if sentences["left_out"] else ""
-        raise input_error("results.no_complete_gait_cycle", why=why)
+        raise input_error(
+            "results.no_complete_gait_cycle",
+            problem=f"there is no complete gait cycle to average{why}",
+            code="not_comparable",
+            expected="frames from one heel strike of a leg to its next one",
+            remedy="widen [time] of the trial if more was measured, or take incomplete cycles: "
+            "partial=True, on the command line --partial",
+        )
     check_once(used)
     check_alike(used)
     shared = set.intersection(*(set(each.data_vars) for each in used))
@@ -85,7 +92,14 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
             compat="override",
         )
     except ValueError as error:
-        raise input_error("results.gait_cycles_not_same") from error
+        raise input_error(
+            "results.gait_cycles_not_same",
+            problem="these gait cycles do not have the same names or percentages",
+            code="not_comparable",
+            expected="cycles of one leg, or of both without side; the same muscles and the same "
+            "number of points",
+            remedy="ask for all of them in the same way: cycles(result, side, without_side=True)",
+        ) from error
     helped = together[RESERVES].sum("cycle").astype(np.int32).variable
     helped.attrs = {"units": "1", "long_name": "gait cycles in the average that needed a reserve"}
     together = together.drop_vars(RESERVES)
@@ -124,7 +138,13 @@ def check_once(cycles: Sequence[xr.Dataset]) -> None:
         for (start, end, name), (next_start, next_end, next_name) in pairwise(sorted(own)):
             shared = min(end, next_end) - next_start
             if shared > MOST_COMMON * min(end - start, next_end - next_start):
-                raise input_error("results.same_stride_twice", name=name, next_name=next_name)
+                raise input_error(
+                    "results.same_stride_twice",
+                    problem=f"the same stride is there twice: {name}; {next_name}",
+                    code="not_comparable",
+                    expected="every recorded stride once: one that counts twice makes the spread too small",
+                    remedy="leave one of the results of this recording out",
+                )
 
 
 def check_alike(cycles: Sequence[xr.Dataset]) -> None:
@@ -137,7 +157,14 @@ def check_alike(cycles: Sequence[xr.Dataset]) -> None:
     Other choices, of the filter or of the hip joints, change the errors of the same forces; ``differences`` lists them.
     """
     if len(kinds := {about for cycle in cycles if (about := cycle["percent"].attrs.get("long_name"))}) > 1:
-        raise input_error("results.cycles_different_movements", kinds=sorted(kinds))
+        raise input_error(
+            "results.cycles_different_movements",
+            problem=f"these are cycles of different movements: {' and '.join(map(str, sorted(kinds)))}",
+            code="not_comparable",
+            expected="cycles of one movement, so that each percentage means the same in all",
+            remedy="average the results of each movement for itself; movement and cycles_s of [time] "
+            "state it",
+        )
     for key in PROBLEM:
         # A database is a name, or a file in any folder.
         given = [cycle.attrs.get(key, UNSTATED.get(key)) for cycle in cycles]
@@ -150,7 +177,16 @@ def check_alike(cycles: Sequence[xr.Dataset]) -> None:
             ):
                 continue
         if len(values) > 1:
-            raise input_error("results.gait_cycles_not_computed", key=key.replace("_", " "), values=values)
+            raise input_error(
+                "results.gait_cycles_not_computed",
+                problem=f"these gait cycles are not computed with the same {key.replace('_', ' ')}: "
+                f"{' or '.join(map(str, values))}",
+                code="not_comparable",
+                expected="the same cost, muscles and passive forces: the spread is then the spread "
+                "of the strides",
+                remedy="average the results of each for itself; musclesolve compare shows what the "
+                "cost changes",
+            )
 
 
 def _statistics(values: Array) -> tuple[Array, Array, Array, Array]:

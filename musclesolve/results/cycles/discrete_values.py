@@ -74,9 +74,10 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
             raise input_error(
                 "results.no_curves_in_cycles",
                 where="variables",
+                problem=f"there are no curves of {as_text(name)} in these cycles",
+                code="unknown_name",
+                expected=f"some of {', '.join(map(str, there))}",
                 remedy=suggestion(str(name), there) or f"use {', '.join(there[:2])}",
-                name=as_text(name),
-                there=there,
             )
     chosen = [name for name in in_set("values") if name in there] if variables is None else list(variables)
     parts = [
@@ -125,7 +126,14 @@ def write_values(table: pd.DataFrame, path: str | Path) -> Path:
         'values.csv'
     """
     if not hasattr(table, "to_csv"):
-        raise input_error("results.no_table_of_values", where="write_values", given=as_text(table))
+        raise input_error(
+            "results.no_table_of_values",
+            where="write_values",
+            problem=f"{as_text(table)} is no table of values",
+            code="bad_type",
+            expected="what discrete_values returns",
+            remedy="write_values(discrete_values(cycles), path)",
+        )
     with values_file(file_path(path, "write_values")) as add:
         add(table)
     return Path(path)
@@ -139,8 +147,10 @@ def values_file(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
         raise input_error(
             "results.values_cannot_written",
             file=path,
-            suffix=path.suffix or "a file without suffix",
-            stem=path.stem,
+            problem=f"values cannot be written as {path.suffix or 'a file without suffix'}",
+            code="bad_format",
+            expected="a file that ends in .csv or .parquet",
+            remedy=f"name it {path.stem}.csv",
         )
     with written_whole(path) as beside, _csv(beside) if suffix == ".csv" else _parquet(beside) as add:
         yield add

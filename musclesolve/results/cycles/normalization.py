@@ -51,9 +51,10 @@ def chosen_units(units: Mapping[str, str] | None = None) -> dict[str, str]:
             raise input_error(
                 "results.not_exist",
                 where="units",
+                problem=f"{what} does not exist",
+                code="unknown_name",
+                expected=f"one of {', '.join(map(str, known))}",
                 remedy=suggestion(str(unit if kind in KINDS else kind), known) or f"use {known[0]}",
-                what=what,
-                known=known,
             )
         chosen[kind] = unit
     return chosen
@@ -100,9 +101,10 @@ def normalized(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
                 raise input_error(
                     "results.in_already",
                     file=cycles.encoding.get("source"),
-                    name=name,
-                    stated=stated,
-                    base=base,
+                    problem=f"{name} is in {stated} already",
+                    code="not_comparable",
+                    expected=f"cycles in the units of a result: {name} in {base}",
+                    remedy="normalize the cycles once: normalized(cycles(result, side), units)",
                 )
             factor: Any = rule.factor
             for size in rule.by:
@@ -119,14 +121,27 @@ def normalized(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
 def check_cycles(cycles: Any, needed: Iterable[str] = ("cycle",)) -> None:
     """Refuse what is no Dataset of gait cycles, with the dimensions and variables that are needed."""
     if not isinstance(cycles, xr.Dataset) or set(needed) - {*cycles.dims, *cycles.variables}:
-        raise input_error("results.no_gait_cycles", name=type(cycles).__name__)
+        raise input_error(
+            "results.no_gait_cycles",
+            problem=f"these are no gait cycles: {type(cycles).__name__}",
+            code="bad_type",
+            expected="what cycles returns, one or a list of them",
+            remedy="cut the result into its cycles first: cycles(result, side)",
+        )
 
 
 def _divisor(cycles: xr.Dataset, size: str, kind: str, unit: str) -> float | xr.Variable:
     """Return the divisor of a quantity, of the subject or of each muscle."""
     if size == "strength":
         if STRENGTH not in cycles.coords:
-            raise input_error("results.maximum_isometric_force_muscles", file=cycles.encoding.get("source"))
+            raise input_error(
+                "results.maximum_isometric_force_muscles",
+                file=cycles.encoding.get("source"),
+                problem="the maximum isometric force of the muscles is not in these cycles",
+                code="missing_key",
+                expected="max_isometric_force over cycle and muscle, as cycles(result, side) has it",
+                remedy='cut the cycles again with this version, or ask for muscle_force = "N"',
+            )
         strength = cycles.variables[STRENGTH]
         return strength.where(strength > 0.0)
     value = number(cycles, OF_SUBJECT[size])
@@ -136,15 +151,13 @@ def _divisor(cycles: xr.Dataset, size: str, kind: str, unit: str) -> float | xr.
         raise input_error(
             "results.subject_not_known_needs",
             file=cycles.encoding.get("source"),
+            problem=f"the {what} of the subject of {trial_name(cycles) or 'these cycles'} is not "
+            f"known, which {unit} needs",
+            code="missing_key",
             expected=f"the attribute {OF_SUBJECT[size]}, which models do not have"
             if size == "stature"
             else f"the attribute {OF_SUBJECT[size]}",
-            what=what,
-            trial_name=trial_name(cycles) or "these cycles",
-            unit=unit,
-            key=key,
-            of_subject=OF_SUBJECT[size],
-            kind=kind,
-            other=other,
+            remedy=f"give {key} of the subject (in a study: [subjects]; in Python: "
+            f'cycles.attrs["{OF_SUBJECT[size]}"] = ...), or ask for {kind} = "{other}"',
         )
     return value * STANDARD_GRAVITY if size == "weight" else value

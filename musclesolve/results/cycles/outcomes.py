@@ -74,7 +74,10 @@ def matching(means: xr.Dataset, stated: Sequence[str]) -> list[Outcome]:
             raise input_error(
                 "results.no_such_outcome",
                 where="[design] outcomes",
-                outcome=text,
+                problem=f"there is no curve or value {text!r}",
+                code="unknown_name",
+                expected="a curve (joint_moment knee_flexion), a value of it (joint_moment "
+                "knee_flexion max), a measure of the cycles (stride_time)",
                 remedy=suggestion(text, list(known)) or f"such as {next(iter(known), 'none')}",
             )
     return [known[text] for text in stated]

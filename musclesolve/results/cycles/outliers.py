@@ -75,11 +75,14 @@ def with_outliers(
     quantities = [quantities] if isinstance(quantities, str) else quantities
     present = [name for name in quantities if name in cycles.data_vars and "percent" in cycles[name].dims]
     if not present:
+        items = [str(name) for name, each in cycles.items() if "percent" in each.dims]
         raise input_error(
             "results.none_in_cycles",
             where="quantities",
-            quantities=quantities,
-            items=(str(name) for name, each in cycles.items() if "percent" in each.dims),
+            problem=f"none of {', '.join(map(str, quantities))} is in these cycles",
+            code="bad_result",
+            expected="variables over cycle and percent",
+            remedy=f"name some of: {', '.join(map(str, items))}",
         )
     count = cycles.sizes["cycle"]
     groups, conditions = _groups(cycles)

@@ -32,7 +32,13 @@ def as_dataset(result: object) -> xr.Dataset:
     """Return the dataset itself; refuse a path, an array or another object."""
     if not isinstance(result, xr.Dataset):
         shown = str(result) if isinstance(result, Path) else result
-        raise input_error("results.not_a_result", result=shown, name=type(result).__name__)
+        raise input_error(
+            "results.not_a_result",
+            problem=f"{shown!r} ({type(result).__name__}) is not a result of musclesolve",
+            code="bad_type",
+            expected="what ms.run or ms.read_result returns",
+            remedy="read the file first: ms.read_result(path)",
+        )
     return result
 
 
@@ -52,38 +58,108 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
         names |= {"stride_side", "stride_start"}
     names |= {str(dim) for name in names & set(result.variables) for dim in result[name].dims} - {"stride"}
     if missing := sorted(names - set(result.variables)):
-        raise _refused("results.result_lacks_variables", result, missing=missing)
+        raise _refused(
+            "results.result_lacks_variables",
+            result,
+            problem=f"this is not a result of musclesolve: it has no {', '.join(map(str, missing))}",
+            code="bad_result",
+            expected="a result as `musclesolve run` writes it",
+            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+        )
     for name, dims in DIMENSIONS.items():
         if name in result.variables and set(result[name].dims) != set(dims):
             over = ", ".join(map(str, result[name].dims))
-            raise _refused("results.other_dimensions", result, name, over=over, dims=sorted(dims))
+            raise _refused(
+                "results.other_dimensions",
+                result,
+                name,
+                problem=f"it is over ({over}), not over ({', '.join(map(str, sorted(dims)))})",
+                code="bad_result",
+                expected="a result as `musclesolve run` writes it",
+                remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+            )
     if empty := sorted(str(dim) for dim in names & set(result.dims) - {"time"} if result.sizes[dim] == 0):
-        raise _refused("results.empty_dimension", result, empty=empty)
+        raise _refused(
+            "results.empty_dimension",
+            result,
+            problem=f"there is nothing in {', '.join(map(str, empty))}",
+            code="bad_result",
+            expected="a result as `musclesolve run` writes it",
+            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+        )
     _check_sides(result)
 
     # times, status, attributes
     time = result["time"].values
     if time.size < 2:
-        raise _refused("results.too_few_frames", result, "time", size=time.size)
+        raise _refused(
+            "results.too_few_frames",
+            result,
+            "time",
+            problem=f"it has {time.size} frame{'' if time.size == 1 else 's'}",
+            code="bad_result",
+            expected="a result as `musclesolve run` writes it",
+            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+        )
     if not _increasing(time):
-        raise _refused("results.times_frames_not_increase", result, "time")
+        raise _refused(
+            "results.times_frames_not_increase",
+            result,
+            "time",
+            problem="the times of its frames do not increase",
+            code="bad_result",
+            expected="a result as `musclesolve run` writes it",
+            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+        )
     flags = _checked_flags(result)
     if result["valid"].dtype != bool:
-        raise _refused("results.no_truth_values", result, "valid")
+        raise _refused(
+            "results.no_truth_values",
+            result,
+            "valid",
+            problem="these are no truth values",
+            code="bad_result",
+            expected="a result as `musclesolve run` writes it",
+            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+        )
     solved = [code for code, name in flags.items() if name.lower() in frames.VALID]
     unlike = result["valid"] != result["status"].isin(solved)
     if unlike.any():
-        raise _refused("results.contradicts_status_in_frames", result, "valid", unlike=int(unlike.sum()))
+        raise _refused(
+            "results.contradicts_status_in_frames",
+            result,
+            "valid",
+            problem=f"it contradicts the status in {int(unlike.sum())} frames",
+            code="bad_result",
+            expected="a result as `musclesolve run` writes it",
+            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+        )
     for name in strikes:
         times = np.atleast_1d(result.attrs.get(name, []))
         if not _increasing(times):
-            raise _refused("results.no_increasing_times", result, name, times=str(times.tolist())[:80])
+            raise _refused(
+                "results.no_increasing_times",
+                result,
+                name,
+                problem=f"these are no increasing times: {str(times.tolist())[:80]}",
+                code="bad_result",
+                expected="a result as `musclesolve run` writes it",
+                remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+            )
     for name in POSITIVE:
         value = np.asarray(result.attrs.get(name, 1.0))
         if name == "strength" and isinstance(result.attrs.get(name), str):
             continue
         if value.size != 1 or not np.issubdtype(value.dtype, np.number) or not 0.0 < value.item() < np.inf:
-            raise _refused("results.no_positive_number", result, name, given=value.tolist())
+            raise _refused(
+                "results.no_positive_number",
+                result,
+                name,
+                problem=f"{value.tolist()!r} is no positive number",
+                code="bad_result",
+                expected="a result as `musclesolve run` writes it",
+                remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+            )
 
     # a finite number in every frame with a valid solution
     valid = np.all([frames.valid(result, side) for side in frames.sides(result)], axis=0)
@@ -99,11 +175,26 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
                 known = known.sel(dof=shared)
             values = known.transpose("time", ...).values
             if not np.issubdtype(values.dtype, np.floating):
-                raise _refused("results.no_numbers", result, name)
+                raise _refused(
+                    "results.no_numbers",
+                    result,
+                    name,
+                    problem="these are no numbers",
+                    code="bad_result",
+                    expected="a result as `musclesolve run` writes it",
+                    remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+                )
             lost = valid & ~np.isfinite(values.reshape(values.shape[0], -1)).all(axis=1)
             if lost.any():
                 raise _refused(
-                    "results.no_number_in_frames", result, name, lost=lost.sum(), time=time[lost][0]
+                    "results.no_number_in_frames",
+                    result,
+                    name,
+                    problem=f"no number in {lost.sum()} frames with a valid solution, first at "
+                    f"{time[lost][0]:.3f} s",
+                    code="bad_result",
+                    expected="a result as `musclesolve run` writes it",
+                    remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
                 )
     return result
 
@@ -144,7 +235,14 @@ def check_moments(result: xr.Dataset) -> None:
         if wrong.any():
             first = result["time"].values[wrong][0]
             contradiction = f"in {wrong.sum()} of {valid.sum()} valid frames, from {first:g} s on, {what}"
-            raise _refused("results.forces_contradict_moments", result, contradiction=contradiction)
+            raise _refused(
+                "results.forces_contradict_moments",
+                result,
+                problem=contradiction,
+                code="bad_result",
+                expected="a result as it was computed",
+                remedy="run the command again that made it",
+            )
 
 
 def check_status(result: xr.Dataset) -> None:
@@ -177,9 +275,25 @@ def _increasing(times: AnyArray) -> bool:
 def _check_sides(result: xr.Dataset) -> None:
     sides = frames.sides(result)
     if not sides:
-        raise _refused("results.none_muscles_right_left", result, "muscle")
+        raise _refused(
+            "results.none_muscles_right_left",
+            result,
+            "muscle",
+            problem="none of these muscles is of the right or the left leg",
+            code="bad_result",
+            expected="a result as `musclesolve run` writes it",
+            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+        )
     if lost := set(sides) - set(map(str, result["side"].values)):
-        raise _refused("results.leg_muscles_no_status", result, "side", lost=sorted(lost))
+        raise _refused(
+            "results.leg_muscles_no_status",
+            result,
+            "side",
+            problem=f"the leg {', '.join(map(str, sorted(lost)))} has muscles but no status",
+            code="bad_result",
+            expected="a result as `musclesolve run` writes it",
+            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+        )
 
 
 def _checked_flags(result: xr.Dataset) -> dict[int, str]:
@@ -188,10 +302,24 @@ def _checked_flags(result: xr.Dataset) -> dict[int, str]:
     names = str(result["status"].attrs.get("flag_meanings", "")).split()
     if not codes.size or codes.size != len(names):
         raise _refused(
-            "results.flag_values_holds_values", result, "status", size=codes.size, count=len(names)
+            "results.flag_values_holds_values",
+            result,
+            "status",
+            problem=f"flag_values holds {codes.size} values, flag_meanings {len(names)} names",
+            code="bad_result",
+            expected="a result as `musclesolve run` writes it",
+            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
         )
     status = result["status"].values
     unknown = np.unique(status[~np.isin(status, codes)])
     if unknown.size:
-        raise _refused("results.status_no_meaning", result, "status", unknown=unknown[0])
+        raise _refused(
+            "results.status_no_meaning",
+            result,
+            "status",
+            problem=f"the status {unknown[0]} has no meaning among its flags",
+            code="bad_result",
+            expected="a result as `musclesolve run` writes it",
+            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+        )
     return dict(zip(codes.tolist(), names, strict=True))

@@ -53,11 +53,27 @@ def leg_problem(
     """
     result = as_dataset(result)
     if missing := [name for name in PROBLEM_VARIABLES if name not in result.data_vars]:
-        raise input_error("results.result_lacks_arrays", missing=missing)
+        raise input_error(
+            "results.result_lacks_arrays",
+            problem=f"the result has no {', '.join(map(str, missing))}",
+            code="bad_result",
+            expected="a result of musclesolve.run, or result.nc",
+        )
     if lost := [axis for axis in ("time", "dof", "muscle") if axis not in result.dims]:
-        raise input_error("results.result_no_axis", lost=lost[0])
+        raise input_error(
+            "results.result_no_axis",
+            problem=f"the result has no axis {lost[0]!r}",
+            code="bad_result",
+            expected="the axes time, dof and muscle",
+            remedy=f"choose a part of it with a list, such as result.isel({lost[0]}=[0])",
+        )
     if side not in (sides := frames.sides(result)):
-        raise input_error("results.result_no_muscles_side", side=side, sides=sides)
+        raise input_error(
+            "results.result_no_muscles_side",
+            problem=f"the result has no muscles of side {side!r}",
+            code="unknown_name",
+            expected=f"one of {', '.join(map(str, sides))}",
+        )
     dofs = [str(dof) for dof in np.atleast_1d(result.attrs["shared_dofs"]) if side_of(str(dof)) == side]
     muscles = [name for name, own in frames.muscle_sides(result).items() if own == side]
     leg = result.sel(dof=dofs, muscle=muscles)

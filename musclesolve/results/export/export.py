@@ -93,7 +93,14 @@ def target_path(result: Path, output: Path | None, format: str | None) -> Path:
     if output is not None and output.suffix and not output.is_dir():
         return output
     if format is None:
-        raise input_error("results.no_format_given", where="export", formats=FORMATS)
+        raise input_error(
+            "results.no_format_given",
+            where="export",
+            problem="no format is given",
+            code="missing_argument",
+            expected=f"one of {', '.join(map(str, FORMATS))}",
+            remedy="--format sto, or -o with a name that ends in .sto",
+        )
     if format not in FORMATS:
         raise unknown_name(format, "format", FORMATS, where="--format")
     if output is not None and not output.is_dir():
@@ -109,6 +116,11 @@ def _format(path: Path, given: str | None) -> str:
         raise unknown_name(kind, "format", FORMATS, where="--format")
     if suffix != kind:
         raise input_error(
-            "results.name_ends_in_format", file=path, suffix=path.suffix, kind=kind, stem=path.stem
+            "results.name_ends_in_format",
+            file=path,
+            problem=f"the name ends in '{path.suffix}', the format is {kind}",
+            code="conflict",
+            expected=f"a name that ends in .{kind}",
+            remedy=f"-o {path.stem}.{kind}",
         )
     return kind

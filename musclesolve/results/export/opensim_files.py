@@ -70,14 +70,25 @@ def mot_files(
         raise input_error(
             "results.mot_file_joint_angles",
             where="--variable",
-            variables=(name for name in variables if name != "joint_angle"),
+            problem="a MOT file of joint angles has no "
+            f"{', '.join(map(str, (name for name in variables if name != 'joint_angle')))}",
+            code="conflict",
+            expected="joint_angle, or nothing",
+            remedy="--format sto",
         )
     _check_time(result, path)
     if "joint_angle" not in result:
         raise unknown_name("joint_angle", "series", map(str, result.data_vars), " in this result")
     unit = str(result["joint_angle"].attrs.get("units", "rad"))
     if unit != "rad":  # coordinates in meters among the angles: a result does not say which they are
-        raise input_error("results.coordinates_result", where="joint_angle", unit=unit)
+        raise input_error(
+            "results.coordinates_result",
+            where="joint_angle",
+            problem=f"the coordinates of this result are in {unit}",
+            code="conflict",
+            expected="rotations alone, which a MOT file has in degrees",
+            remedy="--format csv, or share without the coordinates that are translations",
+        )
     angles = columns(result, "joint_angle", naming)
     names = [label["dof"] for label in angles.labels]
     pelvis_names, pelvis = _pelvis(result, naming)
@@ -88,7 +99,14 @@ def mot_files(
 
 def _check_time(result: xr.Dataset, path: Path) -> None:
     if abscissa_of(result) != "time":
-        raise input_error("results.sto_mot_files_run", file=path)
+        raise input_error(
+            "results.sto_mot_files_run",
+            file=path,
+            problem="STO and MOT files run over time, an average over the gait cycle",
+            code="conflict",
+            expected="the result.nc of one run",
+            remedy="--format csv, mat or parquet",
+        )
 
 
 def _encoded(path: Path, table: Table, naming: Naming, units: str) -> bytes:

@@ -67,7 +67,12 @@ def find_naming(result: xr.Dataset, names: str | None, opensim: bool) -> Naming:
         model = choice_name(result, MODEL)
         if names not in (None, OWN):
             raise input_error(
-                "results.result_names_signs_already", where="--names", model=model or "an unknown model"
+                "results.result_names_signs_already",
+                where="--names",
+                problem=f"the result has the names and signs of {model or 'an unknown model'} already",
+                code="conflict",
+                expected="a result of `musclesolve run`",
+                remedy="leave out --names",
             )
         return Naming(f"names and signs of {model}" if model else "names and signs as in the result")
     if names == OWN or (names is None and not opensim):

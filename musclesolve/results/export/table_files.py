@@ -30,7 +30,13 @@ def wide_columns(result: xr.Dataset, variables: Sequence[str] | None, naming: Na
         values = status_names(result, found.values) if variable == "status" else found.values
         for k, name in enumerate(found.names):
             if name in known:
-                raise input_error("results.two_columns_would_called", name=name)
+                raise input_error(
+                    "results.two_columns_would_called",
+                    problem=f"two columns would be called {name!r}",
+                    code="duplicate_name",
+                    expected="every name once",
+                    remedy="--names own",
+                )
             known.add(name)
             yield name, found.unit, values[:, k]
 
@@ -114,7 +120,13 @@ def _put(tree: dict[str, Any], place: list[str], values: Any) -> None:
     for name in parents:
         tree = tree.setdefault(name, {})
     if last in tree:
-        raise input_error("results.two_series_would_called", place=place)
+        raise input_error(
+            "results.two_series_would_called",
+            problem=f"two series would be called {'.'.join(map(str, place))} in MATLAB",
+            code="duplicate_name",
+            expected="names that differ in letters and digits",
+            remedy="--format csv",
+        )
     tree[last] = values
 
 

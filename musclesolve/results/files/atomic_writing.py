@@ -83,8 +83,10 @@ def _replace(beside: Path, paths: list[Path], removed: list[Path]) -> None:
                 raise input_error(
                     "results.cannot_replaced",
                     file=path,
-                    reason=error.strerror or error,
-                    done=f"; {done} already are" if done else "",
+                    problem="cannot be replaced: "
+                    f"{error.strerror or error}{f'; {done} already are' if done else ''}",
+                    code="not_writable",
+                    remedy="close it where it is open, and give the command again",
                 ) from error
         note(paths)
         for path in removed:
@@ -93,7 +95,12 @@ def _replace(beside: Path, paths: list[Path], removed: list[Path]) -> None:
                     path.unlink()
             except OSError as error:
                 raise input_error(
-                    "results.new_files_written_one", file=path, reason=error.strerror or error
+                    "results.new_files_written_one",
+                    file=path,
+                    problem="the new files are written, but this one cannot be removed: "
+                    f"{error.strerror or error}",
+                    code="not_writable",
+                    remedy="remove it: it belongs to an earlier result",
                 ) from error
         with contextlib.suppress(OSError):
             beside.rmdir()
@@ -145,7 +152,14 @@ def _lock_of(folder: Path) -> Lock:
     until = monotonic() + _patience.get()
     while (lock := _free_lock(folder)) is None:
         if monotonic() >= until:
-            raise BusyError.from_template("results.another_run_writing", file=folder)
+            raise BusyError.from_template(
+                "results.another_run_writing",
+                file=folder,
+                problem="another run is writing into this folder",
+                code="busy",
+                expected="one run at a time into a folder",
+                remedy="wait until it has ended, or choose another folder with -o",
+            )
         sleep(LOOK)
     return lock
 
@@ -168,6 +182,18 @@ def _input_error(place: Path) -> Iterator[None]:
         yield
     except (FileExistsError, NotADirectoryError) as error:
         present = next((each for each in (place, *place.parents) if each.is_file()), place)
-        raise input_error("results.file_instead_folder", file=place, name=present.name) from error
+        raise input_error(
+            "results.file_instead_folder",
+            file=place,
+            problem=f"{present.name} is a file, results are written into a folder",
+            code="not_writable",
+            remedy="name a folder with -o, a new one or one with earlier results",
+        ) from error
     except OSError as error:
-        raise input_error("results.cannot_written", file=place, reason=error.strerror or error) from error
+        raise input_error(
+            "results.cannot_written",
+            file=place,
+            problem=f"cannot be written: {error.strerror or error}",
+            code="not_writable",
+            remedy="choose another place with -o, or make room or permission there",
+        ) from error

@@ -185,7 +185,15 @@ def opened_netcdf(path: Path) -> netCDF4.Dataset:
     size = path.stat().st_size
     if declared > max(MOST_DECLARED, MOST_PACKED * size):
         file.close()
-        raise input_error("results.declares_too_much", file=path, declared=declared / 1e9, size=size / 1e6)
+        raise input_error(
+            "results.declares_too_much",
+            file=path,
+            problem=f"the file declares {declared / 1000000000.0:.1f} GB of numbers, and has "
+            f"{size / 1000000.0:.3f} MB",
+            code="bad_format",
+            expected="a result.nc of `musclesolve run`",
+            remedy="copy the file again, or run the command again that made it",
+        )
     return file
 
 
@@ -207,16 +215,33 @@ def read_result(path: str | Path) -> xr.Dataset:
         raise input_error(
             "results.folder_missing_file",
             file=path,
+            problem="this is a folder",
+            code="missing_file",
+            expected="a result.nc of `musclesolve run`",
             remedy=f"did you mean {inside}?" if inside.is_file() else REMEDY,
         )
     if not is_file(path):
-        raise input_error("results.no_result_file", file=path, reason=no_file(path).problem)
+        raise input_error(
+            "results.no_result_file",
+            file=path,
+            problem=no_file(path).problem,
+            code="missing_file",
+            expected="a result.nc of `musclesolve run`",
+            remedy="name the result.nc in the folder that was given to `musclesolve run` with -o",
+        )
     check_input(path, RESULT)
     try:
         with _LIBRARY, opened_netcdf(path) as file:
             result = xr.open_dataset(NetCDF4DataStore(file)).load()
     except DAMAGED as error:
-        raise input_error("results.no_netcdf_file_damaged", file=path) from error
+        raise input_error(
+            "results.no_netcdf_file_damaged",
+            file=path,
+            problem="this is no NetCDF 4 file, or a damaged one",
+            code="bad_format",
+            expected="a result.nc of `musclesolve run`",
+            remedy="copy the file again, or run the command again that made it",
+        ) from error
     result.encoding["source"] = str(path)
     result.set_close(None)  # the file is closed
     check_moments(result)
@@ -283,7 +308,14 @@ def check_folder(folder: Path, name: str, trial: Path, attributes: Mapping[str, 
         return
     if there.name == storable(trial.name) and not os.path.exists(there):
         return
-    raise input_error("results.result_another_trial", file=folder / name, there=there)
+    raise input_error(
+        "results.result_another_trial",
+        file=folder / name,
+        problem=f"this is the result of another trial, {there}",
+        code="occupied_folder",
+        expected="a new folder, or the folder of the same trial",
+        remedy="choose another folder with -o, or remove this one first",
+    )
 
 
 def check_inputs(inputs: Iterable[Path], folder: Path, names: Iterable[str]) -> None:
@@ -291,4 +323,11 @@ def check_inputs(inputs: Iterable[Path], folder: Path, names: Iterable[str]) -> 
     given = {os.path.realpath(path) for path in inputs}
     for name in names:
         if os.path.realpath(folder / name) in given:
-            raise input_error("results.file_trial_table_name", file=folder / name)
+            raise input_error(
+                "results.file_trial_table_name",
+                file=folder / name,
+                problem="this is a file of the trial, and a table of this name is to be written: it "
+                "would be lost",
+                code="occupied_folder",
+                remedy="choose another folder with -o",
+            )

@@ -90,11 +90,23 @@ def fit_cost_weights(
     """
     chosen = tuple(find_cost(cost) for cost in members(costs))
     if not chosen:
-        raise input_error("sharing.no_costs_to_mix", where="costs")
+        raise input_error(
+            "sharing.no_costs_to_mix",
+            where="costs",
+            problem="there are no costs to mix",
+            code="missing_argument",
+            expected="a list of names or Cost objects",
+        )
     problem = check_problem(problem).numbered()
     for cost in chosen:
         if cost.needs & {"linear_program", "nonsmooth"}:
-            raise input_error("sharing.cost_without_gradient", where="costs", cost=cost.name)
+            raise input_error(
+                "sharing.cost_without_gradient",
+                where="costs",
+                problem=f"the cost {cost.name} has no gradient everywhere",
+                code="bad_cost",
+                expected="smooth costs",
+            )
         cost.require(problem)
     at_bound = check_number(at_bound, "at_bound", "a positive number", above=0.0)
     for cost in chosen:
@@ -107,11 +119,11 @@ def fit_cost_weights(
         raise input_error(
             "sharing.negative_pattern",
             where="activation",
-            muscle=(problem.muscle or ())[i],
-            frame=t,
-            pattern=pattern[t, i],
-            lower=problem.lower[t, i],
-            upper=problem.upper[t, i],
+            problem=f"the activation of {(problem.muscle or ())[i]} in frame {t} is {pattern[t, i]:g}",
+            code="bad_value",
+            expected=f"{problem.lower[t, i]:g} to {problem.upper[t, i]:g}, its bounds and the domain "
+            "of the costs",
+            remedy="leave out the cost whose domain ends there, or the frame (as NaN)",
         )
 
     # the conditions of each frame and muscle: r = 0 inside, r >= 0 at the lower bound, r <= 0 at the upper one
@@ -122,7 +134,13 @@ def fit_cost_weights(
     inside = counted & ~at_lower & ~at_upper
     informative = inside.sum(axis=1) > problem.n_dof
     if not informative.any():
-        raise input_error("sharing.no_informative_frame", where="activation", n_dof=problem.n_dof)
+        raise input_error(
+            "sharing.no_informative_frame",
+            where="activation",
+            problem="the activation pattern has no informative frame",
+            code="bad_value",
+            expected=f"a frame with more than {problem.n_dof} muscles (the moments) between their bounds",
+        )
 
     # slopes (T, n, J), those of every cost over its unit s_j, those of every frame over their size
     a = np.where(counted, pattern, problem.lower)
@@ -133,7 +151,14 @@ def fit_cost_weights(
     unit = np.sqrt(np.square(slope[inside & informative[:, None]]).mean(axis=0))
     for cost, length in zip(chosen, unit, strict=True):
         if not length > 0:
-            raise input_error("sharing.cost_without_slope", where="costs", cost=cost.name)
+            raise input_error(
+                "sharing.cost_without_slope",
+                where="costs",
+                problem=f"the cost {cost.name} has no slope anywhere along the pattern",
+                code="bad_cost",
+                expected="costs that depend on its activations",
+                remedy="leave it out",
+            )
     slope = slope / unit
     square = np.where(inside[..., None], np.square(slope), 0.0).sum(axis=(1, 2))
     size = np.sqrt(square / np.maximum(1, inside.sum(axis=1)))

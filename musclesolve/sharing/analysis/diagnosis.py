@@ -220,8 +220,10 @@ class Diagnosis:
             raise input_error(
                 "sharing.no_infeasible_frame",
                 where="number",
-                number=as_text(number),
-                count=count,
+                problem=f"there is no frame {as_text(number)} among the {count} infeasible frames of "
+                "the diagnosis",
+                code="bad_value",
+                expected="0 to k - 1 for the k frames in `frame`; with k = 0 there is nothing to explain",
             )
 
     def lacking(self, number: int) -> list[str]:
@@ -314,9 +316,9 @@ def diagnose(
             raise input_error(
                 "sharing.negative_passive_force",
                 where="diagnose",
-                tension=tension[t, i],
-                muscle=(problem.muscle or ())[i],
-                frame=t,
+                problem=f"passive_force is {tension[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}",
+                code="bad_number",
+                expected="zero or more [N]",
             )
         if passive_force is not None:
             problem = replace(problem, passive_force=np.where(problem.valid[:, None], tension, np.nan))
@@ -326,10 +328,22 @@ def diagnose(
     if chosen.dtype == bool and chosen.shape == (count,):
         chosen = np.flatnonzero(chosen)
     if chosen.size and not np.issubdtype(chosen.dtype, np.integer):
-        raise input_error("sharing.bad_frame_list", where="diagnose", frames=as_text(frames), count=count)
+        raise input_error(
+            "sharing.bad_frame_list",
+            where="diagnose",
+            problem=f"the frames are {as_text(frames)}",
+            code="bad_type",
+            expected=f"whole numbers, or {count} truth values",
+        )
     number = chosen.astype(np.int64).reshape(-1)
     for unknown in number[(number < 0) | (number >= count)]:
-        raise input_error("sharing.no_frame", where="diagnose", unknown=unknown, count=count - 1)
+        raise input_error(
+            "sharing.no_frame",
+            where="diagnose",
+            problem=f"there is no frame {unknown}",
+            code="bad_number",
+            expected=f"0 to {count - 1}",
+        )
     number = number[problem.valid[number]]
 
     identity, dofs = np.eye(problem.n_dof), problem.n_dof

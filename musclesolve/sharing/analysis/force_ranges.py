@@ -128,7 +128,13 @@ def chosen_muscles(problem: Problem, names: Sequence[str] | None) -> list[int]:
         return list(range(len(available)))
     requested = [names] if isinstance(names, str) else members(names)
     if not requested:
-        raise input_error("sharing.no_muscles_named", where="muscles", names=as_text(names))
+        raise input_error(
+            "sharing.no_muscles_named",
+            where="muscles",
+            problem=f"muscles is {as_text(names)}",
+            code="missing_argument",
+            expected="one name or more; None stands for all",
+        )
     for name in requested:
         if not isinstance(name, str) or name not in available:
             raise unknown_name(name, "muscle", available)
@@ -210,8 +216,10 @@ def near_optimal_range(
         raise input_error(
             "sharing.no_near_optimal_range",
             where="near_optimal_range",
-            chosen=chosen.name,
-            need=NEEDS[min(unfit)],
+            problem=f"a near-optimal range under {chosen.name} cannot be certified: it has "
+            f"{NEEDS[min(unfit)]}",
+            code="bad_cost",
+            expected="a convex cost with one value",
         )
     problem = check_problem(problem).numbered()
     numbers = chosen_muscles(problem, muscles)
@@ -230,9 +238,10 @@ def near_optimal_range(
             raise input_error(
                 "sharing.negative_least_cost",
                 where="near_optimal_range",
-                chosen=chosen.name,
-                frame=frames[k],
-                least=least[k],
+                problem=f"the least cost of {chosen.name} in frame {frames[k]} is {least[k]:g}",
+                code="bad_cost",
+                expected="a cost of zero or more, of which `within` is a share",
+                remedy="add a constant to the cost, so that it is never negative",
             )
 
         def excess(muscle: int, value: Array, which: NDArray[np.intp]) -> Array:

@@ -103,10 +103,23 @@ def pareto_front(
     """
     listed = members(costs)
     if len(listed) < 2:
-        raise input_error("sharing.too_few_costs", where="costs")
+        raise input_error(
+            "sharing.too_few_costs",
+            where="costs",
+            problem="a Pareto front needs two costs or more",
+            code="missing_argument",
+            expected="a list of names or Cost objects",
+        )
     problem = check_problem(problem).numbered()
     if problem.reserve_weight is not None:
-        raise input_error("sharing.problem_with_reserves", where="Problem.reserve_weight")
+        raise input_error(
+            "sharing.problem_with_reserves",
+            where="Problem.reserve_weight",
+            problem="the problem has reserves",
+            code="conflict",
+            expected="moments that the muscles alone produce",
+            remedy="leave reserve_weight out; frames out of reach are marked INFEASIBLE",
+        )
     chosen = [check_smooth_convex_cost(cost, problem, "weighed against others", "costs") for cost in listed]
     problem = replace(problem).numbered()  # adds the frame axis to arrays that lack it
     # all weights that are multiples of 1 / divisions and sum to one, from the last cost to the first

@@ -66,7 +66,14 @@ class StrengthMargin:
             InputError: no frame is possible at full strength.
         """
         if np.isnan(self.strength).all():
-            raise input_error("sharing.no_frame_possible", where="strength_margin")
+            raise input_error(
+                "sharing.no_frame_possible",
+                where="strength_margin",
+                problem="no frame is possible at full strength",
+                code="no_overlap",
+                expected="a problem with a frame whose moments the muscles can produce",
+                remedy="see what lacks: diagnose(problem)",
+            )
         return int(np.nanargmax(self.strength))
 
 

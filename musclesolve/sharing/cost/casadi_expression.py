@@ -81,9 +81,19 @@ def expression_cost(
             the name is no text.
     """
     if not (isinstance(name, str) and name.strip()):
-        raise input_error("sharing.expression_without_name", name=as_text(name))
+        raise input_error(
+            "sharing.expression_without_name",
+            problem=f"the name of the expression is {as_text(name)}",
+            code="bad_type",
+            expected="a text that is not empty",
+        )
     if not isinstance(convex, bool | np.bool_):
-        raise input_error("sharing.convex_is_no_truth", name=name, convex=as_text(convex))
+        raise input_error(
+            "sharing.convex_is_no_truth",
+            problem=f"convex of the expression {name} is {as_text(convex)}",
+            code="bad_type",
+            expected="True or False",
+        )
     if isinstance(uses, str):
         uses = (uses,)
     values = {str(key): Constant.of(name, str(key), value, 0) for key, value in (constants or {}).items()}
@@ -165,7 +175,10 @@ class ExpressionCost(Cost):
         for field_name in self.uses:
             if field_name not in FIELDS:
                 raise input_error(
-                    "sharing.cost_uses_unknown_field", name=self.name, used=as_text(field_name), fields=FIELDS
+                    "sharing.cost_uses_unknown_field",
+                    name=self.name,
+                    used=as_text(field_name),
+                    fields=", ".join(FIELDS),
                 )
         names = ["capacity", *self.uses, *(name for name, _ in self.constants)]
         if len(set(names)) != len(names):
@@ -204,7 +217,12 @@ class ExpressionCost(Cost):
                 raise
             except FAULTS as error:
                 failure = failure or error
-        raise input_error("sharing.cost_not_evaluated", cost=self.name, failure=failure) from failure
+        raise input_error(
+            "sharing.cost_not_evaluated",
+            problem=f"the expression {self.name} cannot be evaluated ({failure})",
+            code="bad_cost",
+            expected="a CasADi expression of activation, force and data, with one number as its value",
+        ) from failure
 
     def _probes(self) -> Iterator[Shapes]:
         """Shapes with which the expression may be tried: the sizes of a problem are not known yet.
@@ -321,9 +339,19 @@ class ExpressionCost(Cost):
         if len(vectors) == 1:
             ((name, shape),) = vectors
             return input_error(
-                "sharing.bad_cost_constant", name=name, label=self.name, count=shape[0], shape=muscles
+                "sharing.bad_cost_constant",
+                problem=f"the constant {name!r} of the expression {self.name} has {shape[0]} numbers",
+                code="bad_shape",
+                expected=f"one, or one for each of {muscles} muscles",
             )
-        return input_error("sharing.cost_not_evaluated_here", cost=self.name, failure=error, count=muscles)
+        return input_error(
+            "sharing.cost_not_evaluated_here",
+            problem=f"the expression {self.name} cannot be evaluated for the {muscles} muscles of the "
+            f"problem ({error})",
+            code="bad_cost",
+            expected=f"numbers of muscles below {muscles}",
+            remedy="find them by name: problem.muscle.index(NAME)",
+        )
 
     def _arrays(self, problem: Problem) -> tuple[Array, ...]:
         """The capacity, the fields used of the problem, and the constants, (T, ...) each."""
@@ -341,7 +369,14 @@ class ExpressionCost(Cost):
         """The capacity, the fields used of the problem, and the constants, (T, ...) each."""
         arrays = self._fitting(problem)
         if "emg" in self.uses and np.isnan(self.field(problem, "emg")).any():
-            raise input_error("sharing.emg_not_measured", where="Problem.emg", name=self.name)
+            raise input_error(
+                "sharing.emg_not_measured",
+                where="Problem.emg",
+                problem=f"the expression {self.name} uses emg, which is not measured for every muscle "
+                "and frame",
+                code="not_finite",
+                expected="finite numbers",
+            )
         return arrays
 
     def term_expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:

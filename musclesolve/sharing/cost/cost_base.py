@@ -229,9 +229,20 @@ class WeightedSum(Cost):
     def __post_init__(self) -> None:
         for factor, cost in self.summands:
             if not (np.isfinite(factor) and factor > 0):
-                raise input_error("sharing.bad_cost_factor", cost=cost.name, factor=factor)
+                raise input_error(
+                    "sharing.bad_cost_factor",
+                    problem=f"the factor of the cost {cost.name} is {factor:g}",
+                    code="bad_number",
+                    expected="a positive number: any other makes the cost non-convex, or zero",
+                )
             if len(self.summands) > 1 and "linear_program" in cost.needs:
-                raise input_error("sharing.cost_not_addable", cost=cost.name)
+                raise input_error(
+                    "sharing.cost_not_addable",
+                    problem=f"the cost {cost.name} cannot be added to another",
+                    code="bad_cost",
+                    expected="terms that have a gradient",
+                    remedy="use it alone; a high power of activation in the sum approximates it",
+                )
 
     @property
     def costs(self) -> tuple[Cost, ...]:
@@ -362,7 +373,14 @@ def field_of(problem: Problem, name: str, owner: str) -> Array:
         expected = OPTIONAL.get(
             name, "(T, m), broadcast"
         )  # reserve weights are the other ones that may be absent
-        raise input_error("sharing.cost_needs_field", expected=expected, name=owner, label=name)
+        raise input_error(
+            "sharing.cost_needs_field",
+            where=f"Problem.{name}",
+            problem=f"the cost {owner} needs {name}, which the problem does not have",
+            code="missing_argument",
+            expected=expected,
+            remedy=f"Problem(..., {name}=...), or another cost",
+        )
     return array
 
 

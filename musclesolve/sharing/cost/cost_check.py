@@ -66,12 +66,11 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
             raise input_error(
                 "sharing.bad_shape_of_cost_method",
                 where=place,
+                problem=f"{method} has the shape {at[method].shape} for {frames} frames and {muscles} "
+                "muscles",
+                code="bad_cost",
+                expected=f"{shape}",
                 remedy="sum over the muscles only: axis=1" if method == "term_value" else None,
-                method=method,
-                shape=at[method].shape,
-                frames=frames,
-                muscles=muscles,
-                needed=shape,
             )
     if cost.needs & {"linear_program", "nonsmooth"}:
         return
@@ -96,8 +95,9 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
         raise input_error(
             "sharing.gradient_differs",
             where=place,
-            gradient=slope[point, muscle],
-            muscle=(problem.muscle or ())[muscle],
-            activation=activation[point, muscle],
-            difference=once[point, muscle],
+            problem=f"gradient is {slope[point, muscle]:g} by the activation of "
+            f"{(problem.muscle or ())[muscle]} at {activation[point, muscle]:.3g}, where "
+            f"differences of value give {once[point, muscle]:g}",
+            code="bad_cost",
+            expected="the gradient of value",
         )

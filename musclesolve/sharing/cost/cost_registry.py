@@ -35,7 +35,10 @@ def named_costs() -> dict[str, type[Cost]]:
                 if kinds.setdefault(kind.name, kind) is not kind:
                     first = kinds[kind.name].__module__
                     raise input_error(
-                        "sharing.same_cost_name_twice", where=f"{first}, {module.__name__}", kind=kind.name
+                        "sharing.same_cost_name_twice",
+                        where=f"{first}, {module.__name__}",
+                        problem=f"there are two costs {kind.name!r}",
+                        code="duplicate_name",
                     )
     return dict(sorted(kinds.items()))
 
@@ -101,11 +104,23 @@ def find_cost(cost: str | Cost) -> Cost:
     """The cost object for a text such as "activation_power(exponent=3)"; an object is returned as it is."""
     if isinstance(cost, Cost):
         if type(cost).__hash__ is None:
-            raise input_error("sharing.cost_not_hashable", cost=cost.name)
+            raise input_error(
+                "sharing.cost_not_hashable",
+                problem=f"the cost {cost.name} cannot be hashed",
+                code="bad_cost",
+                expected="a cost that does not change while it is used",
+                remedy="make its class a frozen dataclass",
+            )
         return cost
     if not isinstance(cost, str):
         error = unknown_name(cost, "cost", REGISTRY)
-        raise input_error("sharing.no_cost", remedy=error.remedy, cost=as_text(cost), known=error.expected)
+        raise input_error(
+            "sharing.no_cost",
+            problem=f"there is no cost {as_text(cost)}",
+            code="unknown_name",
+            expected=f"{error.expected}, or a Cost object",
+            remedy=error.remedy,
+        )
     cost = cost.strip()
     if cost not in REGISTRY:
         _add_plugins()
@@ -136,21 +151,39 @@ def _cost_of(tree: ast.expr, text: str) -> Cost:
             kind = _kind_of(name)
             options, values = options_of(kind), dict[str, Any]()
             if keywords and not options:
-                raise input_error("sharing.cost_without_options", where=text, remedy=name, name=name)
+                raise input_error(
+                    "sharing.cost_without_options",
+                    where=text,
+                    problem=f"the cost {name!r} has no options",
+                    code="unknown_name",
+                    remedy=name,
+                )
             for option in keywords:
                 if option.arg not in options:
                     raise unknown_name(
                         str(option.arg), "option", options, f" of the cost {name!r}", where=text
                     )
                 if option.arg in values:
-                    raise input_error("sharing.cost_option_twice", where=text, name=option.arg)
+                    raise input_error(
+                        "sharing.cost_option_twice",
+                        where=text,
+                        problem=f"the option {option.arg!r} occurs twice",
+                        code="duplicate_name",
+                    )
                 values[option.arg] = _value_of(option.value, text)
             return kind(**values)
         case ast.Call(ast.Name(name), [first, *_]):
             options = options_of(_kind_of(name))
             value = ast.get_source_segment(text, first)
             remedy = f"{name}({options[0]}={value})" if options else name
-            raise input_error("sharing.cost_option_without_name", where=text, remedy=remedy, name=name)
+            raise input_error(
+                "sharing.cost_option_without_name",
+                where=text,
+                problem=f"a value of the cost {name!r} has no name",
+                code="bad_cost",
+                expected="option=value",
+                remedy=remedy,
+            )
     raise input_error("sharing.unreadable_cost", cost=as_text(text))
 
 
@@ -166,4 +199,10 @@ def _value_of(tree: ast.expr, text: str) -> Any:
         return ast.literal_eval(tree)
     except (ValueError, TypeError, RecursionError, MemoryError):
         part = ast.get_source_segment(text, tree)
-        raise input_error("sharing.cost_value_not_literal", where=text, value=as_text(part)) from None
+        raise input_error(
+            "sharing.cost_value_not_literal",
+            where=text,
+            problem=f"{as_text(part)} is no value",
+            code="bad_cost",
+            expected="a number such as 2.5, a text in quotes, or a table such as {'knee': 1}",
+        ) from None

@@ -177,23 +177,29 @@ def find_solver(solver: str | Solver) -> Solver:
     if not isinstance(solver, str):
         if callable(getattr(solver, "solve", None)) and hasattr(solver, "name"):
             return solver
-        raise UnknownSolverError.from_template("sharing.not_a_solver", solver=as_text(solver))
+        raise UnknownSolverError.from_template(
+            "sharing.not_a_solver",
+            problem=f"{as_text(solver)} is no solver",
+            code="bad_type",
+            expected="a name, or an object with name and solve",
+        )
     if solver not in REGISTRY:
         _add_plugins()
     record = REGISTRY.get(solver)
     if record is None:
         raise UnknownSolverError.from_template(
             "sharing.unknown_solver",
+            problem=f"there is no solver {as_text(solver)}",
+            code="unknown_name",
+            expected=f"one of {', '.join(map(str, REGISTRY))}",
             remedy=suggestion(solver, REGISTRY),
-            solver=as_text(solver),
-            registry=REGISTRY,
         )
     if record.missing:
         raise SolverNotInstalledError.from_template(
             "sharing.solver_not_installed",
+            problem=f"the solver {as_text(solver)} needs {' and '.join(map(str, record.missing))}, not installed",
+            code="missing_package",
             remedy=record.install,
-            solver=as_text(solver),
-            missing=record.missing,
         )
     module, kind = record.place.split(":")
     place: Any = importlib.import_module(module)
@@ -220,11 +226,11 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
     raise UnfitSolverError.from_template(
         "sharing.unfit_solver",
         where="solve",
+        problem=f"the solver {solver.name!r} cannot minimize {cost.name}: it does not take "
+        f"{', '.join(map(str, lacking))}",
+        code="unfit_solver",
         expected="one of " + ", ".join(able) if able else "a solver of your own with these words in `can`",
         remedy=f"solver={able[0]!r}" if able else None,
-        solver=solver.name,
-        cost=cost.name,
-        lacking=lacking,
     )
 
 

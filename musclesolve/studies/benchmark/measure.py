@@ -331,7 +331,12 @@ def random_problem(frames: int, dofs: int = 7, muscles: int = 43, seed: int = 0)
     joints with three, one and two.
     """
     if frames < 1 or dofs < 1 or muscles < dofs:
-        raise input_error("studies.frames_moments_muscles_make", frames=frames, dofs=dofs, muscles=muscles)
+        raise input_error(
+            "studies.frames_moments_muscles_make",
+            problem=f"{frames} frames, {dofs} moments and {muscles} muscles make no problem",
+            code="bad_number",
+            expected="at least one of each, and no more moments than muscles",
+        )
     random = np.random.default_rng(seed)
     crossed, joints_crossed = _crossed(dofs, muscles, random)
     arm = random.uniform(-0.06, 0.06, (dofs, muscles)) * crossed
@@ -380,7 +385,11 @@ def varied(problem: Problem, frames: int, seed: int = 0) -> Problem:
     solution = solve(problem.frames(problem.valid), "stress_cubed")
     good = np.flatnonzero(solution.status == 0)
     if not good.size:
-        raise input_error("studies.no_frame_recording_can")
+        raise input_error(
+            "studies.no_frame_recording_can",
+            problem="no frame of the recording can be solved without reserves",
+            code="bad_result",
+        )
     random = np.random.default_rng(seed)
     which = good[np.arange(frames) % good.size]
 

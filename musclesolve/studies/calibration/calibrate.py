@@ -408,7 +408,13 @@ def calibrate_muscles(
     """
     report, trials = progress or no_progress, one_or_several(trials)
     if not trials:
-        raise input_error("studies.no_trial_to_calibrate", where="trials")
+        raise input_error(
+            "studies.no_trial_to_calibrate",
+            where="trials",
+            problem="no trial is given",
+            code="missing_argument",
+            expected="trial files",
+        )
     tests = None if strength is None else read_strength_tests(strength)
     bodies = []
     for number, trial in enumerate(trials):
@@ -428,7 +434,14 @@ def calibrate_muscles(
         raise _no_optimum(problem)
     first += problem.tested(problem.parent)
     if not any(observation.kind in (EMG, FASCICLE, STRENGTH_TEST) for observation in first):
-        raise input_error("studies.nothing_measured_lies", where="trials")
+        raise input_error(
+            "studies.nothing_measured_lies",
+            where="trials",
+            problem="nothing that was measured lies in a frame with a valid solution",
+            code="no_overlap",
+            expected="EMG or fascicle lengths in frames whose moments are shared, at least 4 in a row",
+            remedy="run the trials by themselves, and see which frames are solved",
+        )
     clocks = [note for trial in together for note in _clock_notes(trial, first)]
     posterior, noise = problem.solve(first, report)
     theta = posterior.theta
@@ -498,9 +511,11 @@ def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]
             "studies.factors_on_muscles_would",
             file=_path(trial.body),
             where="[emg] offset_s",
-            what=what,
-            clock=1000.0 * CLOCK,
-            value=value,
+            problem=f"{what}: factors on muscles would make up for the clock",
+            code="conflict",
+            expected=f"EMG and motion on one clock, at most {1000.0 * CLOCK:.0f} ms apart",
+            remedy=f"look at `musclesolve emg`; write {value} in [emg], or leave the channels out "
+            "that contradict it",
         )
     return [
         WarningNote(f"{capitalized(what)}: see `musclesolve emg`, and write {value} in [emg] where it holds.")
@@ -518,7 +533,14 @@ def _problem(
     words = None if free is None else {quantity: list(each) for quantity, each in free.items()}
     of_emg = [each for each in OF_EMG if words is not None and words.pop(each, None) is not None]
     if of_emg and not any(trial.emg for trial in trials):
-        raise input_error("studies.free_no_trial_emg", where="free", of_emg=of_emg[0])
+        raise input_error(
+            "studies.free_no_trial_emg",
+            where="free",
+            problem=f"{of_emg[0]} is free, and no trial has EMG",
+            code="missing_argument",
+            expected="trials with [emg]",
+            remedy="add [emg] to a trial file, or leave it out",
+        )
     turning: tuple[str, ...] = ()
     if of_tests is not None:
         helps = (of_tests.moment_arm * of_tests.sign[:, None] > 0.0).any(axis=0)
@@ -536,7 +558,15 @@ def _problem(
     names = list(dict.fromkeys(muscle for trial in trials for muscle in trial.muscles))
     factors = free_factors(names, measured, words or None, fixed)
     if not (measured.fascicles or measured.emg or turning):
-        raise input_error("studies.nothing_measured_tells_muscles", where="trials")
+        raise input_error(
+            "studies.nothing_measured_tells_muscles",
+            where="trials",
+            problem="nothing was measured from which muscles follow: no EMG, no fascicle lengths, no "
+            "strength",
+            code="missing_argument",
+            expected="trials with [emg] or [fascicle], or a file of strength tests",
+            remedy="add what was measured to the trial files",
+        )
     return CalibrationProblem(trials, factors, of_emg, of_tests, tests.tests if tests else ())
 
 
@@ -569,7 +599,15 @@ def _settings(name: str, body: AnyBody) -> dict[str, object]:
         }
     for key, value in stated.items():
         if value is not None and value != "table":
-            raise input_error("studies.states_in_muscles", where="trials", name=name, key=key, value=value)
+            raise input_error(
+                "studies.states_in_muscles",
+                where="trials",
+                problem=f"{name} states {key} = {value} in [muscles], beside which factors would mean "
+                "something else",
+                code="conflict",
+                expected="the numbers of the set or model, on which the factors are",
+                remedy=f"leave {key} out: it is fitted, or free on request",
+            )
     return settings
 
 
@@ -583,7 +621,12 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
         person = body.person
         if person is not None:
             raise input_error(
-                "studies.muscles_person_already", where="trials", trial=trial.name, parent=person.parent
+                "studies.muscles_person_already",
+                where="trials",
+                problem=f"the muscles of {trial.name} are calibrated to a person already",
+                code="conflict",
+                expected="trials with the muscles of a set or a model, on which the factors are",
+                remedy=f'write database = "{person.parent}" in [muscles], or leave the key out for a model',
             )
         settings = _settings(trial.name, body)
         seen: dict[str, tuple[str, str | None]]
@@ -599,7 +642,14 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
         seen |= {name: (str(value), None) for name, value in settings.items()}
         for other in trials[:number]:
             if _path(other.body) == _path(body) and np.array_equal(other.time, trial.time):
-                raise input_error("studies.given_twice", where="trials", path=_path(body))
+                raise input_error(
+                    "studies.given_twice",
+                    where="trials",
+                    problem=f"{_path(body)} is given twice",
+                    code="duplicate_name",
+                    expected="every trial once",
+                    remedy="leave one of them out",
+                )
         of_first = of_first or seen
         for what, (value, sha) in seen.items():
             before, sha_of_first = of_first.get(what, ("", None))
@@ -607,11 +657,11 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
                 raise input_error(
                     "studies.conflict_what",
                     where="trials",
-                    what=what,
-                    trial=trial.name,
-                    value=value,
-                    first=first.name,
-                    before=before,
+                    problem=f"the {what} of {trial.name} is {value}, but the {what} of {first.name} "
+                    f"is {before}",
+                    code="conflict",
+                    expected="trials of one person, with the same muscles and the same tendons",
+                    remedy="calibrate each person alone",
                 )
     return of_first.get("model") or of_first["muscle set"]
 
@@ -630,18 +680,25 @@ def _check_channels(trials: Sequence[TrialMuscles]) -> None:
                 raise input_error(
                     "studies.channel_conflict",
                     where="trials",
-                    channel=channel,
-                    first=first,
-                    place=where,
-                    muscles=muscles,
-                    trial=trial.name,
+                    problem=f"the channel {channel} is {', '.join(map(str, first))} in {where} and "
+                    f"{', '.join(map(str, muscles))} in {trial.name}",
+                    code="conflict",
+                    expected="a channel of the same muscles in every trial: they share a gain",
+                    remedy="correct [emg.channels] or [fascicle.channels] of one of them",
                 )
 
 
 def _no_optimum(problem: CalibrationProblem) -> InputError:
     """Return the error that names the trials without an optimum with the muscles of the parent."""
     lacking = [t.name for k, t in enumerate(problem.trials) if problem.observed(problem.parent, [k]) is None]
-    return input_error("studies.no_muscle_forces_found", where="trials", lacking=few(lacking, 3))
+    return input_error(
+        "studies.no_muscle_forces_found",
+        where="trials",
+        problem=f"no muscle forces were found for {few(lacking, 3)} with the muscles as they are",
+        code="not_solved",
+        expected="trials that `musclesolve run` solves",
+        remedy="run the trial by itself, mend the fault that is reported, or leave the trial out",
+    )
 
 
 def _person(

@@ -166,11 +166,20 @@ def free_factors(
             raise input_error(
                 "studies.free_fixed",
                 where="free",
-                quantity=quantity,
-                both=", ".join(sorted(both)) or "all muscles",
+                problem=f"{quantity} of {', '.join(sorted(both)) or 'all muscles'} is free and fixed",
+                code="conflict",
+                expected="each parameter free or fixed",
+                remedy="leave out one of the two",
             )
     if STRAIN in chosen and not measured.elastic:
-        raise input_error("studies.strain_tendons_free_tendons", where="free")
+        raise input_error(
+            "studies.strain_tendons_free_tendons",
+            where="free",
+            problem="the strain of tendons is free, and tendons are rigid",
+            code="conflict",
+            expected="tendon strains of elastic tendons only",
+            remedy='write tendon = "elastic" in [muscles] of the trials, or leave tendon_strain out',
+        )
     factors: dict[tuple[str, tuple[str, ...]], Factor] = {}
     for quantity in QUANTITIES:
         taken = held.get(quantity)
@@ -194,7 +203,15 @@ def free_factors(
                     numbers = float(sd), float(low), float(high), around
                     factors.setdefault((quantity, muscles), Factor(label, quantity, muscles, *numbers))
     if not factors:
-        raise input_error("studies.nothing_to_calibrate", where="trials")
+        raise input_error(
+            "studies.nothing_to_calibrate",
+            where="trials",
+            problem="there is nothing to calibrate: no parameter of a muscle is free",
+            code="missing_argument",
+            expected="EMG ([emg]), fascicle lengths ([fascicle]) or strength tests, or parameters "
+            "that are said free",
+            remedy="add what was measured to the trial files, or say what is free, as --free strength=groups",
+        )
     return tuple(factors.values())
 
 

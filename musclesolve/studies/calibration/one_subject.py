@@ -25,10 +25,10 @@ def check_one_subject(trials: Sequence[Trial], keys: Sequence[str] = PERSON) -> 
                     "studies.conflict_key",
                     "subject",
                     key,
-                    key=key,
-                    name=trials[0].path.name,
-                    one=one[key],
-                    other=other[key],
+                    problem=f"{key} is {one[key]} here and {other[key]} in {trials[0].path.name}",
+                    code="conflict",
+                    expected="trials of one subject",
+                    remedy="calibrate each subject by itself, or correct the trial file",
                 )
 
 

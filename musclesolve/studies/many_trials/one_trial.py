@@ -188,7 +188,14 @@ def share_into(
         result = share_model(*inputs, **options)
         if result.sizes["time"] < 2:
             raise input_error(
-                "studies.single_frame", file=inputs[1], where="time range", time=result["time"].values[0]
+                "studies.single_frame",
+                file=inputs[1],
+                where="time range",
+                problem=f"the analyzed range holds one frame, at {result['time'].values[0]:g} s",
+                code="too_few_frames",
+                expected="two frames or more, as STO files need them",
+                remedy="widen --start-s and --end-s, or call share_model in Python, which takes a "
+                "single frame",
             )
         result.attrs |= trial_from(inputs[1], folder)
         drawn = _figures(result, progress) if figures else {}

@@ -141,7 +141,13 @@ def check_for_all(options: Mapping[str, Any], jobs: int | None) -> None:
     try:
         pickle.dumps(dict(options))
     except (pickle.PicklingError, AttributeError, TypeError, NotImplementedError) as error:
-        raise input_error("studies.cost_solver_cannot_sent", error=error) from error
+        raise input_error(
+            "studies.cost_solver_cannot_sent",
+            problem=f"the cost or solver cannot be sent to another process: {error}",
+            code="bad_type",
+            expected="a name, or an object of a class defined in a module",
+            remedy="compute the trials one by one with ms.run",
+        ) from error
 
 
 def compute(
@@ -270,13 +276,21 @@ def find_trials(arguments: Iterable[str | Path]) -> list[Path]:
             )
         except OSError as error:
             raise input_error(
-                "studies.folder_cannot_read", file=argument, reason=error.strerror or error
+                "studies.folder_cannot_read",
+                file=argument,
+                problem=f"the folder cannot be read: {error.strerror or error}",
+                code="unreadable_file",
             ) from error
         if not inside:
             raise input_error("studies.no_trial_file", file=argument)
         paths += inside
     if not paths:
-        raise input_error("studies.no_trial_named")
+        raise input_error(
+            "studies.no_trial_named",
+            problem="no trial is named",
+            code="missing_argument",
+            expected="trial files, or folders with trial files",
+        )
     return list(dict.fromkeys(Path(os.path.realpath(path)) for path in paths))
 
 
@@ -306,8 +320,18 @@ def folder_names(trials: list[Path]) -> list[str]:
         longer = [path for path in same if depth[path] < len(path.parent.parts)]
         if not changed and not longer:
             if len(same) == 1:
-                raise input_error("studies.name_of_another_file", trial=same[0])
-            raise input_error("studies.results_of_one_name", trial=same[0], other=same[1])
+                raise input_error(
+                    "studies.name_of_another_file",
+                    problem=f"the results of {same[0]} would have the name of another file",
+                    code="duplicate_name",
+                    remedy="rename one of them",
+                )
+            raise input_error(
+                "studies.results_of_one_name",
+                problem=f"the results of {same[0]} and {same[1]} would have the same name",
+                code="duplicate_name",
+                remedy="rename one of them",
+            )
         numbered |= changed
         for path in longer if not changed else ():
             depth[path] += 1

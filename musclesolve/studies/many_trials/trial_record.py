@@ -180,4 +180,11 @@ def check_table(path: Path) -> None:
     except OSError:
         return  # a missing or unreadable file is reported when the table is written
     if not first.startswith("name,status"):
-        raise input_error("studies.no_table_musclesolve_one", file=path)
+        raise input_error(
+            "studies.no_table_musclesolve_one",
+            file=path,
+            problem="this is no table of musclesolve, and one of this name is to be written: it "
+            "would be lost",
+            code="occupied_folder",
+            remedy="choose another folder with -o, or rename the file",
+        )

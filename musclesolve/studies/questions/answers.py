@@ -63,7 +63,15 @@ def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
     asked = tuple(name for name in QUESTIONS if name in {*(settings.ask or ()), *more})
     check_texts(document, settings, "questions")
     if "what_if" in asked and not settings.scenarios:
-        raise document.error("studies.no_scenarios_stated", "questions", "scenarios")
+        raise document.error(
+            "studies.no_scenarios_stated",
+            "questions",
+            "scenarios",
+            problem="the question what_if has no scenario",
+            code="missing_key",
+            expected="one scenario or more, as `what-if --set` takes them",
+            remedy='state scenarios = ["weak calf: triceps_surae=0.6"], or leave what_if out of ask',
+        )
     if {"margins", "what_if"} & set(asked):
         _check_names(path, document, settings)
     return asked
@@ -148,7 +156,14 @@ def answer(
                 )
             case "what_if":
                 if cost is not None and not isinstance(cost, str):
-                    raise input_error("studies.cost_without_name", where=name)
+                    raise input_error(
+                        "studies.cost_without_name",
+                        where=name,
+                        problem="scenarios of a cost that is an object of Python",
+                        code="unsupported",
+                        expected="a cost by its name",
+                        remedy="register the cost, or ask `what_if` from Python",
+                    )
                 named = own if cost is None else own.with_settings(sharing={"cost": cost})
                 return what_if(named, settings.scenarios or (), side, progress)
             case _:
@@ -174,7 +189,14 @@ class AnswerFile:
         """The content of the file."""
         file = trial_path(result.attrs, path.parent)
         if file is None:
-            raise input_error("studies.answers_need_trial_file", file=path)
+            raise input_error(
+                "studies.answers_need_trial_file",
+                file=path,
+                problem="the result names no trial file, and answers need it",
+                code="missing_file",
+                expected="a result of `musclesolve run`",
+                remedy="compute the result from a trial file",
+            )
         trial = read_trial(file)
         found = answer(self.name, trial, result, self.options)
         stated = {**of_trial(result), **trial_from(file, path.parent), ASKED: _asked(trial)}

@@ -68,10 +68,12 @@ def coordination(result: xr.Dataset) -> xr.Dataset:
         "passive_force": {"time", "muscle"},
     }
     if not isinstance(result, xr.Dataset):
-        raise input_error("studies.not_a_result", file=None, missing=list(needed))
+        raise input_error("studies.not_a_result", file=None, missing=", ".join(needed))
     missing = [name for name, dims in needed.items() if name not in result or set(result[name].dims) != dims]
     if missing:
-        raise input_error("studies.not_a_result", file=result.encoding.get("source"), missing=missing)
+        raise input_error(
+            "studies.not_a_result", file=result.encoding.get("source"), missing=", ".join(missing)
+        )
     found = synergies(result)
     found = found.assign(co_contraction(result)).assign(joint_stiffness=joint_stiffness(result))
     return explained(found).assign_attrs(
@@ -122,7 +124,14 @@ def synergies(result: xr.Dataset) -> xr.Dataset:
         weight[own, : count[place]] = weights[order].T
         course[rows, place, : count[place]] = courses[:, order]
     if not count.any():
-        raise input_error("studies.no_activation", where="synergies")
+        raise input_error(
+            "studies.no_activation",
+            where="synergies",
+            problem="no frame of the result has activations",
+            code="no_overlap",
+            expected="a result with solved frames",
+            remedy="look at its verdict: musclesolve check names what is wrong with the trial",
+        )
     return xr.Dataset(
         {
             "variance_accounted": (("side", "number"), variance),

@@ -115,7 +115,16 @@ def margins(
     # a margin concerns the ability of muscles: they may relax fully, so that a weaker muscle never helps
     body = prepare(trial.with_settings(sharing={"least_activation": 0.0}), cost, None, side, report)
     if body.sharing.elastic:
-        raise trial.document.error("studies.margins_need_rigid_tendons", "muscles", "tendon")
+        raise trial.document.error(
+            "studies.margins_need_rigid_tendons",
+            "muscles",
+            "tendon",
+            problem="margins of strength are not known with elastic tendons, whose state depends on "
+            "the strength",
+            code="conflict",
+            expected="rigid tendons",
+            remedy='write tendon = "rigid" for this question',
+        )
     check_consistent(body.trial, "margins of strength")
     findings = findings_of(trial, body)
     strong = share(body)
@@ -141,7 +150,14 @@ def margins(
     found = _margins_of(tested, counted, muscle_groups(base), report)
     of = list(found)
     if not of or not any(own.any() for own in counted):
-        raise input_error("studies.no_frame_possible", where="margins", trial=str(trial.path))
+        raise input_error(
+            "studies.no_frame_possible",
+            where="margins",
+            problem=f"no frame of {trial.path!s} is possible at this strength",
+            code="no_overlap",
+            expected="a trial with frames that are solved without a reserve",
+            remedy="run the trial first: its summary names the joint and the missing moment",
+        )
     margin = {name: _greatest(each.strength) for name, (_, each) in found.items()}
     groups = [name for name in of if name not in body.muscles]
     chosen = (
@@ -160,7 +176,16 @@ def margins(
         )
     )
     if np.isnan(lowest):
-        raise input_error("studies.no_frame_of_path", where="margins", trial=str(trial.path), name=chosen)
+        raise input_error(
+            "studies.no_frame_of_path",
+            where="margins",
+            problem=f"no frame of {trial.path!s} is possible at full strength for the leg of "
+            f"{chosen}, so there is no path",
+            code="no_overlap",
+            expected="a muscle or group of a leg with frames that are solved without a reserve",
+            remedy="choose another --path, or run the trial first: its summary names the joint and "
+            "the missing moment",
+        )
     report("path", 0.9)
     strengths = np.linspace(1.0, min(lowest, 1.0), PATH_STRENGTHS)
     arrays = _path(now, counted, followed, strengths, limits, float(body_weight(base)))

@@ -100,12 +100,10 @@ class Scenario:
                 raise input_error(
                     "studies.amount_of_scenario",
                     where="what_if",
-                    word=f"{key}={as_text(value)}",
-                    text=self.name,
-                    key=key,
-                    least=least,
-                    most=most,
-                    unit=unit,
+                    problem=f"{f'{key}={as_text(value)}'!r} of the scenario {self.name!r} is out of range",
+                    code="bad_value",
+                    expected=f"{key} from {least:g} to {most:g} {unit}",
+                    remedy=f"write such a number behind {key}=",
                 )
         for name, factor in self.strength.items():
             check_factor(name, factor)
@@ -116,9 +114,23 @@ class Scenario:
                     check_number(value, f"{kind}.{dof}", "two finite numbers", where="what_if")
         for dof, (low, high) in self.torque.items():
             if not low <= high or low == high == 0.0:
-                raise input_error("studies.bad_torque_limits", where="what_if", dof=dof, low=low, high=high)
+                raise input_error(
+                    "studies.bad_torque_limits",
+                    where="what_if",
+                    problem=f"the torque about {dof} lies between {low:g} and {high:g} N m",
+                    code="bad_range",
+                    expected="the smaller limit first, and not zero twice",
+                    remedy=f"write torque.{dof}=-30:0 for a torque that only pushes off",
+                )
         if self.minimize and not self.torque:
-            raise input_error("studies.minimize_needs_torque", where="what_if", name=self.name)
+            raise input_error(
+                "studies.minimize_needs_torque",
+                where="what_if",
+                problem=f"scenario {self.name} minimizes a force, but no device may act",
+                code="missing_argument",
+                expected="limits of a torque beside minimize",
+                remedy="add such as torque.ankle_dorsiflexion=-30:0",
+            )
 
     @classmethod
     def from_text(cls, text: str) -> Scenario:
@@ -143,7 +155,13 @@ class Scenario:
             if not (equals and key and value):
                 raise _unreadable(text, word)
             if key in keys:
-                raise input_error("studies.entry_twice", where="--set", text=text, entry=key)
+                raise input_error(
+                    "studies.entry_twice",
+                    where="--set",
+                    problem=f"{key!r} stands twice in the scenario {text!r}",
+                    code="duplicate_name",
+                    expected="every muscle, torque, spring and setting once",
+                )
             keys.add(key)
             if key == "minimize":
                 found["minimize"] = value
@@ -173,7 +191,14 @@ def stated_scenarios(given: str | Scenario | Iterable[str | Scenario]) -> list[S
     names = [NOW]
     for each in read:
         if check_type(each, Scenario, "what_if", _SCENARIOS).name in names:
-            raise input_error("studies.scenario_twice", where="what_if", name=each.name)
+            raise input_error(
+                "studies.scenario_twice",
+                where="what_if",
+                problem=f"two scenarios are called {each.name!r}",
+                code="duplicate_name",
+                expected="different names; the first scenario, the trial as it is, is called now",
+                remedy="write another name before the colon",
+            )
         names.append(each.name)
     return read
 
@@ -190,7 +215,14 @@ def strengths_from_texts(texts: Sequence[str]) -> dict[str, float]:
         name, _, value = (piece.strip() for piece in text.rpartition("="))
         number = _number(value)
         if not name or number is None:
-            raise input_error("studies.strength_alone", where="--strength", text=text)
+            raise input_error(
+                "studies.strength_alone",
+                where="--strength",
+                problem=f"{text!r} is not a strength",
+                code="bad_value",
+                expected="a muscle or group with a factor, such as triceps_surae=0.8",
+                remedy="use what-if for torques, springs and settings",
+            )
         found[name] = number
     return found
 
@@ -204,7 +236,14 @@ def contact_from_texts(texts: Sequence[str]) -> dict[str, float] | str:
         name, _, value = (piece.strip() for piece in text.rpartition("="))
         number = _number(value)
         if not name or number is None or number <= 0.0:
-            raise input_error("studies.contact_bound", where="--contact", text=text)
+            raise input_error(
+                "studies.contact_bound",
+                where="--contact",
+                problem=f"{text!r} is no bound of a contact force",
+                code="bad_value",
+                expected="JOINT=NUMBER with a number of body weights above zero, or now alone",
+                remedy="write such as --contact knee=2.5, or --contact now",
+            )
         found[name] = number
     return found
 
@@ -231,7 +270,15 @@ def _number(text: str) -> float | None:
 
 
 def _unreadable(text: str, word: str) -> Exception:
-    return input_error("studies.unreadable_scenario", where="--set", text=text, word=word.strip())
+    return input_error(
+        "studies.unreadable_scenario",
+        where="--set",
+        problem=f"{word.strip()!r} of the scenario {text!r} cannot be read",
+        code="bad_value",
+        expected="soleus=0.5, torque.ankle_dorsiflexion=-30:0 [N m] (a fixed torque: -10:-10), "
+        "spring.knee_flexion=40@10 [N m/rad, degrees] or sharing.cost=NAME, between commas",
+        remedy="write one of these; a name for the scenario stands before a colon and a blank",
+    )
 
 
 def what_if(
@@ -261,14 +308,28 @@ def what_if(
     report = progress or no_progress
     wanted = stated_scenarios(scenarios)
     if not wanted:
-        raise input_error("studies.no_scenario", where="what_if")
+        raise input_error(
+            "studies.no_scenario",
+            where="what_if",
+            problem="there is no scenario",
+            code="missing_argument",
+            expected="one or more, such as 'weak calf: triceps_surae=0.6'",
+        )
     trial = read_trial(trial)
     for scenario in wanted:
         if (
             scenario.torque
             and scenario.settings.get("muscles.tendon", trial.settings.muscles.tendon) == ELASTIC
         ):
-            raise trial.document.error("studies.torque_needs_rigid_tendons", "muscles", "tendon")
+            raise trial.document.error(
+                "studies.torque_needs_rigid_tendons",
+                "muscles",
+                "tendon",
+                problem="the best torque is not known with elastic tendons",
+                code="conflict",
+                expected="rigid tendons, or a spring",
+                remedy="add muscles.tendon=rigid to the scenario",
+            )
     body = prepare(trial, None, None, side, report)
     check_consistent(body.trial, "scenarios")
     findings = findings_of(trial, body)
@@ -290,7 +351,14 @@ def what_if(
         for name, values in zip(MINIMIZED, of_sides, strict=True):
             result[name] = ("time", "side"), values
         if results and not result["muscle"].equals(results[0]["muscle"]):
-            raise input_error("studies.scenario_of_other_muscles", where="what_if", name=scenario.name)
+            raise input_error(
+                "studies.scenario_of_other_muscles",
+                where="what_if",
+                problem=f"the scenario {scenario.name!r} has other muscles than the trial",
+                code="conflict",
+                expected="a muscle set with the same muscles in the same order",
+                remedy="run the trial with the other set, and compare the results",
+            )
         results.append(result)
     return _side_by_side(results, names).assign_attrs(references=references)
 

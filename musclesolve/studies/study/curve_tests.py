@@ -165,8 +165,10 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] | None 
         raise input_error(
             "studies.means_subjects",
             where="[design] quantities",
-            unknown=unknown,
-            curves=(name for name in curves if not name.endswith((WITHIN, SPREAD))),
+            problem=f"the means of the subjects have no {', '.join(map(str, unknown))}",
+            code="unknown_name",
+            expected="some of "
+            f"{', '.join(map(str, (name for name in curves if not name.endswith((WITHIN, SPREAD)))))}",
         )
     order = in_order(design.conditions, means["condition"].values)
     means = means.sel(condition=[name for name in order if name in means["condition"].values])
@@ -220,8 +222,10 @@ def _covariate(means: xr.Dataset, name: str | None) -> Array:
     raise input_error(
         "studies.no_number_subjects",
         where="[design] covariate",
-        name=name,
-        known=", ".join(known) or "the numbers of [subjects]",
+        problem=f"there is no number {name!r} of the subjects",
+        code="unknown_name",
+        expected=f"one of {', '.join(known) or 'the numbers of [subjects]'}",
+        remedy=f"give every subject `{name}` in [subjects]",
     )
 
 

@@ -135,7 +135,14 @@ def _curves_of_answers(result: xr.Dataset, answers: Mapping[str, xr.Dataset]) ->
         found |= {name: answers["coordination"][name] for name in ("co_contraction", "joint_stiffness")}
     together = xr.merge(found.values(), join="outer", compat="override", combine_attrs="drop")
     if together.data_vars and not together.indexes["time"].equals(result.indexes["time"]):
-        raise input_error("studies.answer_of_other_frames", file=result.encoding.get("source"))
+        raise input_error(
+            "studies.answer_of_other_frames",
+            file=result.encoding.get("source"),
+            problem="an answer beside the result is of other frames",
+            code="bad_result",
+            expected="answers to the same trial",
+            remedy="remove contributions.nc, margins.nc and coordination.nc, and compute again",
+        )
     return explained(together.reindex({"dof": result["dof"]}) if "dof" in together.dims else together)
 
 

@@ -56,9 +56,23 @@ def check_curves(study: Study, trials: Iterable[Path]) -> None:
     for key, text, variable, _ in open_ones:
         if text in unknown:
             known_ones = [curve for curve in there if curve.startswith(f"{variable} ")]
-            raise study.document.unknown("studies.no_such_curve", text, known_ones, "design", key, name=text)
+            raise study.document.unknown(
+                "studies.no_such_curve",
+                text,
+                known_ones,
+                "design",
+                key,
+                problem=f"no trial has {text!r}",
+                code="unknown_name",
+            )
         raise study.document.error(
-            "studies.question_not_asked", "design", key, name=text, question=unasked[text]
+            "studies.question_not_asked",
+            "design",
+            key,
+            problem=f"{text!r} needs the question {unasked[text]}, which no trial has",
+            code="missing_key",
+            expected="the question in [questions] of a trial",
+            remedy=f'state [settings.questions] with ask = ["{unasked[text]}"]',
         )
 
 

@@ -75,7 +75,13 @@ def subject_means(
         InputError: no cycles of a study, no subjects among them, a subject in two groups, unknown variables.
     """
     if not isinstance(cycles, xr.Dataset) or "cycle" not in cycles.dims or "subject" not in cycles.variables:
-        raise input_error("studies.not_cycles_study")
+        raise input_error(
+            "studies.not_cycles_study",
+            problem="these are not the cycles of a study",
+            code="bad_result",
+            expected="a dataset over `cycle` with the coordinate `subject`, such as study.nc",
+            remedy="musclesolve study STUDY.toml -o OUT writes study.nc",
+        )
     if "group" in cycles.variables and "muscle" in cycles["group"].dims:  # function groups of the muscles
         cycles = cycles.rename(group="function_group")
     subject, group, condition, side = (
@@ -94,15 +100,25 @@ def subject_means(
     if not used.any():
         raise input_error(
             "studies.no_cycle_belongs",
-            group_order=", ".join(group_order) or "none",
-            condition_order=", ".join(condition_order) or "none",
+            problem="no cycle belongs to a subject of these groups and conditions",
+            code="not_comparable",
+            expected=f"groups {', '.join(group_order) or 'none'}; conditions "
+            f"{', '.join(condition_order) or 'none'}",
+            remedy="compare [design] groups and conditions with the groups and conditions of the "
+            "subjects and trials",
         )
     subjects = list(dict.fromkeys(subject[used]))
     group_of = [sorted(set(group[used & (subject == name)])) for name in subjects]
     for name, several in zip(subjects, group_of, strict=True):
         if len(several) == 1:
             continue
-        raise input_error("studies.subject_in_several_groups", name=name, several=several)
+        raise input_error(
+            "studies.subject_in_several_groups",
+            problem=f"the subject {name} is in several groups: {', '.join(map(str, several))}",
+            code="conflict",
+            expected="one group for each subject",
+            remedy="give what changes within a subject as `condition`",
+        )
     by_side = by_side or bool(legs)
     axes = [subjects, condition_order, *[list(legs) or sorted(set(side[used]))] * by_side]
     places = [{name: place for place, name in enumerate(axis)} for axis in axes]
@@ -119,7 +135,12 @@ def subject_means(
         if variable.dims[:1] == ("cycle",) and np.issubdtype(variable.dtype, np.floating)
     ]
     if unknown := sorted(set(variables or ()) - set(numeric)):
-        raise input_error("studies.cycles_unknown_name", unknown=unknown, numeric=numeric)
+        raise input_error(
+            "studies.cycles_unknown_name",
+            problem=f"the cycles have no {', '.join(map(str, unknown))}",
+            code="unknown_name",
+            expected=f"some of {', '.join(map(str, numeric))}",
+        )
     counts = np.zeros(shape, np.int32)
     for place, members in cells.items():
         counts[place] = len(members)
@@ -168,7 +189,12 @@ def in_order(wanted: Sequence[str] | None, there: np.ndarray[Any, Any]) -> list[
 def check_means(means: object) -> None:
     """Refuse what is no Dataset of the means of subjects."""
     if not isinstance(means, xr.Dataset) or "subject" not in means.dims or "groups" not in means.attrs:
-        raise input_error("studies.no_means_subjects")
+        raise input_error(
+            "studies.no_means_subjects",
+            problem="these are no means of subjects",
+            code="bad_type",
+            expected="what subject_means returns",
+        )
 
 
 def groups_of(means: xr.Dataset) -> list[str]:

@@ -252,7 +252,13 @@ def _written(path: Path) -> Iterator[netCDF4.Dataset]:
             yield target
     except RuntimeError as error:
         free = shutil.disk_usage(path.parent).free / 1e6
-        raise input_error("studies.cannot_written", file=path, error=error, free=free) from error
+        raise input_error(
+            "studies.cannot_written",
+            file=path,
+            problem=f"cannot be written: {error} ({free:.0f} MB are free there)",
+            code="not_writable",
+            remedy="choose another place with -o, or make room or permission there",
+        ) from error
 
 
 @contextmanager
@@ -263,7 +269,13 @@ def _opened(file: Path) -> Iterator[netCDF4.Dataset]:
             yield source
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise input_error("studies.cycles_cannot_read", file=file, reason=reason) from error
+        raise input_error(
+            "studies.cycles_cannot_read",
+            file=file,
+            problem=f"the cycles cannot be read: {reason}",
+            code="bad_result",
+            remedy="delete this file: the next call writes it again",
+        ) from error
 
 
 def open_study(folder: str | Path) -> xr.Dataset:
@@ -491,10 +503,10 @@ class _Layout:
             raise input_error(
                 "studies.in_other_trials",
                 where=trial,
-                name=name,
-                trial=trial,
-                unit=unit or "no unit",
-                known=known or "no unit",
+                problem=f"{name} of {trial} is in {unit or 'no unit'}, in other trials in {known or 'no unit'}",
+                code="not_comparable",
+                expected="one unit for all trials of a study",
+                remedy="compute the trials again with one version: --again",
             )
         if "units" not in target.ncattrs():
             target.units = unit

@@ -178,10 +178,24 @@ def read_study(path: str | Path) -> Study:
     kind = study_settings(unit_settings())
     document = trial_document(file_path(path), kind)
     if "files" in document.content and "trials" not in document.content:
-        raise document.error("studies.trial_file", "files")
+        raise document.error(
+            "studies.trial_file",
+            "files",
+            problem="this is a trial file",
+            code="bad_format",
+            expected="a study file, with a table [trials]",
+            remedy="musclesolve run computes it; musclesolve init FOLDER --study drafts a study of many",
+        )
     title = document.content.pop(TITLE, document.path.stem)
     if not isinstance(title, str):
-        raise document.error("studies.bad_title", TITLE, title=as_text(title))
+        raise document.error(
+            "studies.bad_title",
+            TITLE,
+            problem=f"the title is {as_text(title)}",
+            code="bad_value",
+            expected="a text in quotes",
+            remedy='title = "..."',
+        )
     people = _subjects_table(document)
     of_trials = {*tables_of(RecordedSettings), *tables_of(ModelSettings)} - {*document.tables, *OF_EACH_TRIAL}
     for table in sorted(of_trials & document.content.keys()):
@@ -189,7 +203,13 @@ def read_study(path: str | Path) -> Study:
         raise document.unknown("recording.no_such_table", table, document.tables, table, remedy=remedy)
     stated: Any = validated(document, kind)
     if not stated.trials:
-        raise document.error("studies.study_no_trials", "trials")
+        raise document.error(
+            "studies.study_no_trials",
+            "trials",
+            problem="the study has no trials",
+            code="missing_key",
+            expected="a line for every trial",
+        )
     subjects = dict(_subjects(document, stated.subjects))
     trials = tuple(_trials(document, stated.trials))
     subjects, of_table = _with_table(subjects, trials, people)
@@ -260,7 +280,14 @@ def _subjects_table(document: Document) -> SubjectsTable | None:
     if name is None:
         return None
     if not isinstance(name, str):
-        raise document.error("studies.bad_subjects_table", SUBJECTS_TABLE, name=as_text(name))
+        raise document.error(
+            "studies.bad_subjects_table",
+            SUBJECTS_TABLE,
+            problem=f"the table of subjects is {as_text(name)}",
+            code="bad_value",
+            expected="the name of a file (CSV, XLSX) with a row for each subject",
+            remedy='subjects_table = "subjects.csv"',
+        )
     return read_subjects(document.input_file(SUBJECTS_TABLE, SUBJECTS_TABLE, name))
 
 
@@ -319,11 +346,25 @@ def _line(
         if table == "subjects":
             example = f'{name} = {{ group = "control", mass_kg = 70.0 }}'
         raise document.error(
-            "studies.not_a_table", table, name, expected=expected, remedy=example, values=as_text(values)
+            "studies.not_a_table",
+            table,
+            name,
+            problem=f"this is {as_text(values)}",
+            code="bad_value",
+            expected=expected,
+            remedy=example,
         )
     for key, value in values.items():
         if key not in rules:
-            raise document.unknown("studies.no_key", key, rules, table, name, key=key)
+            raise document.unknown(
+                "studies.no_key",
+                key,
+                rules,
+                table,
+                name,
+                problem=f"there is no key '{key}'",
+                code="unknown_key",
+            )
         if wrong := rules[key].problem(value):
             problem, expected = wrong
             remedy = "check the value and its unit"
@@ -331,11 +372,25 @@ def _line(
                 examples = " or ".join(f'{key} = "{choice}"' for choice in choices)
                 remedy = suggestion(str(value), choices) or f"write {examples}"
             raise document.error(
-                "studies.bad_study_key", table, name, expected=expected, remedy=remedy, key=key, fault=problem
+                "studies.bad_study_key",
+                table,
+                name,
+                problem=f"{key}: {problem}",
+                code="bad_value",
+                expected=expected,
+                remedy=remedy,
             )
     for key, rule in rules.items():
         if rule.required and key not in values:
-            raise document.error("studies.missing_missing_key", table, name, key=key, about=rule.about)
+            raise document.error(
+                "studies.missing_missing_key",
+                table,
+                name,
+                problem=f"'{key}' is missing",
+                code="missing_key",
+                expected=f"{key}: {rule.about}",
+                remedy=f'add {key} = "..."',
+            )
     return {key: rule.default for key, rule in rules.items()} | values
 
 
@@ -394,9 +449,10 @@ def _check_source(document: Document, name: str, source: Mapping[str, str]) -> N
             "studies.bad_study",
             "trials",
             name,
+            problem=problem,
             code="conflict" if too_many else "missing_key",
             expected=expected,
-            fault=problem,
+            remedy='name one of them, or leave the trial out with exclude = "the reason"',
         )
 
 
@@ -406,15 +462,26 @@ def _check_names(document: Document, trials: tuple[StudyTrial, ...]) -> None:
     for trial in trials:
         name = trial.name
         if safe(name) != name or name.casefold() in (CSV, "average"):
+            sub = re.sub("[^0-9A-Za-z_-]+", "_", name).strip("_") or "trial_1"
             raise document.error(
                 "studies.cannot_name_folder",
                 "trials",
                 name,
-                name=name,
-                sub=re.sub("[^0-9A-Za-z_-]+", "_", name).strip("_") or "trial_1",
+                problem=f"{name!r} cannot be the name of a folder on every system",
+                code="bad_value",
+                expected="letters, digits, - and _",
+                remedy=f"such as {sub}",
             )
         if (other := seen.setdefault(name.casefold(), name)) != name:
-            raise document.error("studies.would_same_folder", "trials", name, other=other, name=name)
+            raise document.error(
+                "studies.would_same_folder",
+                "trials",
+                name,
+                problem=f"{other!r} and {name!r} would be the same folder on some systems",
+                code="duplicate_name",
+                expected="names that differ in more than capital letters",
+                remedy="rename one of them",
+            )
 
 
 def _check_design(
@@ -448,7 +515,15 @@ def _check_design(
                     name=name,
                 )
         if design[key] and (missing := used[key] - set(design[key])):
-            raise document.error("studies.not_among_them", "design", key, missing=sorted(missing)[0], key=key)
+            raise document.error(
+                "studies.not_among_them",
+                "design",
+                key,
+                problem=f"{sorted(missing)[0]!r} is not among them",
+                code="unknown_name",
+                expected=f"all {key} of the study, in their order",
+                remedy='add it, or exclude its trials: exclude = "the reason"',
+            )
     studied = set(in_set("study"))
     quantities = [
         name
@@ -487,7 +562,15 @@ def _check_design(
         "inner": any(trial.inner_leg for trial in trials),
     }
     if not stated_legs.get(design.legs, True):
-        raise document.error("studies.no_leg_stated", "design", "legs", legs=design.legs)
+        raise document.error(
+            "studies.no_leg_stated",
+            "design",
+            "legs",
+            problem=f"no line says which leg is the {design.legs} one",
+            code="missing_key",
+            expected='legs = "affected" with affected_side = "r" or "l" in lines of '
+            '[subjects], legs = "inner" with inner_leg in lines of [trials]',
+        )
     covariate = design.covariate
     numbers = {key for subject in subjects.values() for key, value in subject.items() if is_number(value)}
     if covariate is not None and covariate not in numbers:
@@ -497,7 +580,8 @@ def _check_design(
             sorted(numbers),
             "design",
             "covariate",
-            covariate=covariate,
+            problem=f"no subject has the number {covariate!r}",
+            code="unknown_name",
         )
 
 
@@ -518,18 +602,33 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
             raise document.error(
                 "studies.not_setting_all_trials",
                 *at(table),
+                problem=f"[{table}] is not a setting of all trials",
+                code="bad_value",
+                expected=f"one of {', '.join(map(str, known))}",
                 remedy={"subject": "say it in [subjects]"}.get(table, "say it in the line of the trial"),
-                table=table,
-                known=known,
             )
         if table not in known:
-            raise document.unknown("studies.trial_file_no_table", table, known, *at(table), table=table)
+            raise document.unknown(
+                "studies.trial_file_no_table",
+                table,
+                known,
+                *at(table),
+                problem=f"a trial file has no table [{table}]",
+                code="unknown_key",
+            )
         described = [kind[table] for kind in kinds if table in kind]
         listed = isinstance(values, list) and all(isinstance(part, dict) for part in values)
         if not isinstance(values, dict) and not (
             listed and any(description.one_per for description in described)
         ):
-            raise document.error("studies.not_table", "settings", table, table=table)
+            raise document.error(
+                "studies.not_table",
+                "settings",
+                table,
+                problem="this is not a table",
+                code="bad_value",
+                expected=f"[settings.{table}] on a line of its own, with its keys below",
+            )
         if any(description.free or description.one_per for description in described):
             continue
         for key, value in values.items():
@@ -537,13 +636,23 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
             if not rules:
                 names = sorted({name for description in described for name in description.settings})
                 raise document.unknown(
-                    "studies.no_key_in_trial", key, names, *at(table, key), key=key, table=table
+                    "studies.no_key_in_trial",
+                    key,
+                    names,
+                    *at(table, key),
+                    problem=f"there is no key '{key}' in [{table}] of a trial file",
+                    code="unknown_key",
                 )
             wrong = [rule.problem(value) for rule in rules]
             if all(wrong) and wrong[0]:
                 problem, expected = wrong[0]
                 raise document.error(
-                    "studies.bad_study_value", *at(table, key), expected=expected, fault=problem
+                    "studies.bad_study_value",
+                    *at(table, key),
+                    problem=problem,
+                    code="bad_value",
+                    expected=expected,
+                    remedy="check the value and its unit",
                 )
     if questions := settings.get("questions"):
         check_texts(document, questions, at("questions")[0])

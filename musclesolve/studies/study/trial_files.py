@@ -91,10 +91,11 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
                     "studies.not_known",
                     "trials",
                     trial.name,
-                    key=key,
-                    subject=trial.subject,
-                    about=rule.about,
-                    place=study.people,
+                    problem=f"{key} of {trial.subject} is not known",
+                    code="missing_key",
+                    expected=f"{key}: {rule.about}",
+                    remedy=f"state it in {study.people}; in the study file: {trial.subject} = {{ "
+                    f"{key} = ... }} in [subjects]",
                 )
     named = [name for name in merged["files"].values() if isinstance(name, str) and not is_predicted(name)]
     inputs = tuple(path.parent / name for name in named)

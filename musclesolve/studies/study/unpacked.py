@@ -39,7 +39,13 @@ class Unpacked:
         document, trials = self.study.document, record["trials"]
         if wanted not in trials:
             raise document.unknown(
-                "studies.no_trial", wanted, trials, "trials", trial.name, name=Path(name).name, wanted=wanted
+                "studies.no_trial",
+                wanted,
+                trials,
+                "trials",
+                trial.name,
+                problem=f"{Path(name).name} has no trial {wanted!r}",
+                code="unknown_name",
             )
         found = trials[wanted]
         if found["reason"]:
@@ -47,9 +53,9 @@ class Unpacked:
                 "studies.no_muscle_forces_follow",
                 "trials",
                 trial.name,
-                wanted=wanted,
-                name=Path(name).name,
-                found=found["reason"],
+                problem=f"no muscle forces follow from {wanted!r} of {Path(name).name}: {found['reason']}",
+                code="unsupported",
+                remedy='leave it out: exclude = "the reason"',
             )
         return {key: self.folder / record["folder"] / path for key, path in found["files"].items()}
 
@@ -60,7 +66,13 @@ class Unpacked:
         place = self.folder / folder
         try:
             if not is_file(path):
-                raise input_error("studies.no_file", file=path, name=name)
+                raise input_error(
+                    "studies.no_file",
+                    file=path,
+                    problem=f"there is no file {name!r}",
+                    code="missing_file",
+                    expected="a file of AddBiomechanics (.b3d)",
+                )
             digest = sha256(path)
             record = _read(place / RECORD)
             if record.get("sha256") != digest or record.get("version") != __version__:

@@ -106,7 +106,12 @@ class Linear:
         """The derivatives of each part of the body."""
         sharing, found = self.replay.sharing, []
         if sharing.elastic:
-            raise input_error("studies.forces_elastic_tendons")
+            raise input_error(
+                "studies.forces_elastic_tendons",
+                problem="forces of elastic tendons have no derivatives here: frames depend on each other",
+                code="unsupported",
+                remedy='choose tendon = "rigid"',
+            )
         for number in range(len(self.replay.layout.muscles)):
             point = self._point(self._body, self._no_errors, number)
             solution = solve(point.problem, sharing.cost, sharing.solver, on_infeasible="reserve")

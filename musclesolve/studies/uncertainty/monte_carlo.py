@@ -116,13 +116,26 @@ def uncertainty(
     contributions, workers, report, known = _options(**how)
     fast = samples == FAST
     if isinstance(samples, str) and not fast:
-        raise input_error("studies.no_samples", where="samples", samples=samples, fast=FAST)
+        raise input_error(
+            "studies.no_samples",
+            where="samples",
+            problem=f"samples is {samples!r}",
+            code="bad_number",
+            expected=f"a whole number, 2 or more, or {FAST!r}",
+        )
     count = RUNS if fast else check_integer(samples, "samples", 2)
     seed = check_integer(seed, "seed", 0)
     report("nominal result", 0.0)
     if isinstance(trial, RecordedBody | ModelBody):
         if cost is not None or solver is not None or side != "both":
-            raise input_error("studies.cost_solver_side_body", where="uncertainty")
+            raise input_error(
+                "studies.cost_solver_side_body",
+                where="uncertainty",
+                problem="cost, solver or side of a body that is ready",
+                code="conflict",
+                expected="those with which it was made",
+                remedy="make the body with them",
+            )
         prepared = trial
         stated = {} if trial.trial is None else trial.trial.settings.uncertainty.stated
     else:
@@ -202,7 +215,14 @@ def _ordered(
     try:
         pool = Pool(work, common, tasks, min(workers, len(tasks)), here=True)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise input_error("studies.analysis_cannot_sent", where="workers", error=error) from error
+        raise input_error(
+            "studies.analysis_cannot_sent",
+            where="workers",
+            problem=f"the analysis cannot be sent to other processes: {error}",
+            code="bad_type",
+            expected="a cost and a solver that can be pickled",
+            remedy="workers=1 computes in this process",
+        ) from error
     yield from pool.ordered()
 
 

@@ -98,10 +98,10 @@ class Collocation:
             raise input_error(
                 "trajectory.order_out_of_range",
                 where="Collocation.order",
-                order=self.order,
-                lowest=lowest,
-                highest_order=HIGHEST_ORDER,
-                scheme=self.scheme,
+                problem=f"order is {self.order}",
+                code="bad_number",
+                expected=f'from {lowest} to {HIGHEST_ORDER} for scheme="{self.scheme}"',
+                remedy='refine the mesh instead of a higher order; scheme="radau" instead of a lower one',
             )
         for option, expected, below in (
             ("max_seconds", "a positive number of seconds", np.inf),
@@ -146,7 +146,13 @@ class Collocation:
             moments, free = program.row.size, (2 * points - equations) * len(problem.muscles.names)
             if problem.reserve_weight is None and moments > free:
                 raise input_error(
-                    "trajectory.more_moments_than_forces", where="Collocation", moments=moments, free=free
+                    "trajectory.more_moments_than_forces",
+                    where="Collocation",
+                    problem=f"{moments} moments, and {free} forces to choose",
+                    code="conflict",
+                    expected="no more moments than forces",
+                    remedy='share fewer moments or set a reserve_weight; of the schemes "spline" '
+                    "leaves most to choose",
                 )
             settings = IpoptOptions(self.tolerance, self.max_iterations).ipopt() | {
                 # the barrier as in sharing/full_formulation.py

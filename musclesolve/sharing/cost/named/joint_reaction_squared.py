@@ -52,7 +52,11 @@ class JointReactionSquared(SumOfTerms):
             weights = {str(key): weight for key, weight in dict(self.weights).items()}
         except (TypeError, ValueError) as error:
             raise input_error(
-                "sharing.bad_reaction_weights", name=self.name, weights=as_text(self.weights)
+                "sharing.bad_reaction_weights",
+                problem=f"the weights of {self.name} are {as_text(self.weights)}",
+                code="bad_type",
+                expected="names of reactions with a number each",
+                remedy='{"knee": 1.0}',
             ) from error
         numbers = {f"the weight of {key!r}": weight for key, weight in weights.items()}
         for description, number in (numbers | {"the effort": self.effort}).items():
