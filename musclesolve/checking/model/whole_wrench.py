@@ -38,6 +38,11 @@ UNLOADED = ("contact_without_force", "unbalanced")
 SMALLEST_BODY = 0.01
 """Share of the mass of the model from which an error of the mass of a body counts."""
 
+AGAINST = -0.5
+"""Factor of a free moment below which it acts against the motion: without arms, which carry a part of the moment about
+the vertical axis, a sound model may need none of it.
+"""
+
 
 @dataclass(frozen=True)
 class _Plate:
@@ -157,7 +162,7 @@ def _reversed(case: ModelCase, sample: Observed, judged: list[int], every: bool)
         fit = sample.fit(name)
         (correction,), (deviation,) = fit.size, fit.deviation
         evidence = (correction**2 - (correction + 2.0) ** 2) / (2.0 * (deviation**2 + FACTOR**2))
-        if -correction < CLEAR * deviation or evidence < REVERSED:
+        if -correction < CLEAR * deviation or evidence < REVERSED or 1.0 + correction > AGAINST:
             continue
         names = [case.loads[k].name for k in plates]
         repair = each_load(lambda load: replace(load, moment=-load.moment), names)
