@@ -33,6 +33,7 @@ from musclesolve.drafting.folder_contents import (
     too_large,
 )
 from musclesolve.drafting.laboratory_axes import (
+    LOADED_FROM_N,
     LaboratoryAxes,
     PlateFoot,
     both,
@@ -233,6 +234,7 @@ def draft_trial(
     static = None if files.static is None else files.static.markers
     choice = choose_mapping(files.motion.markers, static, bending)
     used = functional_paths(choice, roles)
+    files = _without_empty_forces(files)
     forces = None if files.forces is None else (files.forces.table, files.forces.plates)
     axes = laboratory_axes(choice, forces)
     feet: list[PlateFoot] = []
@@ -285,6 +287,20 @@ def draft_trial(
     todos = tuple(todo for table in tables for todo in table.todos)
     recognized = tuple(_recognized(files, choice, axes, feet, case, runs))
     return TrialDraft(path, draft_text(TITLE, tables), recognized, todos, tables)
+
+
+def _without_empty_forces(files: MotionFiles) -> MotionFiles:
+    """Return the files without a table of forces that is never loaded: a plate on which nobody stepped."""
+    if files.forces is None:
+        return files
+    names = [name for plate in files.forces.plates for name in plate.columns["force"]]
+    if max(np.nanmax(np.abs(files.forces.table[name]), initial=0.0) for name in names) >= LOADED_FROM_N:
+        return files
+    todo = (
+        "enter the file of the ground reaction forces, or confirm that no plate measured them: the forces in "
+        f"{files.forces.path.name} stay below {LOADED_FROM_N:g} N"
+    )
+    return replace(files, forces=None, unclear=files.unclear | {"forces": todo})
 
 
 def _paths(files: MotionFiles) -> dict[str, Path]:
@@ -346,6 +362,7 @@ def _files_table(
             f"plate measured them: no file here has columns of a plate that belong to {motion.path.name}, and it "
             f"holds no plates{unread}"
         )
+        todo = files.unclear.get("forces", todo)
         lines.append(Line("forces", PREDICTED, "from the motion, without force plates", todo))
     elif files.plates.path != motion.path:
         lines.append(Line("forces", name_from(files.plates.path, trial), f"{files.plates.plates} plates"))

@@ -89,6 +89,16 @@ def test_a_folder_of_exports(tmp_path: Path, files: Files, markers: str, forces:
         assert content["emg"]["file"] == "walk.csv" and set(content["emg"]["channels"]) == {"R_SOL", "L_SOL"}
 
 
+def test_plates_without_a_load_are_no_forces(tmp_path: Path) -> None:
+    stride = ms.data.reference_stride().parent
+    walk, table = read_trc(stride / "walk.trc"), read_mot(stride / "forces.mot")
+    of_dflow(tmp_path, walk, replace(table, values=0.0 * table.values))
+    (trial,) = draft_folder(tmp_path, subject=SUBJECT).trials
+    assert tomllib.loads(trial.text)["files"]["forces"] == "predicted"
+    (todo,) = trial.todos
+    assert "the forces in walk.txt stay below 20 N" in todo
+
+
 @pytest.mark.parametrize(("thick", "factor", "said"), [(1.0, 1000.0, "millimeters"), (0.0, 300.0, "pixels")])
 def test_no_body_is_so_large(tmp_path: Path, thick: float, factor: float, said: str) -> None:
     walk = read_trc(ms.data.reference_stride().parent / "walk.trc")
