@@ -12,10 +12,10 @@ import numpy as np
 
 from muscle_db.regular_file import RECORDING, UnsuitableFileError, read_regular
 from musclesolve._util.arrays import Array
-from musclesolve.errors import input_error
+from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import file_path
 
-_DEEPEST = 200
+_DEEPEST, _MOST = 200, 1_000_000  # the largest models of today have a twentieth of so many elements
 _TRUE = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -169,6 +169,7 @@ class _Builder:
         self.file = file
         self.open: list[Element] = []
         self.root: Element | None = None
+        self.count = 0
         self.parser = parser = expat.ParserCreate(encoding)
         parser.buffer_text = True
         parser.StartElementHandler = self.start
@@ -186,6 +187,15 @@ class _Builder:
                 "opensim.elements_nested_too_deep",
                 problem="elements are nested too deep",
                 code="bad_format",
+                expected="an OpenSim model",
+                remedy="check the file",
+            )
+        self.count += 1
+        if self.count > _MOST:
+            element.fail(
+                "opensim.too_many_elements",
+                problem=f"the file has more than {_MOST} elements",
+                code="too_large",
                 expected="an OpenSim model",
                 remedy="check the file",
             )
@@ -264,6 +274,8 @@ def parse_xml(raw: bytes, file: Path, expected: str, encoding: str | None = None
             expected=expected,
             remedy="save it again in OpenSim, or name another file",
         ) from fault
+    except InputError:
+        raise
     except (LookupError, ValueError) as fault:  # of the encoding that the file declares
         raise input_error(
             "opensim.bad_encoding",

@@ -233,6 +233,8 @@ def read_result(path: str | Path) -> xr.Dataset:
     try:
         with _LIBRARY, opened_netcdf(path) as file:
             result = xr.open_dataset(NetCDF4DataStore(file)).load()
+    except InputError:
+        raise
     except DAMAGED as error:
         raise input_error(
             "results.no_netcdf_file_damaged",
