@@ -40,12 +40,30 @@ def decimal(value: float, digits: int) -> str:
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
     """Rows as comma-separated values; the first one is the heading."""
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    csv.writer(text, lineterminator="\n").writerows([inert(cell) for cell in row] for row in rows)
     return text.getvalue()
+
+
+def inert(cell: Any) -> Any:
+    """A cell that a spreadsheet does not take for a formula: such a text, which is no number, after an apostrophe."""
+    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")) or cell == "-":
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
+def inert_frame(table: pd.DataFrame) -> pd.DataFrame:
+    """A frame with `inert` texts and headings; numbers are not looked at."""
+    texts = {name: values.map(inert) for name, values in table.items() if values.dtype.kind == "O"}
+    return table.assign(**texts).rename(columns=inert) if texts else table.rename(columns=inert)
 
 
 def frame_csv(table: pd.DataFrame) -> bytes:
     """A frame as comma-separated values of six digits."""
+    table = inert_frame(table)
     return table.to_csv(index=False, float_format="%.6g", na_rep="nan", lineterminator="\n").encode()
 
 

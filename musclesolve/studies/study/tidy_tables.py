@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
+from musclesolve.results.tables.lines import inert_frame
 from musclesolve.studies.study.means import WITHIN
 
 CURVES, SUBJECT_VALUES = "curves.csv", "subject_values.csv"
@@ -68,4 +69,4 @@ def values_table(values: pd.DataFrame, apart: Sequence[str] = ()) -> pd.DataFram
 
 def csv_of(table: pd.DataFrame) -> bytes:
     """A table as comma-separated values with six digits, empty where there is no number."""
-    return table.to_csv(index=False, float_format=DIGITS, lineterminator="\n").encode("utf-8")
+    return inert_frame(table).to_csv(index=False, float_format=DIGITS, lineterminator="\n").encode("utf-8")
