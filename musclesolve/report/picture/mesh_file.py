@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from muscle_db.regular_file import RECORDING, UnsuitableFileError, read_regular
+from muscle_db.regular_file import MEBIBYTE, UnsuitableFileError, read_regular
 from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve.errors import input_error
 from musclesolve.report.picture.lofted_bones import Mesh
@@ -28,9 +28,11 @@ MESH_SUFFIXES = (".vtp", ".stl", ".obj")
 _TYPES = {"Float32": "f4", "Float64": "f8"} | {
     f"{sign}Int{8 * size}": f"{'u' if sign else 'i'}{size}" for sign in ("", "U") for size in (1, 2, 4, 8)
 }
-_DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {
-    "vtkZLibDataCompressor": zlib.decompress,
-    "vtkLZMADataCompressor": lzma.decompress,
+_LARGEST = 64 * MEBIBYTE
+"""Size of a file of a surface, and of a part of it unpacked, that is never reached by a bone."""
+_DECOMPRESS: dict[str, Callable[[], Any]] = {
+    "vtkZLibDataCompressor": zlib.decompressobj,
+    "vtkLZMADataCompressor": lzma.LZMADecompressor,
 }
 SAME_VERTEX = 1e-7
 """Distance below which vertices are equal, as a share of the extent."""
@@ -39,7 +41,7 @@ SAME_VERTEX = 1e-7
 def read_mesh(path: Path) -> Mesh:
     """Vertices (V, 3) and triangles (F, 3) of a file, in its own unit; equal vertices are one."""
     try:
-        content = read_regular(path, RECORDING)
+        content = read_regular(path, _LARGEST)
         read = _read_vtp if path.suffix.casefold() == ".vtp" else _read_by_trimesh
         vertices, faces = read(content, path.suffix.casefold().removeprefix("."))
         if not len(faces):
@@ -116,7 +118,7 @@ def _read_vtp(content: bytes, _: str) -> Mesh:
             blocks = int(np.frombuffer(data, header, 1)[0])
             sizes = np.frombuffer(data, header, blocks, 3 * header.itemsize).astype(int)
             ends = (3 + blocks) * header.itemsize + np.cumsum([0, *sizes])
-            own = b"".join(_DECOMPRESS[compressor](data[a:b]) for a, b in pairwise(ends))
+            own = b"".join(_DECOMPRESS[compressor]().decompress(data[a:b], _LARGEST) for a, b in pairwise(ends))
         else:
             size = int(np.frombuffer(data, header, 1)[0])
             own = data[header.itemsize : header.itemsize + size]
