@@ -6,8 +6,10 @@ have no valid solution; 130 stopped by Ctrl-C.
 
 import functools
 import inspect
+import re
 import signal
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -45,15 +47,45 @@ EXIT_CODES = {
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 """A wrong command line; its class is in another package in some versions of typer."""
 OPTIONS = {"quiet": Quiet, "json": Json}
+FEW = 3
+"""Most options that a help shows beside those of its examples."""
+
+
+EVERY = "--help-all"
+"""Option that prints the help with every option."""
 
 
 class Command(TyperCommand):
-    """A command whose help ends with examples."""
+    """A command whose help has the needed options and those of its examples, with the examples; `EVERY` has all."""
+
+    whole = False
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options."""
+        self.whole = EVERY in args
+        return super().parse_args(ctx, ["--help" if word == EVERY else word for word in args])
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help, then the examples."""
-        super().format_help(ctx, formatter)
-        _append(formatter, f"{example_text(self.name or '')}\n\n{IN_SHORT}")
+        examples = example_text(self.name or "")
+        used = {"--help", "-o", *re.findall(r"(?<![\w-])--?[a-z][\w-]*", examples)}
+        options = [
+            each for each in self.get_params(ctx) if each.param_type_name == "option" and not each.required
+        ]
+        rest = [] if self.whole else [each for each in options if used.isdisjoint(each.opts)]
+        more = ""
+        if len(rest) > FEW:
+            names = ", ".join(each.opts[0] for each in rest)
+            more = f"More options, {EVERY} explains them: {names}"
+        for each in rest if more else []:
+            each.hidden = True  # type: ignore[attr-defined]
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            for each in rest:
+                each.hidden = False  # type: ignore[attr-defined]
+        more = textwrap.fill(more, min(console().width, 100), break_on_hyphens=False)
+        _append(formatter, "\n\n".join(filter(None, (more, examples, IN_SHORT))))
 
 
 class Commands(TyperGroup):

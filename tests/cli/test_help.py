@@ -64,6 +64,15 @@ def test_the_help_shows_them_in_whole_lines_that_can_be_copied(name, width):
     assert shown.index("Examples:") > max((k for k, line in enumerate(shown) if "╰─" in line), default=0)
 
 
+def test_the_help_has_the_options_of_the_examples_and_names_the_others():
+    shown, whole = (call("share", option, COLUMNS="100").output for option in ("--help", "--help-all"))
+    assert len(shown.splitlines()) < 42 < len(whole.splitlines())
+    lines = shown.partition("More options")[0]
+    assert all(option in lines for option in ("--model", "--loads", "--tendon", "--help"))
+    assert "--cutoff-hz" in shown and "--cutoff-hz" not in lines
+    assert "--cutoff-hz" in whole and "More options" not in whole
+
+
 def test_without_arguments_the_commands_stand_by_purpose_and_the_exit_codes_below():
     done = call(COLUMNS="100", TERM="dumb")
     places = [done.output.index(panel) for panel in cli.PANELS]

@@ -118,7 +118,9 @@ def _read_vtp(content: bytes, _: str) -> Mesh:
             blocks = int(np.frombuffer(data, header, 1)[0])
             sizes = np.frombuffer(data, header, blocks, 3 * header.itemsize).astype(int)
             ends = (3 + blocks) * header.itemsize + np.cumsum([0, *sizes])
-            own = b"".join(_DECOMPRESS[compressor]().decompress(data[a:b], _LARGEST) for a, b in pairwise(ends))
+            own = b"".join(
+                _DECOMPRESS[compressor]().decompress(data[a:b], _LARGEST) for a, b in pairwise(ends)
+            )
         else:
             size = int(np.frombuffer(data, header, 1)[0])
             own = data[header.itemsize : header.itemsize + size]
