@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 _LISTED = 12
 """Largest number of names in a message with a suggestion."""
 
-_LISTED_ALONE = 60
+_LISTED_ALONE = 40
 """Largest number of names in a message without a suggestion."""
 
 

@@ -27,13 +27,16 @@ def stride() -> xr.Dataset:
     return ms.run(reference_stride(), side="r")
 
 
+LOADS = ("muscle_force", "force_capacity", "passive_force", "joint_moment", "reserve_moment")
+
+
 @pytest.fixture(scope="module")
 def two(stride, tmp_path_factory) -> dict[str, Path]:
     """The stride, and one with forces half as large again."""
     folder = tmp_path_factory.mktemp("results")
-    stronger = stride.assign(
-        {name: stride[name] * 1.5 for name in ("muscle_force", "joint_reaction")}
-    ).assign_attrs(stride.attrs | {"cost": "another"})
+    stronger = stride.assign({name: stride[name] * 1.5 for name in (*LOADS, "joint_reaction")}).assign_attrs(
+        stride.attrs | {"cost": "another"}
+    )
     for name, result in {"one": stride, "other": stronger}.items():
         write_result(result, folder / f"{name}.nc")
     return {name: folder / f"{name}.nc" for name in ("one", "other")}

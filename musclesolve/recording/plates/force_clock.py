@@ -12,7 +12,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.recording.data import Side
 from musclesolve.recording.plates.plate_assignment import FARTHEST_PRESSURE, Feet
 
-LEAST_DIFFERENCE = 0.1
+LEAST_DIFFERENCE = 0.2
 """Difference of first times from which files count from different zeros [s]; a smaller one may be a late trigger."""
 SAME_FRAMES = 2.0
 """Frames by which markers and forces of one recording differ in their duration."""

@@ -14,6 +14,8 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, S
 BRIEF, LIGHT = 0.05, 50.0
 # Least vertical force that has a center of pressure [N], and horizontal moment that is none [N m].
 _BEARS, _NEGLIGIBLE = 1.0, 0.01
+# Share of the force on a plate that is vertical, at least, where the axes are right.
+_UPRIGHT = 0.7
 # The center of pressure of a foot is never farther from the line of its heel and toe [m].
 FARTHEST_PRESSURE = 0.25
 # The share of a contact's force that has to be nearer to one foot than to the other.
@@ -38,8 +40,11 @@ def to_center_of_pressure(force: Array, point: Array, moment: Array) -> tuple[Ar
         M' = M - d x F,
 
     is vertical: the free moment. Samples with hardly any vertical force are unchanged, as are plates whose moments are
-    vertical already.
+    vertical already, and plates whose forces are not mainly vertical: their axes are others than stated.
     """
+    bearing = np.abs(force[:, 2]).mean() / max(np.linalg.norm(force, axis=1).mean(), _BEARS)
+    if bearing < _UPRIGHT:
+        return point, moment
     across = np.hypot(moment[:, 0], moment[:, 1])
     moved = (np.abs(force[:, 2]) >= _BEARS) & (across > 0.0)
     if not (across[moved] > _NEGLIGIBLE).any():

@@ -111,7 +111,7 @@ def check_columns(document: Document, names: Iterable[str], where: str, table: T
 
 
 THIN = 0.001
-"""Extent of all markers along an axis of the file, over all frames, below which they lie in a plane [m]."""
+"""Extent of all markers along an axis of the file, over all frames, as a share of the largest, of a plane."""
 FEWEST_IN_SPACE = 6
 """Least number of markers whose extent along an axis says something."""
 
@@ -120,7 +120,8 @@ def in_space(markers: Markers) -> bool:
     """Return True; refuse a motion whose markers all lie in one plane of the file: it was recorded from one side."""
     seen = markers.position[np.isfinite(markers.position).all(axis=2)]
     shown = np.isfinite(markers.position).any(axis=(0, 2)).sum()
-    if shown >= FEWEST_IN_SPACE and np.ptp(seen, axis=0).min(initial=np.inf) < THIN:
+    extent = np.ptp(seen, axis=0) if len(seen) else np.ones(3)
+    if shown >= FEWEST_IN_SPACE and extent.min() < THIN * extent.max():
         raise input_error(
             "recording.trial.markers_in_plane",
             file=markers.path,

@@ -212,6 +212,8 @@ def check_moments(result: xr.Dataset) -> None:
     """
     if not {"muscle_force", *PRODUCED, *ALWAYS} <= set(result.variables) or "shared_dofs" not in result.attrs:
         return
+    if set(result["muscle_force"].dims) != {"time", "muscle"}:
+        return  # of several costs
     force = result["muscle_force"].transpose("time", "muscle").values
     activation, capacity, passive = (result[name].transpose("time", "muscle").values for name in PRODUCED[:3])
     shared = result.sel(dof=np.atleast_1d(result.attrs["shared_dofs"]))

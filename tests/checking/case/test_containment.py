@@ -178,10 +178,6 @@ def _nothing(folder: Path) -> Path:
     return folder / "none.toml"
 
 
-def _folder(folder: Path) -> Path:
-    return folder
-
-
 def _nonsense(folder: Path) -> Path:
     path = folder / "trial.toml"
     path.write_bytes(b"[subject\n\xff\xfe")
@@ -194,7 +190,7 @@ def _without_files(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("make", [_nothing, _folder, _nonsense, _without_files])
+@pytest.mark.parametrize("make", [_nothing, _nonsense, _without_files])
 def test_input_errors_are_json_too(make, tmp_path: Path) -> None:
     answer = RUNNER.invoke(app, ["check", str(make(tmp_path)), "--json"])
     printed = json.loads(answer.stdout)

@@ -214,7 +214,7 @@ def test_whole_turns_are_taken_off_and_said(small: OpenSimModel, tmp_path: Path)
 def test_a_person_who_has_turned_around_has_no_whole_turn(small: OpenSimModel) -> None:
     given = small_motion(small)
     around = {**given, "knee_r": given["knee_r"] + np.pi}
-    assert coordinate_motion(small, around).notes == ()
+    assert not any("degrees)" in note for note in coordinate_motion(small, around).notes)
 
 
 def test_steps_of_an_integrator_are_evened(small: OpenSimModel, tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_steps_of_an_integrator_are_evened(small: OpenSimModel, tmp_path: Path) 
         np.testing.assert_allclose(found.acceleration[inside, 0], expected[inside], atol=0.02)
         assert found.resampled
         assert "repeats rows" in found.notes[0] and f"line {7 + len(time)}" in found.notes[0]
-        assert "501 frames, 2 ms apart" in found.notes[1]
+        assert any("501 frames, 2 ms apart" in note for note in found.notes)
 
 
 def test_a_hole_between_rows_is_refused_with_its_times(small: OpenSimModel, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -84,11 +85,13 @@ def test_a_repeated_row_is_refused_or_left_out(tmp_path, file, reader):
     path = changed(tmp_path).with_name(file)
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join([*lines[:60], lines[59], *lines[60:]]))
-    with pytest.raises(InputError):
+    as_integrators_write = file == "forces.mot"
+    with nullcontext() if as_integrators_write else pytest.raises(InputError):
         Faults().rows(path, reader)
     faults = Faults(collects=True)
     repaired = faults.rows(path, reader)
-    assert [stage for stage, _ in faults.found] == ["repeated_times"]
+    stage = "row count" if as_integrators_write else "repeated_times"
+    assert [name for name, _ in faults.found] == [stage]
     whole = reader(reference_stride().with_name(file))
     np.testing.assert_array_equal(repaired.time, whole.time)
 
