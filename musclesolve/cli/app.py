@@ -56,7 +56,7 @@ EVERY = "--help-all"
 
 
 class Command(TyperCommand):
-    """A command whose help has the needed options and those of its examples, with the examples; `EVERY` has all."""
+    """A command whose help has its needed options, its examples and their options; `EVERY` shows all options."""
 
     whole = False
 
