@@ -8,7 +8,7 @@ that most names of the recording are of (`marker_vocabularies.toml`), and by the
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from musclesolve._util.bundled_toml import bundled_toml
@@ -35,12 +35,13 @@ def by_person(markers: Markers) -> Markers:
     A person is a word in most labels that together show landmarks once it is left out, where the labels show none.
     """
     labels = [name for name in markers.names if not split_label(name)[0]]
-    if len(labels) < FEWEST_NAMED or len(named_markers(labels).mapping) >= FEWEST_NAMED:
-        return markers
     of_word: dict[str, dict[str, str]] = {}
     for label in labels:
         for word, rest in _parted(label):
             of_word.setdefault(word, {})[label] = rest
+    of_word = {word: rests for word, rests in of_word.items() if len(rests) >= FEWEST_NAMED}
+    if not of_word or len(named_markers(labels).mapping) >= FEWEST_NAMED:
+        return markers
     new: dict[str, str] = {}
     # The word of most labels; of equal ones the longest, so that no part of it stays before the names.
     for word in sorted(of_word, key=lambda word: (-len(of_word[word]), -len(word))):
@@ -171,6 +172,7 @@ SPOKEN = 0.6
 """Least share of a vocabulary in a recording that uses it, with both sides of each landmark."""
 
 
+@lru_cache(maxsize=4096)
 def _splits(name: str) -> list[tuple[str, Side]]:
     """Return the name without the word of its side, and the side; every way to read the name, the surest first."""
     words = re.findall(r"[A-Za-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name))

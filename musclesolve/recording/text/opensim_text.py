@@ -150,9 +150,10 @@ def _unnamed_markers(reader: RowReader, named: int, stated: float) -> int:
     width, beyond, filled = 2 + 3 * named, set[int](), 0
     for line in reader.ahead:
         if line.strip():
-            cells = split_cells(line)
-            beyond.add(len(cells) - width - (len(cells) > width and not cells[-1]))
-            filled = max(filled, len(split_cells(line.rstrip())) - width)
+            tabbed = "\t" in line
+            cells = line.count("\t") + 1 if tabbed else len(line.split())
+            beyond.add(cells - width - (tabbed and cells > width and not line.rpartition("\t")[2].strip()))
+            filled = max(filled, (line.rstrip().count("\t") + 1 if tabbed else cells) - width)
     even = all(count > 0 and count % UNNAMED == 0 for count in beyond - {0})
     return -(-filled // 3) if named and filled > 0 and even and (len(beyond) == 1 or stated > named) else 0
 
