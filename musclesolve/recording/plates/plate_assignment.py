@@ -12,6 +12,8 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, S
 
 # Least duration [s] and force [N] of a contact; less is noise or a passing touch. Shorter breaks are ignored.
 BRIEF, LIGHT = 0.05, 50.0
+# Longest time for which a foot in contact bears next to nothing [s].
+IDLE = 0.2
 # Least vertical force that has a center of pressure [N], and horizontal moment that is none [N m].
 _BEARS, _NEGLIGIBLE = 1.0, 0.01
 # Share of the force on a plate that is vertical, at least, where the axes are right.
@@ -154,8 +156,12 @@ def contacts(recording: PlateRecording, walk: Markers, feet: Feet, threshold: fl
     if not starts.size:
         return []
     # A foot does not leave and return within a moment.
-    apart = (starts[1:] - stops[:-1]) * ((time[-1] - time[0]) / (time.size - 1)) > BRIEF
-    ends = zip(starts[np.append(True, apart)], stops[np.append(apart, True)], strict=True)
+    step = (time[-1] - time[0]) / (time.size - 1)
+    apart = (starts[1:] - stops[:-1]) * step > BRIEF
+    joined = zip(starts[np.append(True, apart)], stops[np.append(apart, True)], strict=True)
+    ends = [
+        end for first, stop in joined for end in _without_idle_noise(vertical, first, stop, step, threshold)
+    ]
     return [
         Contact(
             recording.plate.number,
@@ -168,6 +174,24 @@ def contacts(recording: PlateRecording, walk: Markers, feet: Feet, threshold: fl
         )
         for first, stop in ends
     ]
+
+
+def _without_idle_noise(
+    vertical: Array, first: int, stop: int, step: float, threshold: float
+) -> list[tuple[int, int]]:
+    """Return the contacts (first, stop) within loaded samples; one, unless noise of the idle plate joins several.
+
+    By hysteresis on the mean over `BRIEF`: a contact reaches `LIGHT` and lasts while the mean is above the threshold. It
+    is used where the plate idles within these samples for longer than a foot does.
+    """
+    width = max(round(BRIEF / step), 1)
+    smooth = np.convolve(vertical[first:stop], np.full(width, 1.0 / width), mode="same")
+    runs = [run for run in true_runs(smooth >= threshold) if smooth[slice(*run)].max() >= LIGHT]
+    edges = [0, *(edge for run in runs for edge in run), stop - first]
+    idle = max(edges[k + 1] - edges[k] for k in range(0, len(edges), 2)) * step
+    if not runs or idle <= IDLE:
+        return [(first, stop)]
+    return [(first + start, first + end) for start, end in runs]
 
 
 def on_plates_whole(

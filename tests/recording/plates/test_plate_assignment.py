@@ -61,6 +61,16 @@ def test_one_plate_serves_both_feet_one_after_the_other() -> None:
     assert not (right.force[:, 2] * left.force[:, 2]).any()
 
 
+@pytest.mark.parametrize(("level", "noise"), [(11.0, 16.0), (0.0, 12.0), (15.0, 5.0)])
+def test_noise_of_an_idle_plate_joins_no_contacts(level: float, noise: float) -> None:
+    steps = [(0.5, 1.2, (0.0, -0.1)), (2.0, 2.7, (0.1, 0.1))]
+    recording = pressed(*steps)
+    recording.force[:, 2] += np.random.default_rng(4).normal(level, noise, FORCE_TIME.size)
+    own = [contact for contact in found(recording, foot(steps[0]), foot(steps[1])) if contact.significant]
+    assert [contact.side for contact in own] == ["r", "l"]
+    np.testing.assert_allclose([(c.start, c.end) for c in own], [(0.5, 1.2), (2.0, 2.7)], atol=0.03)
+
+
 def test_the_foot_that_swings_past_is_not_the_one_that_stands() -> None:
     step = (0.5, 1.2, (0.0, -0.1))
     path = np.stack([-1.5 + 2.0 * TIME, np.full_like(TIME, 0.05), np.full_like(TIME, 0.1)], axis=1)
