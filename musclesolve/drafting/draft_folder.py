@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import muscle_db
+from musclesolve._util.message_text import few
 from musclesolve.checking.case import Case
 from musclesolve.checking.loading import load
 from musclesolve.constants import (
@@ -214,6 +215,15 @@ def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
             )
     else:
         problem, remedy = "the folder has no files", "name the folder with the recordings, not one above it"
+        inside = sorted(
+            path.name for path in contents.folder.iterdir() if path.is_dir() and path.name[0] != "."
+        )
+        if inside:
+            problem += f", but folders: {few(inside, 4)}"
+            remedy = (
+                "name one of them, or draft a study of all: musclesolve init --study "
+                f"{shlex.quote(str(contents.folder))}"
+            )
     if roles.left_out:
         problem += f" ({'; '.join(roles.left_out)})"
     return input_error(

@@ -221,3 +221,10 @@ def test_a_foot_that_stays_shows_a_functional_trial(tmp_path: Path) -> None:
     roles = file_roles(folder_contents(tmp_path))
     assert [file.path.name for file in roles.functional] == ["functional_r.trc"]
     assert [files.motion.path.name for files in roles.motions] == ["walk.trc"]
+
+
+def test_a_folder_of_folders_leads_to_a_study(tmp_path: Path) -> None:
+    for name in ("day 1", "day 2", ".hidden"):
+        (tmp_path / name).mkdir()
+    with refused("missing_file", "but folders: day 1, day 2", "init --study"):
+        draft_folder(tmp_path)

@@ -181,8 +181,8 @@ def _without_idle_noise(
 ) -> list[tuple[int, int]]:
     """Return the contacts (first, stop) within loaded samples; one, unless noise of the idle plate joins several.
 
-    By hysteresis on the mean over `BRIEF`: a contact reaches `LIGHT` and lasts while the mean is above the threshold. It
-    is used where the plate idles within these samples for longer than a foot does.
+    By hysteresis on the mean over `BRIEF`: a contact reaches `LIGHT` and lasts while the mean is above the threshold.
+    This is used where the plate idles within these samples for longer than a foot does.
     """
     width = max(round(BRIEF / step), 1)
     smooth = np.convolve(vertical[first:stop], np.full(width, 1.0 / width), mode="same")
