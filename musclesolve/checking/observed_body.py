@@ -95,11 +95,13 @@ def carried(trial: Trial, marker: str) -> Array:
     path = np.full((trial.markers.time.size, 3), np.nan)
     names, static = trial.clusters[trial.carried[marker]], trial.static
     if static is None or any(
-        name not in trial.markers or name not in static for name in (*names, marker)[:-1]
+        name not in static or (name not in trial.markers and name not in trial.carried) for name in names
     ):
         return path
     still = [_middle(static[name]) for name in (*names, marker)]
-    moving = np.stack([trial.markers[name] for name in names], axis=1)
+    moving = np.stack(
+        [trial.markers[name] if name in trial.markers else carried(trial, name) for name in names], axis=1
+    )
     seen = np.isfinite(moving).all(axis=(1, 2))
     if not seen.any() or not np.isfinite(still).all():
         return path

@@ -60,6 +60,14 @@ CARRIERS = {
     **dict.fromkeys(("heel", "toe", "metatarsal_5"), ("foot",)),
 }
 """Landmark -> segments that can carry it, the better one first."""
+CHAIN = {
+    ("ankle", "foot"): ("ankle_lateral", "heel", "toe"),
+    ("knee", "shank"): ("knee_lateral", "ankle_lateral", "ankle_medial"),
+}
+"""Joint and the segment below it -> landmarks that carry its medial end where no other markers do.
+
+The axis of the joint runs through both ends, so the medial one is fixed in the segment below as in that above.
+"""
 LANDMARKS = {
     "pelvis": ("asis", "psis", "sacrum"),
     "thigh": ("knee_lateral", "knee_medial"),
@@ -119,6 +127,21 @@ def tracking_clusters(
             if len(kept) >= FEWEST_MARKERS:
                 clusters[name], carried[marker] = kept, name
                 break
+    for joint, segment in CHAIN:
+        for suffix in ("_r", "_l"):
+            medial = [marker for landmark, marker in lost if landmark == f"{joint}_medial{suffix}"]
+            name = segment + suffix
+            if len(medial) != 1 or medial[0] in carried or name in clusters:
+                continue
+            of = [mapping.get(landmark + suffix, {}) for landmark in CHAIN[joint, segment]]
+            single = [next(iter(weights)) for weights in of if len(weights) == 1]
+            follows = [marker for marker in single if marker in carried and marker not in tracked]
+            seen = [marker for marker in single if marker in tracked]
+            if not follows:
+                seen = _rigid(seen, tracked, places)
+            shape = np.array([places[marker] for marker in (*seen, *follows)]).reshape(-1, 3)
+            if len(shape) >= FEWEST_MARKERS and breadth(shape) >= BROAD:
+                clusters[name], carried[medial[0]] = [*seen, *follows], name
     return Clusters(clusters, carried)
 
 
@@ -564,6 +587,12 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
             "Markers that keep their distances in the motion, and those that they have in the standing trial."
         )
         carries = "Only the standing trial shows these; the cluster carries them on."
+        members = {marker for markers in choice.clusters.markers.values() for marker in markers}
+        if members & choice.clusters.carried.keys():
+            carries += (
+                " It is assumed that the axis of the ankle runs through both malleoli and the axis of the knee through"
+                " both epicondyles: the medial ones are fixed in foot and shank."
+            )
         clusters = tuple(Line(name, list(markers)) for name, markers in choice.clusters.markers.items())
         carried = tuple(Line(marker, cluster) for marker, cluster in choice.clusters.carried.items())
         tables.append(DraftTable("clusters", clusters, (distances,)))

@@ -478,7 +478,10 @@ class Recording:
         clusters = {self.carried[marker] for marker in mapped if marker in self.carried}
         clusters |= self.clusters.keys() & BODY_CLUSTERS
         clusters |= {movement.proximal for movement in self.hinges.values()}
-        needed = mapped.difference(self.carried).union(*(self.clusters[cluster] for cluster in clusters))
+        needed = mapped.difference(self.carried)
+        while members := {marker for cluster in clusters for marker in self.clusters[cluster]} - needed:
+            needed |= members
+            clusters = {self.carried[m] for m in members if m in self.carried and m not in self.markers}
         return tuple(name for name in self.markers.names if name in needed)
 
     @property

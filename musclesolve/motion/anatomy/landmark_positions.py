@@ -13,6 +13,7 @@ from musclesolve.motion.anatomy.unit_vectors import horizontal
 from musclesolve.motion.signals.filter_choice import FilterChoice, gap_free_range, needed_markers
 from musclesolve.recording.data import SIDES, Markers, Recording
 from musclesolve.recording.gaps.rigid_registration import Poses, Shapes, check_shape
+from musclesolve.recording.markers.mapping_tables import cluster_rounds
 
 Points = dict[str, Array]
 
@@ -76,13 +77,15 @@ class MarkerMap:
     """Map from n markers to landmarks, the same in every frame.
 
     clusters: clusters, in standing, that carry a point or represent a body. carrier (P,): the cluster that carries each
-    point without a marker; place (P, 3) [m]: the standing position of this point. landmarks (L,): names, each the
+    point without a marker; place (P, 3) [m]: the standing position of this point. rounds: registrations until every
+    cluster is known, 1 unless a cluster has a carried marker. landmarks (L,): names, each the
     weighted sum of k of the markers and, after them, the carried points: parts (L, k), weights (L, k).
     """
 
     clusters: Shapes
     carrier: Indices
     place: Array
+    rounds: int
     landmarks: tuple[str, ...]
     parts: Indices
     weights: Array
@@ -91,15 +94,17 @@ class MarkerMap:
     def from_recording(cls, recording: Recording, markers: Sequence[str], standing: Points) -> MarkerMap:
         """The map for the markers of a motion (n,) from the median positions (3,) [m] of the markers in standing."""
         number = {marker: k for k, marker in enumerate(markers)}
+        after = cluster_rounds(recording.clusters, recording.carried, number)
+        carried = [
+            (marker, cluster, marker) for marker, cluster in recording.carried.items() if cluster in after
+        ]
+        known = {point: len(markers) + k for k, (point, _, _) in enumerate(carried)} | number
         clusters = {
-            name: (np.array([standing[marker] for marker in members]), [number[marker] for marker in members])
+            name: (np.array([standing[marker] for marker in members]), [known[marker] for marker in members])
             for name, members in recording.clusters.items()
-            if all(marker in number for marker in members)
+            if name in after
         }
         shapes = body_shapes(recording, clusters)
-        carried = [
-            (marker, cluster, marker) for marker, cluster in recording.carried.items() if cluster in clusters
-        ]
         carried += [(end, cluster, axis_end(end)) for end, cluster in recording.axis_ends.items()]
         number |= {point: len(markers) + k for k, (point, _, _) in enumerate(carried)}
         sums = {
@@ -118,6 +123,7 @@ class MarkerMap:
             shapes,
             np.array([shapes.names.index(cluster) for _, cluster, _ in carried], np.intp),
             np.array([standing[name] for *_, name in carried]).reshape(-1, 3),
+            max(after.values(), default=1),
             tuple(sums),
             np.array([parts for parts, _ in padded], np.intp).reshape(-1, most),
             np.array([weights for _, weights in padded]).reshape(-1, most),
@@ -125,11 +131,16 @@ class MarkerMap:
 
     def follow(self, position: Array) -> tuple[dict[str, Poses], tuple[str, ...], Array]:
         """The clusters, and names (L,) and places (T, L, 3) [m] of all landmarks, of markers (T, n, 3) [m]."""
-        poses = rotation, translation, _ = self.clusters.register(position)
-        if self.carrier.size:
-            carried = (rotation[self.carrier] @ self.place[:, None, :, None])[..., 0]
-            carried += translation[self.carrier]
-            position = np.concatenate([position, carried.swapaxes(0, 1)], axis=1)
+        measured = position
+        if self.rounds > 1:
+            unknown = np.full((len(measured), self.carrier.size, 3), np.nan)
+            position = np.concatenate([measured, unknown], axis=1)
+        for _ in range(self.rounds):
+            poses = rotation, translation, _ = self.clusters.register(position)
+            if self.carrier.size:
+                carried = (rotation[self.carrier] @ self.place[:, None, :, None])[..., 0]
+                carried += translation[self.carrier]
+                position = np.concatenate([measured, carried.swapaxes(0, 1)], axis=1)
         places = self.weights[:, :1] * position[:, self.parts[:, 0]]
         for k in range(1, self.parts.shape[1]):
             places += self.weights[:, k, None] * position[:, self.parts[:, k]]

@@ -4,7 +4,7 @@ Each method for a joint center needs certain landmarks and dimensions.
 """
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Mapping
 from typing import Any
 
 from musclesolve._util.message_text import few
@@ -182,6 +182,28 @@ def read_carried(document: Document, table: Mapping[str, Any], clusters: Mapping
     return dict(table)
 
 
+def cluster_rounds(
+    clusters: Mapping[str, tuple[str, ...]], carried: Mapping[str, str], shown: Container[str]
+) -> dict[str, int]:
+    """Return cluster -> the round of registration after which it is known, 1 where the motion shows all of its markers.
+
+    A marker that the motion does not show may be one that another cluster carries. Clusters that are never known, such
+    as those in a circle, are left out.
+    """
+    rounds: dict[str, int] = {}
+    for count in range(1, len(clusters) + 1):
+        known = {marker for marker, cluster in carried.items() if cluster in rounds}
+        new = [
+            name
+            for name, markers in clusters.items()
+            if name not in rounds and all(marker in shown or marker in known for marker in markers)
+        ]
+        if not new:
+            break
+        rounds |= dict.fromkeys(new, count)
+    return rounds
+
+
 def absences(
     document: Document,
     mapping: Mapping[str, Weights],
@@ -218,9 +240,28 @@ def absences(
                 errors[table, key] = repeated_name("marker", marker, file.repeated[marker], file.path)
 
     for name, markers in clusters.items():
-        for file in (walk, static):
-            for marker in markers:
-                lacking("clusters", name, marker, file)
+        for marker in markers:
+            if marker in walk or marker not in carried:
+                lacking("clusters", name, marker, walk)
+        for marker in markers:
+            lacking("clusters", name, marker, static)
+    # As if the motion showed every marker that no cluster carries: what is unknown then is in a circle.
+    measured = {marker for markers in clusters.values() for marker in markers}.difference(carried)
+    rounds = cluster_rounds(clusters, carried, measured.union(walk.names))
+    for name in (name for name in clusters if name not in rounds):
+        problem = (
+            f"the cluster {name} has a marker whose place follows from this cluster or is unknown like it"
+        )
+        error = document.error(
+            "recording.markers.clusters_in_circle",
+            "clusters",
+            name,
+            problem=problem,
+            code="bad_value",
+            expected="clusters of markers of the motion, and of markers that clusters before it carry",
+            remedy="take the marker that [carried] lists out of the cluster",
+        )
+        errors.setdefault(("clusters", name), error)
     for marker in carried:
         lacking("carried", marker, marker, static)
     for landmark, weights in mapping.items():

@@ -13,6 +13,7 @@ from musclesolve.recording.faults import Faults
 from musclesolve.recording.markers.mapping_tables import (
     Weights,
     absences,
+    cluster_rounds,
     examined_mapping,
     functional_joints,
     joint_errors,
@@ -113,6 +114,9 @@ def read_marker_mapping(
         other = other_marker_set(document, mapping, clusters, carried, walk)
         faults.add("mapping", *([other] if other is not None else absent.values()))
     clusters = {k: markers for k, markers in clusters.items() if not unread and ("clusters", k) not in absent}
+    whole = {m: c for m, c in carried.items() if c in clusters and ("carried", m) not in absent}
+    rounds = cluster_rounds(clusters, whole, walk)
+    clusters = {k: markers for k, markers in clusters.items() if k in rounds}
     lost = {
         marker
         for marker, cluster in carried.items()
