@@ -137,8 +137,8 @@ def read_marker_mapping(
     ]
     notes += [
         f"The cluster {name} has a marker that another cluster carries, {few(chained)}: it is taken to be fixed in "
-        "both segments, as the ends of the axis of their joint are. On a recorded walk this changed joint moments by up to "
-        "4 N m (rms)."
+        "both segments, as the ends of the axis of their joint are. On a recorded walk this changed joint moments "
+        "by up to 4 N m (rms)."
         for name, markers in clusters.items()
         if (chained := [marker for marker in markers if marker in carried])
     ]
