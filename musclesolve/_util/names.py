@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import accumulate
 from typing import TypeVar
 
 from musclesolve._util.message_text import as_text
@@ -13,8 +14,8 @@ Value = TypeVar("Value")
 _LISTED = 12
 """Largest number of names in a message with a suggestion."""
 
-_LISTED_ALONE = 40
-"""Largest number of names in a message without a suggestion."""
+_LONGEST = 800
+"""Most characters of the names in a message without a suggestion."""
 
 
 NaturalPlace = list[tuple[int, float, str]]
@@ -54,7 +55,11 @@ def suggestion(name: str, known: Iterable[str]) -> str | None:
 
 def listed_beside(meant: str | None, known: Sequence[str]) -> str:
     """Known names between commas, fewer of them beside a suggestion; the last ones only counted."""
-    most = _LISTED if meant else _LISTED_ALONE
+    most = (
+        _LISTED
+        if meant
+        else sum(length <= _LONGEST for length in accumulate(len(name) + 2 for name in known))
+    )
     return ", ".join(known[:most]) + (f" ... ({len(known)} names)" if len(known) > most else "")
 
 
