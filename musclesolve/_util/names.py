@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 _LISTED = 12
 """Largest number of names in a message with a suggestion."""
 
-_LONGEST = 800
+_LONGEST = 600
 """Most characters of the names in a message without a suggestion."""
 
 
