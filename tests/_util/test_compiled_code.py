@@ -9,6 +9,7 @@ import os
 import runpy
 import subprocess
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
@@ -26,12 +27,15 @@ from musclesolve.muscles.paths.kernel import entry
 
 @pytest.mark.parametrize("ending", [".nbc", ".nbi"])
 @pytest.mark.parametrize("left", [0, 100])
-def test_damaged_cache_files_are_replaced(ending, left, tmp_path, caplog):
+def test_damaged_cache_files_are_replaced(ending, left, tmp_path, caplog, monkeypatch):
     (tmp_path / "small.py").write_text("def small(x):\n    return 2.0 * x\n")
 
     def made():
-        function = runpy.run_path(str(tmp_path / "small.py"))["small"]
-        return CompiledFunction(function, (types.float64,), {}, "1", "compiling")
+        spec = spec_from_file_location("small_code", tmp_path / "small.py")
+        module = module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, "small_code", module)  # compiled code on disk names it
+        spec.loader.exec_module(module)
+        return CompiledFunction(module.small, (types.float64,), {}, "1", "compiling")
 
     assert made().load()(3.0) == 6.0
     kept = made()
