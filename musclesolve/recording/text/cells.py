@@ -123,6 +123,17 @@ def find_time(columns: Sequence[str], path: Path, line: int) -> tuple[int, float
     raise input_error("recording.text.no_column_time", file=path, where=line)
 
 
+def clock_and_signals(
+    titles: Sequence[str], path: Path
+) -> tuple[Callable[[Array], Array], list[tuple[int, str]]]:
+    """Return the function from rows to times [s], and the named columns that are neither times nor counters."""
+    clock, seconds = find_time(titles, path, 1)
+    signals = [
+        (k, title) for k, title in enumerate(named_columns(titles)) if k != clock and not is_counter(k, title)
+    ]
+    return lambda rows: rows[:, clock] * seconds, signals
+
+
 def factor(
     unit: str, size_of: Callable[[str], float | None], known: str, cell: str, path: Path, line: int
 ) -> float:

@@ -27,6 +27,7 @@ from musclesolve.recording.text.cells import (
     against_ground,
     blocks_of,
     cells_of,
+    clock_and_signals,
     factor,
     find_time,
     free_moments,
@@ -74,7 +75,13 @@ def is_export(path: Path) -> bool:
     """Whether a text is an export of one of these programs."""
     with RowReader(path) as reader:
         line = reader.line() or ""
-    return any(export.begins(line) for export in EXPORTS)
+    return _reader_of(line) in EXPORTS
+
+
+def _reader_of(line: str) -> Export:
+    """The functions that read a file with this first line."""
+    plain = Export(lambda _: True, _plain_markers, _plain_columns)
+    return next((export for export in EXPORTS if export.begins(line)), plain)
 
 
 def read_csv_markers(path: str | Path) -> Markers:
@@ -82,8 +89,7 @@ def read_csv_markers(path: str | Path) -> Markers:
     path = file_path(path)
     with RowReader(path) as reader:
         line = reader.line() or ""
-        plain = (_plain_markers,)
-        header = next((e.markers for e in EXPORTS if e.begins(line)), *plain)(reader, line)
+        header = _reader_of(line).markers(reader, line)
         time, position, _, notes, _ = timed_rows(
             reader,
             blocks_of(reader, header.titles, header.separator, header.section),
@@ -137,8 +143,7 @@ def _read_columns(path: Path, in_si: bool) -> Table:
     """Read the columns of a table of text."""
     with RowReader(path) as reader:
         line = reader.line() or ""
-        plain = (_plain_columns,)
-        header = next((e.columns for e in EXPORTS if e.begins(line)), *plain)(reader, line, in_si)
+        header = _reader_of(line).columns(reader, line, in_si)
         time, values, lines, notes, _ = timed_rows(
             reader,
             blocks_of(reader, header.titles, header.separator, header.section),
@@ -168,12 +173,8 @@ def _plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     """Return the columns by a line of names, with units in brackets."""
     path, separator = reader.path, separator_of(line)
     titles = cells_of(line, separator)
-    clock, seconds = find_time(titles, path, 1)
-    named = [
-        (k, named_and_unit(title)[0])
-        for k, title in enumerate(named_columns(titles))
-        if k != clock and not is_counter(k, title)
-    ]
+    times, signals = clock_and_signals(titles, path)
+    named = [(k, named_and_unit(title)[0]) for k, title in signals]
     columns, repeated = distinct_names(named, "line 1, columns")
     indices = list(columns.values())
     units = [named_and_unit(titles[k])[1] for k in indices]
@@ -189,7 +190,7 @@ def _plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         indices,
         np.array(factors),
         tuple("" if unit is None else role_and_size(unit)[0] for unit in units),
-        lambda rows: rows[:, clock] * seconds,
+        times,
         repeated,
         separator,
     )

@@ -13,9 +13,8 @@ from musclesolve.recording.text.cells import (
     Columns,
     Coordinates,
     cells_of,
+    clock_and_signals,
     find_time,
-    is_counter,
-    named_columns,
     separator_of,
 )
 from musclesolve.recording.text.number_rows import RowReader, distinct_names
@@ -67,12 +66,8 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     """Return all columns that are no coordinates of markers."""
     path, separator = reader.path, separator_of(line)
     titles = cells_of(line, separator)
-    clock, seconds = find_time(titles, path, 1)
-    others = [
-        (k, title)
-        for k, title in enumerate(named_columns(titles))
-        if k != clock and not is_counter(k, title) and not _MARKER.fullmatch(title)
-    ]
+    times, signals = clock_and_signals(titles, path)
+    others = [(k, title) for k, title in signals if not _MARKER.fullmatch(title)]
     if not others:
         raise input_error("recording.text.markers_alone", file=path, program="D-Flow")
     columns, repeated = distinct_names(others, "line 1, columns")
@@ -83,7 +78,7 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         list(columns.values()),
         np.ones(len(columns)),
         tuple(_ROLES[match["role"].casefold()] if match else "" for match in plates),
-        lambda rows: rows[:, clock] * seconds,
+        times,
         repeated,
         separator,
         by_plate=True,
