@@ -31,6 +31,7 @@ from musclesolve.recording.text.csv_file import (
 from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.recording.text.qualisys_tsv import plate_files
 from musclesolve.recording.text.text_file import PACKED, STORAGE, TABLES, read_lines, suffix_of
+from musclesolve.recording.trial.recording_checks import is_plane
 
 
 @dataclass(frozen=True)
@@ -397,15 +398,6 @@ def is_functional(file: MarkerFile) -> bool:
 
 LARGEST_BODY = 4.0
 """Extent of the markers on a subject that is never reached [m]."""
-_PLANE = 1e-3
-"""Thickness of the markers of a plane recording, as a share of their extent."""
-
-
-def is_plane(markers: Markers) -> bool:
-    """Whether all markers lie in a plane across an axis of the file, as from one camera."""
-    position = markers.position[np.isfinite(markers.position).all(axis=2)]
-    extent = np.ptp(position, axis=0) if len(position) else np.zeros(3)
-    return float(extent.min()) < _PLANE * float(extent.max())
 
 
 def too_large(markers: Markers) -> str:

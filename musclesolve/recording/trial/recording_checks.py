@@ -116,12 +116,17 @@ FEWEST_IN_SPACE = 6
 """Least number of markers whose extent along an axis says something."""
 
 
+def is_plane(markers: Markers) -> bool:
+    """Return whether all markers lie in a plane across an axis of the file, as from one camera."""
+    seen = markers.position[np.isfinite(markers.position).all(axis=2)]
+    extent = np.ptp(seen, axis=0) if len(seen) else np.zeros(3)
+    return float(extent.min()) < THIN * float(extent.max())
+
+
 def in_space(markers: Markers) -> bool:
     """Return True; refuse a motion whose markers all lie in one plane of the file: it was recorded from one side."""
-    seen = markers.position[np.isfinite(markers.position).all(axis=2)]
     shown = np.isfinite(markers.position).any(axis=(0, 2)).sum()
-    extent = np.ptp(seen, axis=0) if len(seen) else np.ones(3)
-    if shown >= FEWEST_IN_SPACE and extent.min() < THIN * extent.max():
+    if shown >= FEWEST_IN_SPACE and is_plane(markers):
         raise input_error(
             "recording.trial.markers_in_plane",
             file=markers.path,
