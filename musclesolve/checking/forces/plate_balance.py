@@ -387,10 +387,8 @@ def _reversed_moments(trial: Trial, sample: Observed, judged: list[int]) -> Iter
         groups |= {"twist": left} if len(left) == len(trial.forces) > 1 else {}
         fits, evidence = {name: sample.fit(name) for name in groups}, dict.fromkeys(groups, 0.0)
         for name, fit in fits.items():
-            (correction,), (deviation,) = fit.size, fit.deviation
-            if -correction < CLEAR * deviation:
+            if (by_balance := evidence_of_reversal(fit)) is None:
                 continue
-            by_balance = (correction**2 - (correction + 2.0) ** 2) / (2.0 * (deviation**2 + FACTOR**2))
             seen = [turns[k] for k in groups[name] if k in turns]
             by_course = -2.0 * TURN * float(np.mean(seen)) / TURN_VARIES**2 if seen else 0.0
             evidence[name] = float(by_balance + by_course)
@@ -407,6 +405,14 @@ def _reversed_moments(trial: Trial, sample: Observed, judged: list[int]) -> Iter
             repair = change_plate(index, moment=plate.moment * [1.0, 1.0, -1.0])
             yield finding("free_moment", "warning", values, on_plate(plate), repair)
         sample, left = sample.freed(name, FOUND_FACTOR), [k for k in left if k not in groups[name]]
+
+
+def evidence_of_reversal(fit: Estimate) -> float | None:
+    """Return the log likelihood of a factor 1 + c near -1 over one near 1; None where c hardly differs from zero."""
+    (correction,), (deviation,) = fit.size, fit.deviation
+    if -correction < CLEAR * deviation:
+        return None
+    return float((correction**2 - (correction + 2.0) ** 2) / (2.0 * (deviation**2 + FACTOR**2)))
 
 
 def _turn(trial: Trial, plate: PlateForce) -> float | None:

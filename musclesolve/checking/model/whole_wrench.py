@@ -13,8 +13,6 @@ from musclesolve._util.arrays import Array
 from musclesolve.checking.forces.plate_balance import (
     ALOFT,
     CARRIED,
-    CLEAR,
-    FACTOR,
     FOUND,
     HARMLESS,
     REVERSED,
@@ -22,6 +20,7 @@ from musclesolve.checking.forces.plate_balance import (
     BalanceFit,
     Observed,
     accusations,
+    evidence_of_reversal,
     likeliest,
     observed,
 )
@@ -160,15 +159,15 @@ def _reversed(case: ModelCase, sample: Observed, judged: list[int], every: bool)
         if not sample.terms[name].effect.any():
             continue
         fit = sample.fit(name)
-        (correction,), (deviation,) = fit.size, fit.deviation
-        evidence = (correction**2 - (correction + 2.0) ** 2) / (2.0 * (deviation**2 + FACTOR**2))
-        if -correction < CLEAR * deviation or evidence < REVERSED or 1.0 + correction > AGAINST:
+        (factor,), (deviation,) = 1.0 + fit.size, fit.deviation
+        evidence = evidence_of_reversal(fit)
+        if evidence is None or evidence < REVERSED or factor > AGAINST:
             continue
         names = [case.loads[k].name for k in plates]
         repair = each_load(lambda load: replace(load, moment=-load.moment), names)
         values = {
             "loads": ", ".join(names),
-            "factor": 1.0 + correction,
+            "factor": factor,
             "uncertain": deviation,
             "odds": min(np.exp(evidence), 1000.0),
         }
