@@ -9,7 +9,7 @@ line of its joints and about the axis of the knee.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -129,31 +129,23 @@ class Segments:
 
     def rigid(self, body: str) -> frozenset[str]:
         """The bodies that turn with a body."""
-        group, new = {body}, [body]
-        while new:
-            own = new.pop()
-            for joint in self.model.joints:
-                ends = joint.inboard.body, joint.outboard.body
-                if own in ends and not self.turns(joint):
-                    other = ends[own == ends[0]]
-                    if other not in group and other != GROUND:
-                        group.add(other)
-                        new.append(other)
-        return frozenset(group)
+        return self._reached(body, lambda joint: not self.turns(joint))
 
-    def _beyond(self, body: str, joint: Joint) -> set[str]:
+    def _beyond(self, body: str, joint: Joint) -> frozenset[str]:
         """Bodies on the side of a body, beyond a joint."""
-        beyond, new = {body}, [body]
+        return self._reached(body, lambda other: other is not joint)
+
+    def _reached(self, body: str, passes: Callable[[Joint], bool]) -> frozenset[str]:
+        """A body and those that joints of a kind lead to from it, but for the ground."""
+        reached, new = {body}, [body]
         while new:
             own = new.pop()
-            for other in self.model.joints:
-                ends = other.inboard.body, other.outboard.body
-                if other is not joint and own in ends:
-                    next_body = ends[own == ends[0]]
-                    if next_body not in beyond and next_body != GROUND:
-                        beyond.add(next_body)
-                        new.append(next_body)
-        return beyond
+            for joint in filter(passes, self.model.joints):
+                ends = joint.inboard.body, joint.outboard.body
+                if own in ends and (other := ends[own == ends[0]]) not in {*reached, GROUND}:
+                    reached.add(other)
+                    new.append(other)
+        return frozenset(reached)
 
     def _mass(self, body: str) -> float:
         found = self.model.masses.get(body)
