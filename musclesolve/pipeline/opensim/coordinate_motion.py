@@ -9,7 +9,7 @@ and moment arms may be implausible.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
@@ -152,30 +152,8 @@ def coordinate_motion(
     values[:, angles], turn_notes = _without_turns(
         table, [name for name, angle in zip(names, angles, strict=True) if angle], values[:, angles], degrees
     )
-    coupled = {coupler.dependent for coupler in model.couplers}  # which follow from others, not from the file
-    free = [name for name in names if name not in coupled]
-    between = {name: knots for name in free if (knots := _knots(model, name)) is not None}
-    for k, name in enumerate(names):
-        # OpenSim counts an angle that turns its joint by a spline as a parameter, and does not convert it
-        if degrees and not angles[k] and name in model.turning and name in between:
-            least, most = values[:, k].min(), values[:, k].max()
-            low, high = between[name][0] - ANGLE, between[name][1] + ANGLE
-            if (least < low or most > high) and low <= np.radians(least) and np.radians(most) <= high:
-                values[:, k] = np.radians(values[:, k])
-                unit_notes.append(
-                    f"{name} is read in degrees: as radians, as OpenSim reads it, its {least:.4g} to {most:.4g} would "
-                    f"leave the splines that it drives ({between[name][0]:.4g} to {between[name][1]:.4g})."
-                )
-    for k, name in enumerate(names):
-        if name in between and name in model.turning:
-            first, last = between[name]
-            far = np.maximum(first - values[:, k], values[:, k] - last)
-            if far.max() > ANGLE:
-                unit_notes.append(
-                    f"{name} is up to {far.max():.3g} rad beyond the knots of a spline that it drives ({first:.4g} to "
-                    f"{last:.4g}), in {int((far > ANGLE).sum())} of {len(far)} frames: it is extrapolated there."
-                )
-    notes = [*table.sentences, *unit_notes, *turn_notes]
+    spline_notes = _within_splines(model, names, values, angles if degrees else np.ones_like(angles))
+    notes = [*table.sentences, *unit_notes, *spline_notes, *turn_notes]
     moved = [
         f"{name} at {locked.default:.3g}, the file has {column.min():.3g} to {column.max():.3g}"
         for name, column in zip(names, values.T, strict=True)
@@ -216,6 +194,36 @@ def coordinate_motion(
     curve = make_interp_spline(time, filtered, 5, bc_type=(ends, ends))
     rates = curve(time, 1), curve(time, 2)
     return CoordinateMotion(time, names, filtered, *rates, cutoff_hz, _file(table), tuple(notes), resampled)
+
+
+def _within_splines(model: OpenSimModel, names: Sequence[str], values: Array, converted: Mask) -> list[str]:
+    """Bring parameters of splines that turn joints into radians, in place; return notes, of values beyond knots too.
+
+    OpenSim counts an angle that turns its joint by a spline as a parameter, and does not convert it. values (T, K),
+    converted (K,): whether they are in radians. A coordinate that follows from others is not read from the file.
+    """
+    coupled, notes = {coupler.dependent for coupler in model.couplers}, []
+    for name, column, in_radians in zip(names, values.T, converted, strict=True):
+        between = None if name in coupled or name not in model.turning else _knots(model, name)
+        if between is None:
+            continue
+        first, last = between
+        low, high = first - ANGLE, last + ANGLE
+        least, most = column.min(), column.max()
+        leaves = least < low or most > high
+        if not in_radians and leaves and low <= np.radians(least) and np.radians(most) <= high:
+            column[:] = np.radians(column)
+            notes.append(
+                f"{name} is read in degrees: as radians, as OpenSim reads it, its {least:.4g} to {most:.4g} would "
+                f"leave the splines that it drives ({first:.4g} to {last:.4g})."
+            )
+        far = np.maximum(first - column, column - last)
+        if far.max() > ANGLE:
+            notes.append(
+                f"{name} is up to {far.max():.3g} rad beyond the knots of a spline that it drives ({first:.4g} to "
+                f"{last:.4g}), in {int((far > ANGLE).sum())} of {len(far)} frames: it is extrapolated there."
+            )
+    return notes
 
 
 def _knots(model: OpenSimModel, name: str) -> tuple[float, float] | None:
