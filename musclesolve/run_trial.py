@@ -8,7 +8,7 @@ from typing import Any
 import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.checking.check import findings_of, findings_of_body
+from musclesolve.checking.check import findings_of, findings_of_model
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.forces import prepare
 from musclesolve.opensim.model import OpenSimModel
@@ -62,7 +62,7 @@ def run(
     report = progress or no_progress
     trial = read_trial(trial)
     body = prepare(trial, cost, solver, side, report, **settings)
-    return judged_result(body, findings_of(trial, body), report)
+    return judged_result(body, findings_of(body, trial), report)
 
 
 def share_model(
@@ -94,4 +94,4 @@ def share_model(
     chosen = find_cost(cost), find_solver(solver)
     sharing = Sharing(*chosen, tendon, stated.reserve_weight, stated.least_activation)
     body = model_body(model, coordinates, moments, settings, sharing, side)
-    return judged_result(body, findings_of_body(body))
+    return judged_result(body, findings_of_model(body))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, singledispatch
 from pathlib import Path
 
 from musclesolve._util.progress import Progress, no_progress
@@ -17,6 +17,7 @@ from musclesolve.checking.model.examine import findings_of_body as model_finding
 from musclesolve.checking.observed_body import forget
 from musclesolve.checking.stages import Check, Stage, checks_of, examine
 from musclesolve.forces import prepare
+from musclesolve.pipeline.body import Body
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import AnyTrial, Trial
@@ -40,15 +41,19 @@ PREPARE: Mapping[Stage, Callable[[Case], Case]] = {
 }
 
 
-def findings_of(trial: AnyTrial, body: RecordedBody | ModelBody) -> tuple[Finding, ...]:
-    """Return the findings on a trial that could be read and prepared, as `check` reports them.
+@singledispatch
+def findings_of(body: Body, trial: AnyTrial) -> tuple[Finding, ...]:
+    """Return the findings on a trial that could be read and prepared, as `check` reports them."""
+    raise TypeError(f"no findings on a {type(body).__name__}")
+
+
+@findings_of.register
+def _(body: RecordedBody, trial: Trial) -> tuple[Finding, ...]:
+    """Return the findings on a recording.
 
     A recording that equals its file is read again without filled gaps; a recording that was changed in memory is
     examined in its present state.
     """
-    if isinstance(body, ModelBody):
-        return findings_of_body(body)
-    assert isinstance(trial, Trial)
     if trial.as_read and trial.recorded is None:
         return findings_of_file(trial.path)
     case = replace(case_of(trial.recorded or trial), prepared=body)
@@ -57,7 +62,8 @@ def findings_of(trial: AnyTrial, body: RecordedBody | ModelBody) -> tuple[Findin
     return findings
 
 
-def findings_of_body(body: ModelBody) -> tuple[Finding, ...]:
+@findings_of.register
+def findings_of_model(body: ModelBody, trial: AnyTrial | None = None) -> tuple[Finding, ...]:
     """Return the findings on an OpenSim model, its motion and its loads."""
     findings: list[Finding] = []
     with collect_errors(findings, "examination of the model"):
@@ -124,7 +130,7 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
     with collect_errors(refused, "sharing of the forces"):
         body = prepare(path if case is None or findings else as_read(case.trial), progress=report)
     if isinstance(body, ModelBody):
-        findings += findings_of_body(body)
+        findings += findings_of_model(body)
         notes += (finding("model", "note", {"sentence": note}, Where(file=path)) for note in body.notes)
     elif case is not None:
         case = replace(case, prepared=body)

@@ -230,7 +230,7 @@ def result_of(replayed: Replay) -> xr.Dataset:
     of_recording = [
         # live forces are predicted without the future, and have errors of their own in the findings of the samples
         found
-        for found in findings_of(trial, body)
+        for found in findings_of(body, trial)
         if not (live.predicts and found.code == "predicted_forces")
     ]
     known = {(found.code, found.where.markers) for found in of_recording}

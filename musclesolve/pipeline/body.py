@@ -481,6 +481,8 @@ class Body(Protocol):
     the knees among them, by joint. sharing: default settings of the sharing. emg:
     envelopes, where EMG was recorded; fascicles: their lengths, where they were measured. person: whose factors are on
     the muscles; trial: None of a body that no trial file describes. mass [kg]; stature [m]: None where it is not known.
+    kind: "recording", or the source of the moments of a model, "moments" or "loads"; is_predicted: whether ground
+    reactions are predicted.
     """
 
     @property
@@ -511,6 +513,10 @@ class Body(Protocol):
     def trial(self) -> AnyTrial | None: ...  # noqa: D102
     @property
     def person(self) -> PersonMuscles | None: ...  # noqa: D102
+    @property
+    def kind(self) -> str: ...  # noqa: D102
+    @property
+    def is_predicted(self) -> bool: ...  # noqa: D102
     @property
     def mass(self) -> float: ...  # noqa: D102
     @property

@@ -5,6 +5,7 @@ nor driven by a coupler. Axes of the laboratory: forward, left, up.
 """
 
 from dataclasses import dataclass
+from functools import singledispatch
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from musclesolve.opensim.inverse_dynamics import (
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import GROUND, TO_GLOBAL
 from musclesolve.opensim.segments import segments
-from musclesolve.pipeline.body import Analysis
+from musclesolve.pipeline.body import Analysis, Body
 from musclesolve.pipeline.opensim.model_body import ModelBody, geometry_along, shared_joints
 from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody
 
@@ -48,14 +49,17 @@ class Linked:
 
 def linked(analysis: Analysis) -> Linked:
     """The equations of the body of an analysis, and its muscle forces in them; zero in frames without a solution."""
-    body = analysis.body
-    if isinstance(body, RecordedBody):
-        return _of_recording(analysis, body)
-    assert isinstance(body, ModelBody)
-    return _of_model(analysis, body)
+    return linked_body(analysis.body, analysis)
 
 
-def _of_recording(analysis: Analysis, body: RecordedBody) -> Linked:
+@singledispatch
+def linked_body(body: Body, analysis: Analysis) -> Linked:
+    """The equations of a body, one function for each kind of body."""
+    raise TypeError(f"no equations of a {type(body).__name__}")
+
+
+@linked_body.register
+def _(body: RecordedBody, analysis: Analysis) -> Linked:
     model, motion, wrenches = body.mechanics.model, body.mechanics.motion, body.mechanics.wrenches
     bodies = LinkedBodies.from_motion(model, motion)
     forces: dict[str, Array] = {}
@@ -84,7 +88,8 @@ def _of_recording(analysis: Analysis, body: RecordedBody) -> Linked:
     )
 
 
-def _of_model(analysis: Analysis, body: ModelBody) -> Linked:
+@linked_body.register
+def _(body: ModelBody, analysis: Analysis) -> Linked:
     model, loads = body.model, body.dynamics
     if loads is None:
         raise input_error(

@@ -111,6 +111,16 @@ class RecordedBody:
         return self.options.person
 
     @property
+    def kind(self) -> str:
+        """Return "recording"."""
+        return "recording"
+
+    @property
+    def is_predicted(self) -> bool:
+        """Whether some ground reactions are predicted."""
+        return self.trial.predicted_spans is not None
+
+    @property
     def mass(self) -> float:
         """Mass of the subject [kg]."""
         return self.trial.subject.mass

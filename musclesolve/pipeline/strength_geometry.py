@@ -6,6 +6,7 @@ zero in its pose, and only the tested degree of freedom has a rate.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import singledispatch
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from musclesolve.muscles.scaling.fiber_lengths import RANGE_OF_MOTION_DEG
 from musclesolve.muscles.scaling.scale_muscles import joined
 from musclesolve.muscles.strength_tests import StrengthMoments, StrengthTest, StrengthTests, strength_moments
 from musclesolve.opensim.geometry import fiber_path_lengths, opensim_geometry
+from musclesolve.pipeline.body import Body
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 
@@ -47,10 +49,9 @@ class StrengthGeometry:
         return strength_moments(muscles, self.length, self.velocity, self.moment_arm, self.sign, self.elastic)
 
 
-def strength_geometry(body: RecordedBody | ModelBody, tests: StrengthTests) -> StrengthGeometry:
+def strength_geometry(body: Body, tests: StrengthTests) -> StrengthGeometry:
     """Compute the geometry of the muscles of a body in the poses of strength tests."""
-    moved = _of_model if isinstance(body, ModelBody) else _of_recording
-    geometry = moved(body, tests)  # type: ignore[arg-type]
+    geometry = geometry_in_poses(body, tests)
     for number, (test, arms) in enumerate(zip(tests.tests, geometry.moment_arm, strict=True)):
         if not np.any(arms * geometry.sign[number] > 0.0):
             raise tests.document.error(
@@ -68,7 +69,14 @@ def strength_geometry(body: RecordedBody | ModelBody, tests: StrengthTests) -> S
     return geometry
 
 
-def _of_recording(body: RecordedBody, tests: StrengthTests) -> StrengthGeometry:
+@singledispatch
+def geometry_in_poses(body: Body, tests: StrengthTests) -> StrengthGeometry:
+    """Compute the geometry in the poses of the tests: one function for each kind of body."""
+    raise TypeError(f"no strength tests of a {type(body).__name__}")
+
+
+@geometry_in_poses.register
+def _(body: RecordedBody, tests: StrengthTests) -> StrengthGeometry:
     """Compute the geometry on the skeleton of the subject with its scaled muscles."""
     model = body.mechanics.model
     muscles = joined(body.placed)
@@ -98,7 +106,8 @@ def _of_recording(body: RecordedBody, tests: StrengthTests) -> StrengthGeometry:
     )
 
 
-def _of_model(body: ModelBody, tests: StrengthTests) -> StrengthGeometry:
+@geometry_in_poses.register
+def _(body: ModelBody, tests: StrengthTests) -> StrengthGeometry:
     """Compute the geometry of an OpenSim model; locked coordinates stay at their default."""
     model, choice = body.model, body.choice
     driven = {coupler.dependent for coupler in model.couplers}

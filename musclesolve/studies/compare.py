@@ -142,7 +142,7 @@ def compare(
         }
     trial = read_trial(trial)
     prepared = prepare(trial, compared[0], solver, side, report)
-    findings = findings_of(trial, prepared)
+    findings = findings_of(prepared, trial)
     check_consistent(prepared.trial, "a comparison of costs")
     if prepared.trial is not None:  # with a weight of EMG in the trial file every cost is informed by it
         compared = [informed_cost(prepared.trial, cost) for cost in compared]

@@ -58,7 +58,7 @@ def at_once(weak):
 def test_the_numbers_are_the_same_bit_for_bit(weak, at_once, in_blocks):
     prepared = prepare(weak)
     assert isinstance(prepared.parts, LaterParts)
-    blockwise = judged_result(prepared, findings_of(weak, prepared))
+    blockwise = judged_result(prepared, findings_of(prepared, weak))
     assert at_once.sizes["time"] > body.BLOCK and at_once.attrs["reasons_r"]
     assert blockwise.identical(at_once)
     assert "_whole" not in vars(prepared.parts)  # nothing in a run needs the rows of all frames
@@ -106,7 +106,7 @@ def test_moment_arms_are_kept_where_they_are_not_zero(whole_and_long, key):
 
 def test_paths_are_traced_when_they_are_read(weak, at_once, in_blocks):
     prepared = prepare(weak)
-    result = pickle.loads(pickle.dumps(judged_result(prepared, findings_of(weak, prepared))))
+    result = pickle.loads(pickle.dumps(judged_result(prepared, findings_of(prepared, weak))))
     some, traced = {"time": [65, 3], "path_point": slice(5, 20), "axis": 1}, []
     with pytest.MonkeyPatch.context() as patch:
         trace = paths.trace_paths
@@ -117,7 +117,7 @@ def test_paths_are_traced_when_they_are_read(weak, at_once, in_blocks):
 
 
 def test_poses_of_segments_are_computed_when_they_are_read(weak, at_once, in_blocks):
-    read = judged_result(prepared := prepare(weak), findings_of(weak, prepared))
+    read = judged_result(prepared := prepare(weak), findings_of(prepared, weak))
     for name in ("segment_position", "segment_rotation"):
         assert isinstance(read.variables[name]._data, MemoryCachedArray)
         some = {"time": [65, 3], "segment": slice(2, 5), "axis": 1}

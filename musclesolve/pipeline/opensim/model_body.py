@@ -234,6 +234,16 @@ class ModelBody:
         return {name: spacing for name, spacing in spacings.items() if spacing is not None}
 
     @property
+    def kind(self) -> str:
+        """The source of the moments, "moments" or "loads"."""
+        return "moments" if self.dynamics is None else "loads"
+
+    @property
+    def is_predicted(self) -> bool:
+        """Whether the loads are predicted."""
+        return self.dynamics is not None and self.dynamics.predicted
+
+    @property
     def mass(self) -> float:
         """Mass of the model [kg]."""
         return self.model.mass

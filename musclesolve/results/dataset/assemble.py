@@ -5,6 +5,7 @@
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import singledispatch
 
 import numpy as np
 import xarray as xr
@@ -14,10 +15,11 @@ from musclesolve._util.message_text import few
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.dynamics.vectors import blocks
-from musclesolve.pipeline.body import BLOCK, Analysis, SolvedGroup, by_name
+from musclesolve.pipeline.body import BLOCK, Analysis, Body, SolvedGroup, by_name
 from musclesolve.pipeline.emg_informed import followed_notes
 from musclesolve.pipeline.energy import metabolic_power
 from musclesolve.pipeline.knee_contact import compartments
+from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.patella import quadriceps
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.results.dataset.block_array import BlockArray
@@ -95,10 +97,24 @@ def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
     return Labels(variables, {}, {"knee_contact_spacing": stated} if stated else {}, notes)
 
 
-def segment_axes(analysis: Analysis) -> dict[str, Array]:
+@singledispatch
+def segment_axes(body: Body) -> dict[str, Array]:
     """Axes of `DIRECTIONS` of the segments at hips, knees and ankles, (T, 3, 3), by the names of the joints."""
-    body = analysis.body
-    return recording_axes(body) if isinstance(body, RecordedBody) else model_axes(body)  # type: ignore[arg-type]
+    raise TypeError(f"no axes of the segments of a {type(body).__name__}")
+
+
+segment_axes.register(RecordedBody, recording_axes)
+segment_axes.register(ModelBody, model_axes)
+
+
+@singledispatch
+def labels_of(body: Body, analysis: Analysis) -> Labels:
+    """Labels of one kind of body in an analysis, which no other kind has."""
+    raise TypeError(f"no labels of a {type(body).__name__}")
+
+
+labels_of.register(RecordedBody, recording_labels)
+labels_of.register(ModelBody, model_labels)
 
 
 def unrecognized(part: SolvedGroup, segment_axes: dict[str, Array], knees: Collection[str]) -> Iterator[str]:
@@ -131,7 +147,7 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.D
     their place.
     """
     body, parts = analysis.body, analysis.parts
-    labels = recording_labels(analysis) if isinstance(body, RecordedBody) else model_labels(analysis)
+    labels = labels_of(body, analysis)
     emg, channels = emg_labels(analysis)
     fascicles, columns = fascicle_labels(analysis)
     knees = knee_labels(analysis, labels.segment_axes)

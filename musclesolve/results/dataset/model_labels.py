@@ -36,10 +36,8 @@ from musclesolve.results.dataset.skeleton import Variable
 from musclesolve.settings.trial import PREDICTED
 
 
-def model_labels(analysis: Analysis) -> Labels:
+def model_labels(body: ModelBody, analysis: Analysis) -> Labels:
     """Labels of an OpenSim model along its coordinates; names are the model's."""
-    body = analysis.body
-    assert isinstance(body, ModelBody)
     model, motion = body.model, body.motion
     values = coordinate_values(model, motion.by_name(motion.value))
     skeleton, points = model_skeleton(model, values).labels

@@ -37,10 +37,8 @@ from musclesolve.results.dataset.skeleton import Variable
 from musclesolve.settings.trial import PARTLY_PREDICTED, PREDICTED
 
 
-def recording_labels(analysis: Analysis) -> Labels:
+def recording_labels(body: RecordedBody, analysis: Analysis) -> Labels:
     """Labels of the human along a recording."""
-    body = analysis.body
-    assert isinstance(body, RecordedBody)
     mechanics, measured = body.mechanics, body.mechanics.measured
     model, motion = mechanics.model, mechanics.motion
     placed = body.placed

@@ -113,7 +113,7 @@ def analyze(
                 result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
             else:
                 body = prepare(loaded, progress=progress, **options)  # type: ignore[arg-type]
-                result = judged_result(body, findings_of(loaded, body), progress)
+                result = judged_result(body, findings_of(body, loaded), progress)
                 of_trial = more(body, result)
             result = completed(result)
             drawn = _figures(result, progress, beside) if figures else {}

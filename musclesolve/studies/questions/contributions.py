@@ -79,7 +79,7 @@ def contributions(
     analysis = share(body, progress=report)
     report("contact models", 0.9)
     joined = linked(analysis)
-    labeled = assemble(analysis, findings_of(trial, body))
+    labeled = assemble(analysis, findings_of(body, trial))
     solved = np.all([part.solution.solved & part.part.measured for part in analysis.parts], axis=0)
     found = induced_accelerations(joined.bodies, joined.feet, joined.forces, joined.joints)
     first = next(iter(found.values()))
@@ -183,7 +183,7 @@ def _of_contact_forces(
         "contact_own": (("part", "time", "joint", "axis"), own_force),
         "contact_dynamics": (("contact", "part", "time", "joint", "axis"), force),
     }
-    axes, spacing = segment_axes(analysis), analysis.body.contact_spacing
+    axes, spacing = segment_axes(analysis.body), analysis.body.contact_spacing
     knees = {side_of(name): name for name in spacing if name in axes and name in names}
     if not knees:
         return found

@@ -126,7 +126,7 @@ def margins(
             remedy='write tendon = "rigid" for this question',
         )
     check_consistent(body.trial, "margins of strength")
-    findings = findings_of(trial, body)
+    findings = findings_of(body, trial)
     strong = share(body)
     base = assemble(strong, findings)
     if path is not None:

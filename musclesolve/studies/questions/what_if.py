@@ -332,7 +332,7 @@ def what_if(
             )
     body = prepare(trial, None, None, side, report)
     check_consistent(body.trial, "scenarios")
-    findings = findings_of(trial, body)
+    findings = findings_of(body, trial)
     results: list[xr.Dataset] = []
     scenarios_of, references = _with_references(trial, wanted)
     names = [each.name for each in scenarios_of]
@@ -522,7 +522,7 @@ def _target(name: str, now: Analysis, number: int, part: SharingGroup, result: x
                 continue
             if joints[joint] != number:
                 continue
-            axes, spacing = segment_axes(now).get(joint), now.body.contact_spacing.get(joint)
+            axes, spacing = segment_axes(now.body).get(joint), now.body.contact_spacing.get(joint)
             if compartment and spacing is None:
                 continue
             apart = None if spacing is None else spacing.distance

@@ -29,7 +29,6 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solution_derivatives import SolutionDerivatives, solution_derivatives
 from musclesolve.sharing.solving import solve
-from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 from musclesolve.studies.uncertainty.replay import (
     CO_CONTRACTION,
     CONTACT_MODEL,
@@ -147,7 +146,7 @@ class Linear:
             if parameters.sd[source] == 0.0:
                 continue
             places = list(np.ndindex(*shape))
-            if source == "muscle_path" and isinstance(self.replay, RecordedReplay):
+            if source == "muscle_path":
                 of_part, rank = self.replay.points
                 if few:
                     for part in parts:
@@ -204,7 +203,7 @@ class Linear:
         layout, place = self.replay.layout, tuple[Any, ...]()
         if task.sign is not None:
             place = task.number
-        elif isinstance(self.replay, RecordedReplay) and task.source == "muscle_path":
+        elif task.source == "muscle_path":
             (part, rank), (number, axis) = self.replay.points, task.number
             place = np.flatnonzero((part == task.part) & (rank == number)), axis
         else:

@@ -73,6 +73,7 @@ class ModelReplay(Replay):
     angles: names of the A coordinates that have errors; kept (A, A): projection on the remaining part of their errors.
     """
 
+    moves_ground = False
     prepared: ModelBody
     angles: tuple[str, ...]
     kept: Array

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, singledispatch
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -21,6 +21,7 @@ from musclesolve._util.worker_pool import Pool
 from musclesolve.constants import FAST, SEED
 from musclesolve.errors import InputError, MuscleSolveError, input_error
 from musclesolve.forces import prepare
+from musclesolve.pipeline.body import Body
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run_options import check_consistent
@@ -143,19 +144,9 @@ def uncertainty(
         prepared, stated = prepare(trial, cost, solver, side), trial.settings.uncertainty.stated
     chosen = standard_deviations(stated, sd)
     check_consistent(prepared.trial, "the uncertainty")
-    replay: Replay
-    if isinstance(prepared, RecordedBody):
-        kind, predicted = "recording", prepared.trial.predicted_spans is not None
-    elif prepared.dynamics is None:
-        kind, predicted = "moments", False
-    else:
-        kind, predicted = "loads", prepared.dynamics.predicted
-    check_sources({**stated, **(sd or {})}, kind, prepared.person is not None, predicted)
+    check_sources({**stated, **(sd or {})}, prepared.kind, prepared.person is not None, prepared.is_predicted)
     result = labeled.assemble(share(prepared)) if known is None else known
-    if isinstance(prepared, RecordedBody):
-        replay = RecordedReplay.from_body(prepared, chosen)
-    else:
-        replay = ModelReplay.from_body(prepared, chosen)
+    replay = replay_of(prepared, chosen)
     counted = np.stack([counted_frames(result, side) for side in replay.layout.sides], axis=1)
     common = Samples(replay, counted, seed, designed_numbers(replay, seed) if fast else None)
     # the parameters of the derivatives; empty, with the reason, for a cost without derivatives
@@ -185,6 +176,16 @@ def uncertainty(
         variance = summed(replay.parameters.shapes, squares())
     found = UncertaintyEstimate(statistics, reserve, seed, fast, reasons, variance, why_not)
     return assemble(result, replay, found, common.linear.unique if wanted else None)
+
+
+@singledispatch
+def replay_of(body: Body, sd: Mapping[str, float]) -> Replay:
+    """Make a body computable again with errors of standard deviations sd (SI)."""
+    raise TypeError(f"no errors of a {type(body).__name__}")
+
+
+replay_of.register(RecordedBody, RecordedReplay.from_body)
+replay_of.register(ModelBody, ModelReplay.from_body)
 
 
 def _options(

@@ -95,6 +95,7 @@ class SubjectWithErrors:
 class RecordedReplay(Replay):
     """A trial ready to be run again with errors in its inputs."""
 
+    moves_ground = True
     trial: Trial
     options: Options
     measured: Anatomy  # without errors

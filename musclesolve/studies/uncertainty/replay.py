@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -167,6 +167,8 @@ class Replay(ABC):
     the whole motion of a model [rad].
     """
 
+    moves_ground: ClassVar[bool]
+    """Whether ground reactions have errors of their own, and statistics follow them."""
     parameters: Parameters
     layout: ReplayLayout
     sharing: Sharing
@@ -182,6 +184,11 @@ class Replay(ABC):
     @abstractmethod
     def part(self, body: Any, errors: Errors, number: int) -> SharingGroup:
         """One part of such a body, by its number, with errors of its muscles."""
+
+    @property
+    def points(self) -> tuple[AnyArray, AnyArray]:
+        """Number of the part of each path point (P,) that has errors, and number of the point within its muscle."""
+        return np.zeros(0, np.intp), np.zeros(0, np.intp)
 
     def meeting(self, source: str) -> Indices:
         """A number for each parameter of a source, (p,); parameters of one number never meet in one part

@@ -31,7 +31,7 @@ from musclesolve.sharing.cost.varied_cost import can_vary
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.contributions import Linear, Task
 from musclesolve.studies.uncertainty.error_sources import sources
-from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay, SubjectWithErrors
+from musclesolve.studies.uncertainty.recorded_replay import SubjectWithErrors
 from musclesolve.studies.uncertainty.replay import OF_COST, Replay, ReplayLayout, SampleBody
 
 if TYPE_CHECKING:
@@ -190,9 +190,7 @@ def assemble(
         "_sd": (statistics.sd, "standard deviation of the samples"),
         "_quantile": (statistics.quantiles(), "quantiles of the samples"),
     }
-    # the loads of an OpenSim model do not err, and are not followed
-    of_ground = isinstance(replay, RecordedReplay)
-    sizes = {dim: size for dim, size in labeled.sizes.items() if of_ground or dim != "axis"}
+    sizes = {dim: size for dim, size in labeled.sizes.items() if replay.moves_ground or dim != "axis"}
     variables: dict[str, Variable] = {}
     for suffix, (values, what) in parts.items():
         first = ("quantile",) if suffix == "_quantile" else ()
