@@ -10,7 +10,6 @@ from musclesolve.desk.steps.markers_step import MARKERS
 from musclesolve.desk.steps.plates_step import PLATES
 from musclesolve.desk.steps.questions_step import QUESTIONS
 from musclesolve.desk.steps.result_step import RESULT
-from musclesolve.desk.steps.run_step import RUN
 from musclesolve.desk.steps.study_step import STUDY
 from musclesolve.desk.steps.subject_step import SUBJECT
 from musclesolve.desk.steps.watch_step import WATCH
@@ -23,7 +22,6 @@ STEPS = (
     EVENTS,
     EMG,
     CHECK,
-    RUN,
     RESULT,
     QUESTIONS,
     COMPARE,

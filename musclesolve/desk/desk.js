@@ -24,6 +24,13 @@ function msShowField(tries = 60) {
   row.querySelector("input, [tabindex='0'], button")?.focus({ preventScroll: true });
 }
 
+// ---- a page within the step is as high as its content: the wheel scrolls the step
+
+addEventListener("message", ({ source, data }) => {
+  const frame = [...document.querySelectorAll("iframe.ms-page")].find((each) => each.contentWindow === source);
+  if (frame && Number.isFinite(data?.msHeight)) frame.style.height = `${Math.min(data.msHeight + 2, 60000)}px`;
+});
+
 // ---- the focus: an element that is drawn anew has it again
 
 const msSame = (one) => (other) => other.tagName === one.tag && msSign(other) === one.sign;

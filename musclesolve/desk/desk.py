@@ -14,7 +14,7 @@ from musclesolve.desk.marker_meaning import Meanings
 from musclesolve.desk.recordings import Recordings
 from musclesolve.desk.runner import Runner, Task
 from musclesolve.desk.study_desk import StudyDesk
-from musclesolve.desk.trial_document import Open, Place, TrialDocument
+from musclesolve.desk.trial_document import Edit, Open, Place, TrialDocument
 from musclesolve.desk.work_folder import RESULTS, WorkFolder
 from musclesolve.drafting.draft_folder import FolderDraft, draft_folder, write_drafts
 from musclesolve.drafting.subject_size import GivenSubject
@@ -131,10 +131,15 @@ class Desk:
         with self._changing(by) as trial:
             trial.write(text)
 
-    def undo(self, by: object = None) -> None:
+    def undo(self, by: object = None) -> Edit | None:
         """Undo the last change of the trial file; see `TrialDocument.undo`."""
         with self._changing(by) as trial:
-            trial.undo()
+            return trial.undo()
+
+    def redo(self, by: object = None) -> Edit | None:
+        """Make the change that was undone last again; see `TrialDocument.redo`."""
+        with self._changing(by) as trial:
+            return trial.redo()
 
     def decided(self, each: Open, by: object = None) -> None:
         """Remove an open decision of a draft; see `TrialDocument.decided`. The findings of `check` still hold."""

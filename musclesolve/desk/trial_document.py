@@ -7,7 +7,7 @@ Every change is on disk before the page shows it. A line that a draft has left o
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,6 +31,8 @@ _OPEN = re.compile(r"# ([A-Za-z0-9_-]+) =(?: (.*))?$")
 Kept = TypeVar("Kept")
 MOST_STEPS = 100
 """Largest number of changes that can be undone."""
+LONGEST_VALUE = 30
+"""Largest number of characters of a value in the words for a change."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,19 @@ class Open:
         return self.key is not None and self.table.rpartition(".")[2] == "mapping" and self.value == MARKER
 
 
+@dataclass(frozen=True)
+class Edit:
+    """A change of the text that can be undone or redone.
+
+    what: the change in words, "[subject] mass_kg from 70 to 57.6". place: of its first value, empty for a change of the
+    text itself. text: the text on the other side of the change.
+    """
+
+    what: str
+    place: Place
+    text: str
+
+
 class TrialDocument:
     """A trial file that is open on the desk.
 
@@ -65,7 +80,8 @@ class TrialDocument:
         self.path = path
         self.text = _read(path)
         self._parsed: tuple[str, Mapping[str, Any], str] | None = None  # the text, its content and fault
-        self._before: list[str] = []  # earlier texts, the last one last
+        self._before: list[Edit] = []  # changes to undo, the last one last
+        self._after: list[Edit] = []  # changes to redo
 
     @property
     def content(self) -> Mapping[str, Any]:
@@ -110,7 +126,7 @@ class TrialDocument:
         text = _read(self.path)
         if text == self.text:
             return False
-        self._before.append(self.text)
+        self._keep(Edit("a change by another program", (), self.text))
         self.text = text
         return True
 
@@ -129,7 +145,8 @@ class TrialDocument:
             after = self.text
         finally:
             self.text = before
-        self.write(after)
+        what = ", ".join(_change_words(place, self.value(*place), value) for place, value in values.items())
+        self.write(after, what, next(iter(values), ()))
 
     def _stated_in_lines(self, values: Mapping[Place, Any]) -> dict[Place, Any]:
         """Take the values of tables within a line, such as the trials of a study, at once; return the others."""
@@ -192,10 +209,19 @@ class TrialDocument:
             text = _before_comments(before, text)
         return text if text.endswith("\n") else text + "\n"
 
-    def write(self, text: str) -> None:
-        """Replace the text, on disk first."""
+    def write(self, text: str, what: str = "the text of the file", place: Place = ()) -> None:
+        """Replace the text, on disk first; what, place: as of `Edit`."""
         if text == self.text:
             return
+        edit = Edit(what, place, self.text)
+        self._replace(text)
+        self._keep(edit)
+
+    def _keep(self, edit: Edit) -> None:
+        self._before, self._after = [*self._before, edit][-MOST_STEPS:], []
+
+    def _replace(self, text: str) -> None:
+        """Write a text to disk, then keep it; refused where it is no TOML or the file has changed meanwhile."""
         try:
             tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
@@ -210,21 +236,35 @@ class TrialDocument:
                 remedy="look at it, and make the change once more",
             )
         write_files(self.path.parent, {self.path.name: text.encode()})
-        self._before = [*self._before, self.text][-MOST_STEPS:]
         self.text = text
 
     @property
-    def can_undo(self) -> bool:
-        """Whether there is an earlier text."""
-        return bool(self._before)
+    def to_undo(self) -> Edit | None:
+        """The last change."""
+        return self._before[-1] if self._before else None
 
-    def undo(self) -> None:
-        """Write the text of before the last change."""
-        if self._before:
-            text = self._before.pop()
-            before, self._before = self._before, []
-            self.write(text)
-            self._before = before
+    @property
+    def to_redo(self) -> Edit | None:
+        """The change that was undone last, unless another one followed."""
+        return self._after[-1] if self._after else None
+
+    def undo(self) -> Edit | None:
+        """Write the text of before the last change; return the change."""
+        return self._step(self._before, self._after)
+
+    def redo(self) -> Edit | None:
+        """Write the text of after the change that was undone last; return the change."""
+        return self._step(self._after, self._before)
+
+    def _step(self, of: list[Edit], to: list[Edit]) -> Edit | None:
+        """Write the text of the last of some changes, which becomes one of the others."""
+        if not of:
+            return None
+        edit, now = of[-1], self.text
+        self._replace(edit.text)
+        of.pop()
+        to.append(replace(edit, text=now))
+        return edit
 
     @property
     def opens(self) -> list[Open]:
@@ -263,7 +303,8 @@ class TrialDocument:
             if (item.table, item.key, item.why) == (each.table, each.key, each.why):
                 lines = self.text.splitlines()
                 del lines[item.first : item.last]
-                return self.write("\n".join(lines) + "\n")
+                name = f"[{item.table}] {item.key or ''}".rstrip()
+                return self.write("\n".join(lines) + "\n", f"{name}: decided", (item.table, item.key or ""))
 
     def asked(self, place: Place) -> Open | None:
         """The open decision whether the value stated at a place is right."""
@@ -289,6 +330,18 @@ class TrialDocument:
             expected="tables, and lines of the form key = value",
             remedy="correct the line, or take the change back",
         )
+
+
+def _change_words(place: Place, before: Any, after: Any) -> str:
+    """A change of a value in words: "[subject] mass_kg from 70 to 57.6"."""
+    table, key = ".".join(map(str, place[:-1])), place[-1]
+    old, new = ("not stated" if value is None else _short(value_text(value)) for value in (before, after))
+    return f"[{table}] {key} from {old} to {new}" if table else f"[{key}]"
+
+
+def _short(text: str) -> str:
+    """A text, cut where it is too long for a button."""
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
 
 
 def change_title(change: Iterable[tuple[Place, Any]]) -> str:

@@ -18,7 +18,7 @@ from nicegui import ui
 from musclesolve._util.message_text import capitalized
 from musclesolve.desk.desk import Change, Desk
 from musclesolve.desk.text_editor import TextEditor
-from musclesolve.desk.trial_document import Open, Place, change_title
+from musclesolve.desk.trial_document import Edit, Open, Place, change_title
 from musclesolve.errors import MuscleSolveError
 from musclesolve.results.finding import Finding
 
@@ -34,7 +34,7 @@ STEP_OF = {
     **dict.fromkeys(("plates", "force"), "plates"),
     **dict.fromkeys(("time", "events"), "events"),
     "emg": "emg",
-    **dict.fromkeys(("filter", "muscles", "sharing", "knee", "uncertainty"), "run"),
+    **dict.fromkeys(("filter", "muscles", "sharing", "knee", "uncertainty"), "result"),
 }
 """Table of the trial file -> the step that shows it."""
 State = Literal["done", "open", "warning", "fault", ""]
@@ -64,6 +64,7 @@ class Step:
     """A step of the way from recordings to a report.
 
     about: one sentence below the title. show: draws it. state: how far it is. of_trial: whether it needs a trial file.
+    is_tool: whether it stands beside the way, in the menu of tools.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Step:
     show: Callable[[View], None]
     state: Callable[[Desk], State]
     of_trial: bool = True
+    is_tool: bool = False
 
 
 @dataclass
@@ -112,7 +114,9 @@ class View:
         self.step = steps[0]
         self._take_place(place or {})
         self.editor = TextEditor()
+        self._way = [step for step in steps if not step.is_tool]
         self._buttons = dict[str, ui.button]()
+        self._was_busy = False
         self._lasting: ui.notification | None = None
         self._passing: ui.notification | None = None
         self._mended: Mapping[str, Any] | None = None
@@ -264,7 +268,9 @@ class View:
 
     def refresh_steps(self) -> None:
         """Show what is known of the steps."""
-        for number, step in enumerate(self.steps, 1):
+        self._tools.props["aria-current"] = "step" if self.step.is_tool else None
+        self._tools.text = f"Tools: {self.step.title}" if self.step.is_tool else "Tools"
+        for number, step in enumerate(self._way, 1):
             state, button = step.state(self.desk), self._buttons[step.name]
             here = step is self.step
             button.props(f"icon={ICONS[state]}")
@@ -293,8 +299,8 @@ class View:
             ui.select(trials, value=str(desk.trial.path), label="Trial", on_change=self._choose).props(
                 "dense outlined options-dense"
             ).classes("ms-trial")
-            undo = ui.button("Undo", on_click=self._undo).props("flat dense no-caps icon=undo")
-            undo.set_enabled(desk.trial.can_undo)
+            self._history_button("Undo", desk.trial.to_undo, desk.undo)
+            self._history_button("Redo", desk.trial.to_redo, desk.redo)
             ui.button("Trial file", on_click=self._drawer_toggle).props("flat dense no-caps icon=description")
         ui.button("Close", on_click=self._close).props("flat dense no-caps icon=power_settings_new").tooltip(
             "end the desk; everything is in the folder"
@@ -302,9 +308,17 @@ class View:
 
     def _navigation(self) -> None:
         """The steps. Their buttons stay while what is known of them changes: a click that has begun is not lost."""
-        for number, step in enumerate(self.steps, 1):
+        for number, step in enumerate(self._way, 1):
             button = ui.button(f"{number} {step.title}", on_click=lambda _, name=step.name: self.go(name))
             self._buttons[step.name] = button.props("flat no-caps dense").classes("ms-step")
+        with ui.button("Tools").props("flat no-caps dense icon-right=expand_more") as self._tools, ui.menu():
+            for step in self.steps:
+                if step.is_tool:
+                    item = ui.menu_item(on_click=lambda _, name=step.name: self.go(name))
+                    with item.props("role=menuitem"), ui.column().classes("gap-0"):
+                        ui.label(step.title).classes("ms-what")
+                        ui.label(step.about).classes("ms-place")
+        self._tools.classes("ms-step")
         self.refresh_steps()
 
     @ui.refreshable_method
@@ -313,22 +327,31 @@ class View:
         ui.label(self.step.title).classes("ms-title").props('role="heading" aria-level="1" tabindex="-1"')
         ui.label(self.step.about).classes("ms-about")
         self._finding()
-        if self.desk.trial is None and self.step.of_trial:
-            ui.label("There is no trial file yet: begin with the files.")
+        if self._lacks_trial(self.step):
+            ui.label("There is no trial file yet. The step Files drafts one from the recordings.")
+            with ui.row():
+                ui.button("To the files", on_click=lambda: self.go("files")).props("unelevated no-caps")
         else:
             self._decisions()
             try:
                 self.step.show(self)
             except MuscleSolveError as error:
                 show_fault(str(error))
-        place = self.steps.index(self.step)
+        if self.step.is_tool:
+            return
+        place = self._way.index(self.step)
         with ui.row().classes("ms-turn"):
             for offset, text, props in ((-1, "Back", "outline"), (1, "Next", "unelevated")):
-                if 0 <= place + offset < len(self.steps):
-                    step = self.steps[place + offset]
+                if 0 <= place + offset < len(self._way) and not self._lacks_trial(
+                    step := self._way[place + offset]
+                ):
                     ui.button(
                         f"{text}: {step.title}", on_click=lambda _, name=step.name: self.go(name)
                     ).props(f"{props} no-caps")
+
+    def _lacks_trial(self, step: Step) -> bool:
+        """Whether a step needs a trial file, and there is none."""
+        return step.of_trial and self.desk.trial is None
 
     def _finding(self) -> None:
         """The finding that has led here, with what mends it."""
@@ -427,11 +450,28 @@ class View:
             self._state_place()
         self.refresh()
 
-    def _undo(self) -> None:
-        if self.desk.trial is not None:
+    def _history_button(self, title: str, edit: Edit | None, step: Callable[[object], Edit | None]) -> None:
+        """A button that undoes or redoes a change, says which, and shows its place; off while something computes."""
+
+        def move() -> None:
             with self.saying():
-                self.desk.undo(by=self)
-        self.refresh()
+                done = step(self)
+                self.refresh()
+                if done is not None:
+                    self._show_edit(done)
+                    self.say(f"{title}: {done.what}.")
+
+        button = ui.button(title, on_click=move).props(f"flat dense no-caps icon={title.lower()}")
+        button.set_enabled(edit is not None and not self.desk.runner.busy)
+        if edit is not None:
+            button.tooltip(f"{title}: {edit.what}")
+            button.props["aria-label"] = f"{title}: {edit.what}"
+
+    def _show_edit(self, edit: Edit) -> None:
+        """Show the step with the place of a change."""
+        table = str(edit.place[0]).partition(".")[0] if edit.place else ""
+        if (name := STEP_OF.get(table)) and name in {step.name for step in self.steps}:
+            self.go(name, Focus(field=f"[{table}] {edit.place[-1]}"))
 
     def _on_change(self, what: Change) -> None:
         """Something has changed that this window has not done."""
@@ -439,7 +479,10 @@ class View:
             for listener in list(self._task_listeners):
                 listener()
             self._say_mended()
-            if not self.desk.runner.busy:
+            before, self._was_busy = self._was_busy, self.desk.runner.busy
+            if not self._was_busy:
                 self.refresh_frame()
+            elif not before:
+                self._header.refresh()
         else:
             self.refresh()

@@ -40,4 +40,4 @@ def test_several_values_are_one_change(document: TrialDocument) -> None:
     assert document.content == {"mapping": {"asis_l": "LASI"}, "carried": {}, "markers": {"person": "Ann"}}
     document.undo()
     assert document.text == document.path.read_text() == TEXT
-    assert not document.can_undo
+    assert document.to_undo is None

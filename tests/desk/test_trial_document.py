@@ -96,10 +96,10 @@ def test_a_todo_is_done_and_changes_are_taken_back(document):
     last = document.opens[-1]
     document.decided(last)
     assert "check the side" not in document.text and "[emg]" in document.text
-    assert document.can_undo
+    assert document.to_undo is not None
     document.undo()
     assert document.text == DRAFT == document.path.read_text(encoding="utf-8")
-    assert not document.can_undo
+    assert document.to_undo is None
 
 
 def test_what_is_stated_replaces_a_table_that_a_draft_left_open(document):

@@ -686,7 +686,7 @@ def test_a_busy_computer_is_named_at_the_beginning(monkeypatch):
         monkeypatch.setattr("os.getloadavg", lambda load=load: (load, 0.0, 0.0), raising=False)
         sentence = live_progress.busy_sentence()
         assert (sentence is not None) is said
-    assert "load 10 on 2 cores" in sentence and "--side" in sentence and "renice" in sentence
+    assert "load 10 on 2 cores" in sentence and "--side" in sentence
 
 
 def test_hidden_markers_are_named_and_the_time_begins_with_the_session(live, monkeypatch, capsys):

@@ -251,4 +251,5 @@ COMPARE = Step(
     "What another cost gives, or how two results differ.",
     lambda view: Compare(view).show(),
     state,
+    is_tool=True,
 )

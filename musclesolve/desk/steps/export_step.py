@@ -82,11 +82,6 @@ class Export:
             ).props(f"{'outline' if page.is_file() else 'unelevated'} no-caps icon=description")
             if page.is_file():
                 ui.link("Open it in a tab of its own", address(self.desk.folder.path, page), new_tab=True)
-        if page.is_file() and not is_older(page, result):
-            with ui.expansion("The report", value=True).classes("w-full"):
-                frame = ui.element("iframe").classes("ms-frame ms-page")
-                frame.props["src"] = address(self.desk.folder.path, page)
-                frame.props["title"] = "Report"
 
     def _picture(self, result: Path) -> None:
         path = self.desk.in_folder(result)
@@ -172,4 +167,5 @@ EXPORT = Step(
     "A report, and files for other programs.",
     lambda view: Export(view).show(),
     state,
+    is_tool=True,
 )

@@ -116,4 +116,5 @@ QUESTIONS = Step(
     "Which muscle does what, how weak it may be, what if.",
     lambda view: Questions(view).show(),
     state,
+    is_tool=True,
 )

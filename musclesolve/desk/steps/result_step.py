@@ -1,4 +1,4 @@
-"""Result: verdict, moving picture, figures and peaks of the result of the trial."""
+"""Result: the computation, verdict, moving picture, figures and peaks of the result of the trial."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import heading
+from musclesolve.desk.fields import heading, statements
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.result_files import FIGURES, PICTURE, address, is_older
+from musclesolve.desk.steps.run_step import Run
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
-from musclesolve.desk.steps.work import Work, no_result
+from musclesolve.desk.steps.work import Work
 from musclesolve.desk.tasks import PATIENCE
 from musclesolve.desk.view import State, Step, View, show_fault
 from musclesolve.errors import MuscleSolveError
@@ -53,21 +54,17 @@ class Result:
 
     def _result(self) -> None:
         if self.desk.result is None:
-            no_result(self.view)
+            Run(self.view).show()
             return
-        if self.desk.changed_inputs:
-            with ui.row():
-                ui.button("Run again", on_click=self._again).props("unelevated no-caps icon=refresh")
+        stale = bool(self.desk.changed_inputs) or self.desk.run_failure is not None
+        with ui.expansion("Run again, with other choices", value=stale).classes("w-full"):
+            Run(self.view).show()
         self._top()
         self._moving()
-        self._tables()
         heading("Figures")
         self._figures()
+        self._tables()
         ui.timer(0.0, self._load, once=True)
-
-    def _again(self) -> None:
-        with self.view.saying():
-            self.desk.run()
 
     async def _load(self) -> None:
         """The verdict as soon as it is known, then the picture, then the figures."""
@@ -109,6 +106,8 @@ class Result:
             with ui.row().classes("ms-tables"):
                 peaks("Peak contact forces", CONTACT, facts.contact)
                 peaks("Peak muscle forces", MUSCLES, facts.muscles)
+            with ui.expansion("Summary, as the command line prints it").classes("w-full"):
+                statements(facts.summary, "ms-summary")
 
 
 def framed(desk: Desk, page: Path | None, trouble: str, title: str, size: str) -> None:
@@ -157,9 +156,11 @@ def peaks(title: str, columns: list[dict[str, Any]], rows: list[dict[str, Any]])
 
 def state(desk: Desk) -> State:
     """Return the state of the step: done for a usable result of the present trial; to be examined where uncertain."""
-    if desk.trial is None or desk.result is None:
+    if desk.trial is None:
         return ""
-    if desk.changed_inputs:
+    if desk.run_failure is not None:
+        return "fault"
+    if desk.result is None or desk.changed_inputs:
         return "open"
     found = desk.measures
     if found is None or found.verdict == NOT_USABLE:
@@ -170,7 +171,7 @@ def state(desk: Desk) -> State:
 RESULT = Step(
     "result",
     "Result",
-    "Whether it may be used, and what the muscles do.",
+    "The forces of the muscles, and whether they may be used.",
     lambda view: Result(view).show(),
     state,
 )

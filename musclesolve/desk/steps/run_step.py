@@ -1,4 +1,4 @@
-"""Run: the choices that matter before muscle forces are computed, the computation, and the verdict."""
+"""The choices that matter before muscle forces are computed, and the computation."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,12 +9,9 @@ from nicegui import ui
 import muscle_db
 from musclesolve._util.message_text import capitalized
 from musclesolve.constants import FAST, USUAL_COST
-from musclesolve.desk.desk import Desk
-from musclesolve.desk.fields import choice, drawn_keys, field, heading, same_command, statements
-from musclesolve.desk.steps.verdict import facts_of, show_verdict
-from musclesolve.desk.steps.work import Work
-from musclesolve.desk.view import State, Step, View, show_fault
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.desk.fields import choice, drawn_keys, field, heading, same_command
+from musclesolve.desk.view import View
+from musclesolve.errors import InputError
 from musclesolve.settings.trial import ModelSettings, RecordedSettings
 from musclesolve.sharing.cost.cost_registry import costs, find_cost
 
@@ -69,15 +66,15 @@ def further_settings(is_model: bool) -> list[tuple[str, str]]:
 
 
 class Run:
-    """The step in one window."""
+    """The part of the step Result that computes, in one window."""
 
     def __init__(self, view: View) -> None:
         self.view, self.desk = view, view.desk
 
     def show(self) -> None:
         """Draw it."""
+        self._button()
         self._command()
-        Work(self.view, ("run",), self._work).show()
         heading("Choices")
         self._choices()
         self._options()
@@ -140,55 +137,13 @@ class Run:
         with self.view.saying():
             self.desk.run()
 
-    def _work(self) -> None:
+    def _button(self) -> None:
         with ui.row().classes("ms-turn-small"):
-            ui.button("Run", on_click=self._begin).props("unelevated no-caps icon=play_arrow")
+            title = "Run" if self.desk.result is None else "Run again"
+            ui.button(title, on_click=self._begin).props("unelevated no-caps icon=play_arrow")
+            failed = self.desk.run_failure is not None
             if self.desk.findings is not None and not self.desk.findings["ok"]:
                 ui.label("The check has found errors: the result would be wrong.").classes("ms-bad")
-                self._to_check()
-        if self.desk.run_failure is not None:
-            with ui.row():
-                self._to_check()
-            return
-        if self.desk.result is not None:
-            heading("The result")
-            self._outcome()
-            ui.timer(0.0, self._load, once=True)
-
-    def _to_check(self) -> None:
-        ui.button("See the check", on_click=lambda: self.view.go("check")).props("outline no-caps")
-
-    async def _load(self) -> None:
-        try:
-            self._outcome.refresh(await facts_of(self.desk))
-        except MuscleSolveError as error:
-            self._outcome.refresh(None, str(error))
-
-    @ui.refreshable_method
-    def _outcome(self, facts: Any = None, trouble: str = "") -> None:
-        if trouble:
-            show_fault(trouble)
-            return
-        if facts is None:
-            ui.spinner()
-            return
-        show_verdict(self.desk, facts)
-        if any(step.name == "result" for step in self.view.steps):
-            with ui.row():
-                ui.button("Show the result", on_click=lambda: self.view.go("result")).props(
-                    "unelevated no-caps icon=insights"
-                )
-        with ui.expansion("Summary, as the command line prints it").classes("w-full"):
-            statements(facts.summary, "ms-summary")
-
-
-def state(desk: Desk) -> State:
-    """Return the state of the step: done where the present trial has a result."""
-    if desk.trial is None:
-        return ""
-    if desk.run_failure is not None:
-        return "fault"
-    return "done" if desk.result is not None and not desk.changed_inputs else "open"
-
-
-RUN = Step("run", "Run", "The forces of the muscles.", lambda view: Run(view).show(), state)
+                failed = True
+            if failed:
+                ui.button("See the check", on_click=lambda: self.view.go("check")).props("outline no-caps")

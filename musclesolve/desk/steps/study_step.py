@@ -102,7 +102,10 @@ class StudyStep:
             draft.props(f"{'outline' if there else 'unelevated'} no-caps icon=auto_fix_high")
             if there:
                 undo = ui.button("Undo in the study", on_click=self._undo)
-                undo.props("flat no-caps icon=undo").set_enabled(self._document.can_undo)
+                edit = self._document.to_undo
+                undo.props("flat no-caps icon=undo").set_enabled(edit is not None)
+                if edit is not None:
+                    undo.tooltip(f"Undo in the study: {edit.what}")
         if self.study.draft is not None:
             statements(self.study.draft.recognized)
             for title, names in (
@@ -456,13 +459,8 @@ class StudyStep:
             ui.button("Run the study", on_click=begin).props("unelevated no-caps icon=play_arrow")
             if page is not None:
                 ui.link("Open the page in a tab of its own", self._address(page), new_tab=True)
-        if page is None:
-            return
-        if is_older(page, self._document.path):
+        if page is not None and is_older(page, self._document.path):
             ui.label("The page is older than the study file.").classes("ms-verdict ms-warning")
-        with ui.expansion("The page of the study", value=True).classes("w-full"):
-            frame = ui.element("iframe").classes("ms-frame ms-page")
-            frame.props["src"], frame.props["title"] = self._address(page), "Page of the study"
 
     def _address(self, page: Path) -> str:
         return address(self.desk.folder.path, page)
@@ -510,4 +508,5 @@ STUDY = Step(
     lambda view: StudyStep(view).show(),
     state,
     of_trial=False,
+    is_tool=True,
 )

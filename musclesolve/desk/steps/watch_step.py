@@ -87,4 +87,5 @@ WATCH = Step(
     "Every new recording of a protocol becomes a result and a page by itself.",
     lambda view: WatchStep(view).show(),
     state,
+    is_tool=True,
 )

@@ -41,7 +41,7 @@ def no_result(view: View) -> None:
     """Show that there is no result."""
     ui.label("There is no result of this trial yet.")
     with ui.row():
-        ui.button("To the step Run", on_click=lambda: view.go("run")).props("unelevated no-caps")
+        ui.button("To the step Result", on_click=lambda: view.go("result")).props("unelevated no-caps")
 
 
 class Work:

@@ -28,3 +28,9 @@
     setTimeout(() => { button.textContent = "Copy"; }, 2500);
   }));
 })();
+
+// A page that is shown within another one tells its height: the page around it then needs no second scroll bar.
+if (parent !== window) {
+  const tell = () => parent.postMessage({ msHeight: Math.ceil(document.documentElement.getBoundingClientRect().height) }, "*");
+  new ResizeObserver(tell).observe(document.body);
+}
