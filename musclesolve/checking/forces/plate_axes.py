@@ -25,7 +25,6 @@ import numpy as np
 from musclesolve._util.arrays import Array, at_times, time_spans, true_runs
 from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.forces.newtons_law import (
-    CORRELATION,
     along_walking_direction,
     away,
     law,
@@ -37,7 +36,7 @@ from musclesolve.checking.repair import Repair, change_plate, in_order
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.events.force_events import FootLoads, flights
-from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
+from musclesolve.recording.data import SIDE_NAMES, PlateForce
 from musclesolve.recording.plates.foot_contacts import touch
 from musclesolve.results.finding import Finding, Run, Where, finding
 
@@ -324,75 +323,6 @@ def lost_channels(case: Case) -> Iterator[Finding]:
             if most[axis] < DEAD * weight and needed[axis] > LEAST_HORIZONTAL:
                 values = {"way": way, "most": most[axis], "needed": needed[axis] * weight}
                 yield finding("plate_channel", "error", values, on_plate(plate))
-
-
-SHEAR_GAIN = 0.25
-"""Deviation of the gain of horizontal forces from 1 that is reported."""
-SHEAR_ERRORS = 3.0
-"""Least deviation in standard errors: walks of ten people have up to 2.1 with all plates, 1.8 with one foot."""
-
-
-@check_at(Stage.PLATE_POSITION)
-def shear_gain(case: Case) -> Iterator[Finding]:
-    """Find horizontal forces that are too large or too small for the acceleration of the center of mass.
-
-    With m by the vertical forces and F_j the horizontal forces under foot j, m a = sum_j s_j F_j less the means, and
-    the gain of the channels is 1 / s_j. The forces are exact beside the accelerations by markers, so that least squares
-    of m a on F_j are unbiased. The remainder has one independent sample in twice its correlation time, in each of two
-    directions.
-    """
-    required = law(case)
-    if required is None or case.found("plate_channel", "plate_axes"):
-        return
-    time, due = required.time[required.frames], required.due[required.frames]
-    upward = total_force(case, time)[:, 2].mean() / due[:, 2].mean()
-    if not upward > 0.0:
-        return
-    forces: dict[Side, Array] = {}
-    for plate in case.trial.forces:
-        force = at_times(plate.time, smooth_force(plate), time)
-        forces[plate.side] = forces.get(plate.side, 0.0) + force
-    needed, independent = _varying(upward * due), len(time) / (CORRELATION * case.trial.markers.rate)
-    together, error = _gains([np.sum(list(forces.values()), axis=0)], needed, independent)
-    gain, error_of_log, sides = together[0], error[0], list(forces)
-    if len(forces) > 1:
-        each, errors = _gains(list(forces.values()), needed, independent)
-        worst, other = np.argsort(-np.abs(np.log(each)))
-        # one foot, where the other one is closer to the forces as they are than to the gain of this one
-        if 2.0 * abs(np.log(each[other])) < abs(np.log(each[worst])):
-            gain, error_of_log, sides = each[worst], errors[worst], [sides[worst]]
-    if abs(gain - 1.0) <= SHEAR_GAIN or abs(np.log(gain)) <= SHEAR_ERRORS * error_of_log:
-        return
-    concerned = [(k, plate) for k, plate in enumerate(case.trial.forces) if plate.side in sides]
-    values = {
-        "gain": gain,
-        "uncertain": gain * error_of_log,
-        "limit": SHEAR_GAIN,
-        "whose": "of all plates" if len(sides) == len(forces) else f"under the {SIDE_NAMES[sides[0]]} foot",
-    }
-    scale = np.array([gain, gain, 1.0])
-    repair = in_order(*(change_plate(index, force=plate.force / scale) for index, plate in concerned))
-    where = on_plate(concerned[0][1]) if len(sides) < len(forces) else Where(concerned[0][1].path)
-    yield finding("shear_gain", "error", values, where, repair)
-
-
-def _varying(force: Array) -> Array:
-    """The horizontal parts (2T,) of forces (T, 3) less their means."""
-    return np.asarray((force[:, :2] - force[:, :2].mean(axis=0)).ravel())
-
-
-def _gains(forces: list[Array], needed: Array, independent: float) -> tuple[Array, Array]:
-    """Gains (J,) of J forces (T, 3) beside the needed variation (2T,), and standard errors of their logarithms (J,).
-
-    One and infinity where the forces do not vary, or vary against the need.
-    """
-    columns = np.stack([_varying(force) for force in forces], axis=1)
-    factor, _, rank, _ = np.linalg.lstsq(columns, needed, rcond=None)
-    if rank < len(forces) or not (factor > 0.0).all():
-        return np.ones(len(forces)), np.full(len(forces), np.inf)
-    rest = needed - columns @ factor
-    error = np.sqrt(np.diag(np.linalg.inv(columns.T @ columns)) * (rest @ rest) / independent)
-    return 1.0 / np.asarray(factor), np.asarray(error / factor)
 
 
 @check_at(Stage.PLATE_POSITION)
