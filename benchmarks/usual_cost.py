@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.figure import Figure
 from rich.table import Table
 
@@ -437,8 +438,9 @@ def words(change: float, low: float, high: float) -> str:
 
 def draw(points: Sequence[tuple[str, float, Array, list[float]]], file: Path) -> None:
     """EMG beside the instrumented knee, one point a cost: r with its interval, the errors of both walks."""
-    figure = Figure(figsize=(11.0, 5.0), layout="constrained")
+    figure = Figure(figsize=(7.5, 7.5), layout="constrained")
     axes = figure.subplots()
+    colors = colormaps["tab20"].colors
     for number, (label, change, band, knees) in enumerate(points):
         middle = float(np.mean(knees))
         axes.errorbar(
@@ -446,16 +448,16 @@ def draw(points: Sequence[tuple[str, float, Array, list[float]]], file: Path) ->
             change,
             xerr=[[middle - min(knees)], [max(knees) - middle]],
             yerr=np.abs(band - change)[:, None],
-            fmt="osD^v"[number % 5],
-            color=f"C{number % 10}",
-            label=label,
+            fmt="osD^vP"[number % 6],
+            color=colors[number % len(colors)],
+            label=label.replace("multi_joint_weight", "weight"),
             capsize=2,
             linewidth=0.8,
         )
     axes.axhline(0.0, color="0.6", linewidth=0.8)
     axes.set_xlabel("rms error of the knee contact force [body weights], two walks")
-    axes.set_ylabel("mean r of activation and EMG, less that of the cost compared with")
-    axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    axes.set_ylabel("mean r of activation and EMG, difference")
+    figure.legend(fontsize=7, loc="outside lower center")
     figure.savefig(file, dpi=110)
 
 
