@@ -18,6 +18,7 @@ count once, with the mean activation of their muscles. Recordings that are absen
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -38,6 +39,7 @@ from benchmarks.timing import console, rms
 from benchmarks.validation.page import Absent, data_folder
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_COST, USUAL_LEAST_ACTIVATION
+from musclesolve.errors import InputError
 from musclesolve.forces import recording_of
 from musclesolve.motion.events.gait_events import Event
 from musclesolve.pipeline.measured_activation import MeasuredActivation
@@ -407,6 +409,8 @@ def choices(
     """Every set, cost and least activation, each with the cost beside it that it is compared with."""
     more = {f"treadmill {who}": partial(treadmill_with_emg, who) for who in ("s01", "s18")}
     everyone = dict(people(**more))
+    if not all(walk in everyone for walk in instrumented_knee.WALKS):
+        raise SystemExit("No cost can be compared without the walks with an instrumented knee.")
     for name in sets:
         walks = [Walk.from_body(who, body, name) for who, body in everyone.items()]
         default = Choice.of((name, "default", ""), walks, beside, USUAL_LEAST_ACTIVATION)
@@ -461,14 +465,29 @@ def draw(points: Sequence[tuple[str, float, Array, list[float]]], file: Path) ->
     figure.savefig(file, dpi=110)
 
 
+def cost_of(text: str) -> Cost:
+    """A cost by its name and options."""
+    try:
+        return find_cost(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def least_of(text: str) -> float:
+    """A least activation, from 0 to below 1."""
+    value = float(text)
+    if not 0.0 <= value < 1.0:
+        raise argparse.ArgumentTypeError(f"{text} is no activation from 0 to below 1")
+    return value
+
+
 def main() -> None:
     parser = command_line(__doc__)
-    parser.add_argument("--sets", nargs="+", default=[muscle_db.DEFAULT], metavar="NAME")
-    parser.add_argument("--costs", nargs="+", type=find_cost, default=COSTS, metavar="COST")
-    parser.add_argument("--least", nargs="+", type=float, default=[USUAL_LEAST_ACTIVATION], metavar="A")
-    parser.add_argument(
-        "--beside", type=find_cost, default=USUAL_COST, help="what the costs are compared with"
-    )
+    names = muscle_db.available()
+    parser.add_argument("--sets", nargs="+", choices=names, default=[muscle_db.DEFAULT], metavar="NAME")
+    parser.add_argument("--costs", nargs="+", type=cost_of, default=COSTS, metavar="COST")
+    parser.add_argument("--least", nargs="+", type=least_of, default=[USUAL_LEAST_ACTIVATION], metavar="A")
+    parser.add_argument("--beside", type=cost_of, default=USUAL_COST, help="what the costs are compared with")
     parser.add_argument("--draws", type=int, default=200, help="draws of the bootstrap")
     parser.add_argument("--figure", type=Path, metavar="FILE", help="draw EMG beside the knee")
     chosen = parser.parse_args()
@@ -488,7 +507,7 @@ def main() -> None:
     shown = Table(*heads)
     phase = Table("set", "cost", "least", "muscle", *PHASES)
     points = []
-    for choice, default in choices(chosen.sets, chosen.costs, chosen.least, find_cost(chosen.beside)):
+    for choice, default in choices(chosen.sets, chosen.costs, chosen.least, chosen.beside):
         shown.add_row(*row(choice, default, chosen.draws))
         names = sorted({name for channels in choice.channels for name in channels.muscle})
         by_muscle = muscle_phases(names)
