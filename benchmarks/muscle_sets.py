@@ -1,7 +1,6 @@
 """Muscle sets and costs beside measured EMG and contact forces: on the people at hand, or on trials in all detail.
 
 python -m benchmarks.muscle_sets                      every person at hand: sets and costs without passive forces
-python -m benchmarks.muscle_sets --floors             every person at hand: least activations and weights, default set
 python -m benchmarks.muscle_sets TRIAL.toml [...]     one table for each trial: every set, passive rule and cost
 
 r: Pearson correlation of activation and envelope over the channels of EMG; lowest: its channel; reserves: leg-frames
@@ -45,7 +44,7 @@ from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
 from musclesolve.results.dataset.assemble import assemble
-from musclesolve.sharing.cost import Cost, JointReactionSquared, JointWeightedActivation
+from musclesolve.sharing.cost import Cost, JointReactionSquared
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.status import Status
 
@@ -136,15 +135,15 @@ LEAST_HIP = JointReactionSquared({"hip": 1.0}, effort=1.0)
 ACTIVE, USABLE = 0.1, (0.4, 1.6)
 
 
-def people() -> Iterator[tuple[str, RecordedBody]]:
-    """The people at hand, both legs; a sentence is printed for each that is absent."""
+def people(**more: Callable[[], Trial]) -> Iterator[tuple[str, RecordedBody]]:
+    """The people at hand and some more, both legs; a sentence is printed for each that is absent."""
     recordings: dict[str, Callable[[], Trial]] = {
         "recorded walk": recorded_walk,
         **{walk: partial(instrumented_walk, walk) for walk in instrumented_knee.WALKS},
         **{f"treadmill {who}": partial(treadmill_walk, who) for who in ("p1", "p3")},
         "bundled stride": bundled_stride,
     }
-    for name, trial in recordings.items():
+    for name, trial in {**recordings, **more}.items():
         try:
             yield name, prepare_recording(trial(), side="both")
         except Absent as reason:
@@ -271,49 +270,6 @@ def comparison() -> tuple[Table, Table]:
     return each, over_all
 
 
-FLOORS, WEIGHTS = (0.0, 0.005, 0.01, 0.015, 0.02, 0.03), (2.0, 3.0)
-STRENGTHS = ("table", "handsfield_2014")
-
-
-def floors() -> Table:
-    """The default set with least activations of all muscles, weights of muscles of two joints, and strengths.
-
-    A line over all people: EMG of the recorded walk and of those with an instrumented knee (r median, mean, lowest),
-    force in that knee (rms error and peak), peaks of the hips (median, lowest to highest), leg-frames with a reserve,
-    and muscles at full activation, mean over people of the mean of a frame.
-    """
-    heads = ("strength", "weight", "least", "EMG, recorded walk", "EMG, knee", "knee ss1, ss9", "hip")
-    shown = Table(*heads, "reserves", "full")
-    everyone = list(people())
-    for strength in STRENGTHS:
-        placed = {name: with_muscles(prepared, muscle_db.DEFAULT, strength) for name, prepared in everyone}
-        for weight, least in product(WEIGHTS, FLOORS):
-            cost = JointWeightedActivation(multi_joint_weight=weight)
-            found = {
-                name: Person.from_analysis(
-                    name, share(body, replace(body.sharing, cost=cost, least_activation=least))
-                )
-                for name, body in placed.items()
-            }
-            emg = {name: emg_words(person) for name, person in found.items() if person.agreement is not None}
-            knees = [person.knee for person in found.values() if person.knee is not None]
-            hips = [peak for person in found.values() for peak in person.hip]
-            shown.add_row(
-                *(
-                    strength,
-                    f"{weight:g}",
-                    f"{least:g}",
-                    emg.pop("recorded walk", ""),
-                    "; ".join(emg.values()),
-                ),
-                ", ".join(f"{error:.2f} ({peak:.1f})" for error, peak in knees),
-                f"{np.median(hips):.2f}, {min(hips):.2f} to {max(hips):.2f}",
-                str(sum(person.reserves for person in found.values())),
-                f"{np.mean([person.full for person in found.values()]):.2f}",
-            )
-    return shown
-
-
 def emg_words(person: Person) -> str:
     """Correlation of activation and EMG over the channels: median, mean, lowest."""
     if person.agreement is None:
@@ -322,13 +278,11 @@ def emg_words(person: Person) -> str:
     return f"{np.nanmedian(r):.3f} {np.nanmean(r):.3f} {np.nanmin(r):.2f}"
 
 
-def with_muscles(prepared: RecordedBody, name: str, strength: str = "table") -> RecordedBody:
+def with_muscles(prepared: RecordedBody, name: str) -> RecordedBody:
     """A body with the muscles of a set, without passive forces."""
     database = muscle_db.load(name)
     channels = channel_muscles(prepared.trial, database) if prepared.emg is not None else ()
-    options = replace(
-        prepared.options, database=database, passive="none", channels=channels, strength=strength
-    )
+    options = replace(prepared.options, database=database, passive="none", channels=channels)
     return recorded_body(prepared.trial, options, prepared.mechanics)
 
 
@@ -346,10 +300,6 @@ def cells(person: Person, least: tuple[float, ...]) -> tuple[str, ...]:
 
 
 def main(*files: str) -> None:
-    if files == ("--floors",):
-        console.width = 170
-        console.print(floors())
-        return
     for file in files:
         prepared = prepare_recording(recording_of(file, "this comparison"), side="both")
         console.print(file, table(prepared, combinations(prepared)))
