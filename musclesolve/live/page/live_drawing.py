@@ -24,6 +24,7 @@ from musclesolve.report.picture.picture_data import (
     DrawnLeg,
     PictureData,
     Quantity,
+    ends_of,
     lines_beside,
     round_above,
 )
@@ -81,8 +82,9 @@ class LiveDrawing:
     def base(self) -> PictureData:
         """Return the picture of the parts that do not move, with the pose of the recording and no other data."""
         skeleton, path, owner = self._placed(self.pose)
-        points, bones = skeleton.points, bones_of(skeleton, ("",), self.knee_widths)
-        names = self.muscles.names
+        points, names = skeleton.points, self.muscles.names
+        first = np.searchsorted(owner, np.arange(len(names) + 1)).astype(np.intp)
+        bones = bones_of(skeleton, ("",), self.knee_widths).reaching(ends_of(path, first))
         short = self.muscles.short_names
         strength = self.muscles.parameters.max_isometric_force
         number = {name: k for k, name in enumerate(points)}
@@ -103,7 +105,7 @@ class LiveDrawing:
             short_names=tuple(split_side(name)[0].replace("_", " ") for name in short),
             size=np.sqrt(strength / strength.max()),
             path=path,
-            first=np.searchsorted(owner, np.arange(len(names) + 1)).astype(np.intp),
+            first=first,
             legs=tuple(
                 DrawnLeg(side, f"{SIDE_NAMES[side]} leg", lost, np.full(1, np.nan)) for side in self.sides
             ),

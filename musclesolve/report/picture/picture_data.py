@@ -174,7 +174,7 @@ def picture_data(result: xr.Dataset) -> PictureData:
     every = max(1, int(np.ceil(frame * result.sizes["time"] / MOST_BYTES)))
     result = result.isel(time=slice(None, None, every))
     subjects = tuple(map(str, np.atleast_1d(result.attrs["prefixes"]))) if simulated else ("",)
-    skeleton, notes = _skeleton(result), list[str]()
+    skeleton, notes = skeleton_of(result), list[str]()
     if MODEL in result.attrs and skeleton.segments:
         from musclesolve.report.picture.model_bones import model_surfaces  # loads the reader of models
 
@@ -188,6 +188,7 @@ def picture_data(result: xr.Dataset) -> PictureData:
         stated = {side: result.attrs.get(f"knee_width_{side}_m", np.nan) for side in SIDE_NAMES}
         bones = bones_of(skeleton, subjects, {side: float(width) for side, width in stated.items()})
     kept, path, first = _paths(result)
+    bones = bones.reaching(ends_of(path, first))
     muscles = result.isel(muscle=kept)
     short_names = muscles["short_name"] if "short_name" in muscles.variables else muscles["muscle"]
     # a muscle is drawn as thick as the root of its maximum isometric force, a share of the greatest
@@ -290,7 +291,7 @@ def is_simulation(result: xr.Dataset) -> bool:
     return getattr(result, "attrs", {}).get("kind") == KIND
 
 
-def _skeleton(result: xr.Dataset) -> Skeleton:
+def skeleton_of(result: xr.Dataset) -> Skeleton:
     """Points, bones and segments; those that the result does not have are none."""
     count = result.sizes["time"]
     position, place, rotation = (np.zeros((count, 0, *shape)) for shape in ((3,), (3,), (3, 3)))
@@ -328,6 +329,11 @@ def _paths(result: xr.Dataset) -> tuple[list[int], Array, Indices]:
     order = np.concatenate([places[k] for k in kept]) if kept else np.zeros(0, np.intp)
     first = np.concatenate([[0], np.cumsum([places[k].size for k in kept])]).astype(np.intp)
     return kept, position[:, order], first
+
+
+def ends_of(path: Array, first: Indices) -> Array:
+    """Origins and insertions (T, 2 n, 3) [m], one muscle after the other, of the points of their paths."""
+    return path[:, np.stack([first[:-1], first[1:] - 1], axis=1).ravel()]
 
 
 def _quantities(muscles: xr.Dataset) -> tuple[Quantity, ...]:
