@@ -43,7 +43,10 @@ Drawn = tuple[Bones, tuple[str, ...], Array, Array]
 def drawn_set(database: str) -> Drawn:
     """The bundled stride with one of the muscle sets."""
     result = ms.run(ms.read_trial(ms.data.reference_stride()).with_settings(muscles={"database": database}))
-    data, widths = picture_data(result), {side: result.attrs.get(f"knee_width_{side}_m", np.nan) for side in "rl"}
+    data, widths = (
+        picture_data(result),
+        {side: result.attrs.get(f"knee_width_{side}_m", np.nan) for side in "rl"},
+    )
     return bones_of(skeleton_of(result), ("",), widths), data.muscles, data.path, data.first
 
 
@@ -52,7 +55,9 @@ def drawn_model(file: Path) -> Drawn:
     model = read_osim(file)
     turned = [each for each in model.coordinates.values() if each.rotational and not each.locked]
     share = np.linspace(0.0, 1.0, POSES)
-    ways = {each.name: share * (0.5 * (each.lower + each.upper) - each.default) + each.default for each in turned}
+    ways = {
+        each.name: share * (0.5 * (each.lower + each.upper) - each.default) + each.default for each in turned
+    }
     values = coordinate_values(model, ways)
     skeleton, muscles = model_skeleton(model, values), tuple(model.muscles)
     lines = path_lines(model, values, muscles)
@@ -66,7 +71,9 @@ def distances(bones: Bones, points: Array) -> Array:
     chosen = range(0, len(points), max(1, len(points) // POSES))
     faces = [surface.faces for surface in bones.surfaces]
     placed = (joined(list(zip(bones.placed(frame), faces, strict=True))) for frame in chosen)
-    return 1e3 * np.max([nearest_points(points[k], mesh)[1] for k, mesh in zip(chosen, placed, strict=True)], axis=0)
+    return 1e3 * np.max(
+        [nearest_points(points[k], mesh)[1] for k, mesh in zip(chosen, placed, strict=True)], axis=0
+    )
 
 
 def rows(drawn: Drawn) -> Iterator[tuple[str, Array]]:
@@ -74,9 +81,9 @@ def rows(drawn: Drawn) -> Iterator[tuple[str, Array]]:
     bones, _, path, first = drawn
     ends = ends_of(path, first)
     between = np.setdiff1d(np.arange(path.shape[1]), [first[:-1], first[1:] - 1])
-    yield "ends, as tabulated", distances(bones, ends)
+    yield "ends, as tabulated", distances(bones, ends[:, :, 0])
     reached = bones.reaching(ends)
-    yield "ends, drawn", distances(reached, ends)
+    yield "ends, drawn", distances(reached, ends[:, :, 0])
     yield "between, drawn", distances(reached, path[:, between])
 
 

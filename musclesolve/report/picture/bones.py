@@ -88,14 +88,16 @@ class Bones:
         )
 
     def reaching(self, ends: Array) -> Bones:
-        """The bones with simple surfaces that pass through the attachments (T, A, 3) [m] of the muscles.
+        """The bones with simple surfaces that pass through the attachments of the muscles.
 
-        Surfaces from files of geometry keep their shape.
+        Surfaces from files of geometry keep their shape. ends: (T, A, 2, 3) [m], each with the next point of its path.
         """
         meshes = [surface.mesh for surface in self.surfaces]
         bone, points, _ = attached(ends, self.place, self.rotation, meshes)
         surfaces = tuple(
-            replace(surface, vertices=reaching(surface.mesh, points[bone == k])) if surface.closed else surface
+            replace(surface, vertices=reaching(surface.mesh, points[bone == k]))
+            if surface.closed
+            else surface
             for k, surface in enumerate(self.surfaces)
         )
         named, simple = dict(zip(self.segments, surfaces, strict=True)), self.standard
@@ -106,7 +108,9 @@ class Bones:
         return replace(
             self,
             surfaces=surfaces,
-            standard=SimpleBones({name: named.get(name, each) for name, each in simple.surfaces.items()}, knees),
+            standard=SimpleBones(
+                {name: named.get(name, each) for name, each in simple.surfaces.items()}, knees
+            ),
         )
 
     def moved(self, skeleton: Skeleton) -> Bones:
