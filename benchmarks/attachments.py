@@ -14,14 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import muscle_db
 import numpy as np
 from rich.table import Table
 
+import muscle_db
 import musclesolve as ms
 from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL
@@ -36,7 +36,7 @@ from musclesolve.results.dataset.picture import model_skeleton
 POSES = 10
 FAR = 5.0
 """Distance from which an end is listed by --muscles [mm]."""
-Drawn = tuple[Bones, tuple[str, ...], Array, Array]
+Drawn = tuple[Bones, tuple[str, ...], Array, Indices]
 """Bones as tabulated, names of muscles, points (T, P, 3) [m] of their paths, and where each muscle begins."""
 
 

@@ -1,21 +1,22 @@
 """Bones that reach the ends of their muscles: one rule for every muscle set and model.
 
-An attachment belongs to the bone on which it stays: the segment k with the least |distance of its mean place from the
-surface of k| + STAYS s_k, where s_k is the standard deviation of its place on k over the motion. The surface is then
-moved so that it passes through its attachments, by a smooth field that fades within some centimeters,
+An attachment belongs to the bone on which it stays: to the segment k with the least |distance of its mean place from
+the surface of k| + STAYS s_k, where s_k is the standard deviation of its place on k over the motion. The surface is
+then moved so that it passes through its attachments p_j, by a smooth field that fades within some centimeters,
 
-    u(x) = sum_j w_j exp(-|x - c_j|^2 / (2 REACH^2)),   (K + RIDGE I) w = p - c,   K_ij = exp(-|c_i - c_j|^2 / (2 REACH^2)),
+    u(x) = sum_j w_j k(x, c_j),   (K + RIDGE I) w = p - c,   k(x, c) = exp(-|x - c|^2 / (2 REACH^2)),
 
-with c_j the nearest point of the surface to the attachment p_j, where a face turned away from the muscle counts as
-FACING farther, so that a muscle does not hang on the other side of a thin bone. It is the interpolation of landmarks by radial basis
-functions (Carr et al. 1997, IEEE Trans Med Imaging 16:96-107) with a ridge, repeated because the nearest points move.
+with K_ij = k(c_i, c_j) and c_j the nearest point of the surface to p_j. A face that is turned away from the muscle
+counts as FACING farther, so that no muscle hangs on the other side of a thin bone. This is the interpolation of
+landmarks by radial basis functions (Carr et al. 1997, IEEE Trans Med Imaging 16:96-107) with a ridge, repeated because
+the nearest points move.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, unit_or_zero
+from musclesolve._util.arrays import Array, Indices, Mask, unit_or_zero
 from musclesolve.report.picture.lofted_bones import Mesh
 
 STAYS = 3.0
@@ -84,7 +85,7 @@ def attached(
     """
     placed = np.flatnonzero(np.isfinite(rotation).all(axis=(1, 2, 3)) & np.isfinite(place).all(axis=(1, 2)))
     chosen = placed[:: max(1, len(placed) // FRAMES)]
-    known = np.isfinite(ends[chosen]).all(axis=(2, 3))
+    known: Mask = np.asarray(np.isfinite(ends[chosen]).all(axis=(2, 3)))
     (row,) = np.nonzero(known.any(axis=0))
     bone, point, distance = (
         np.full(ends.shape[1], -1),
@@ -96,7 +97,7 @@ def attached(
     away = ends[chosen][:, row, None] - place[chosen, None, :, None]
     local, where = np.einsum("tbji,tabnj->tabni", rotation[chosen], away), known[:, row, None, None, None]
     mean = local.mean(axis=0, where=where)
-    spread = np.linalg.norm(local[..., 0, :].std(axis=0, where=where[..., 0]), axis=2)
+    spread = np.linalg.norm(local[..., 0, :].std(axis=0, where=known[:, row, None, None]), axis=2)
     moved = STAYS * (spread - spread.min(axis=1, keepdims=True))
     far = np.full(spread.shape, np.inf)
     for k, mesh in enumerate(meshes):

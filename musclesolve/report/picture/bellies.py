@@ -1,8 +1,8 @@
 """Muscles as bellies between tendons, with the same volume in every frame: a muscle that shortens gets thicker.
 
-The volume of a muscle is its physiological cross section times its fibers, V = F0 L0 / SPECIFIC (60 N/cm^2: Rajagopal et
-al. 2016, IEEE Trans Biomed Eng 63:2068-79). A path of length l is drawn as a tendon of constant length with a belly of
-length L = l - l_tendon in it, of which a share PROXIMAL of the tendon lies before and the rest after it:
+The volume of a muscle is its physiological cross section times its fibers, V = F0 L0 / SPECIFIC (60 N/cm^2: Rajagopal
+et al. 2016, IEEE Trans Biomed Eng 63:2068-79). A path of length l is drawn as a tendon of constant length with a belly
+of length L = l - l_tendon in it, of which a share PROXIMAL of the tendon lies before and the rest after it:
 
     r(u)^2 = THIN^2 + 2 DRAWN V / (pi L) sin^2(pi u),   0 <= u <= 1 along the belly,
 

@@ -101,10 +101,10 @@ class Bones:
             for k, surface in enumerate(self.surfaces)
         )
         named, simple = dict(zip(self.segments, surfaces, strict=True)), self.standard
-        knees = {
-            (before, side): (knee, *(named[name] for name in _between(before, side)))
-            for (before, side), (knee, *_) in simple.knees.items()
-        }
+        knees = dict(simple.knees)
+        for (before, side), (knee, *_) in simple.knees.items():
+            patella, ligament = _between(before, side)
+            knees[before, side] = knee, named[patella], named[ligament]
         return replace(
             self,
             surfaces=surfaces,

@@ -22,7 +22,7 @@ from musclesolve.constants import PICTURE_SPEED
 from musclesolve.errors import input_error
 from musclesolve.report.picture.bellies import path_lengths
 from musclesolve.report.picture.encoded import shape_colors, verdict_of
-from musclesolve.report.picture.picture_data import Arrows, PictureData, picture_data
+from musclesolve.report.picture.picture_data import Arrows, PictureData, Quantity, picture_data
 from musclesolve.results.dataset.result_quantities import identity
 
 RATES = {"gif": 20.0, "mp4": 30.0}
@@ -158,7 +158,10 @@ class _Sheet:
         self.clock = figure.text(0.03, 0.925, "", fontsize=15, va="top", weight="bold", color=INK)
         self.verdicts = figure.text(0.30, 0.925, "", fontsize=7.5, va="top", color=INK, linespacing=1.5)
         if view.data.quantities:
-            _color_bar(figure, view)
+            color_bar(figure, view.data.quantities[0], (0.62, 0.065, 0.34, 0.013))
+            if not view.data.simulated:
+                lost = "gray muscles: no valid solution, or not measured"
+                figure.text(0.03, 0.03, lost, fontsize=6.5, color=GRAY)
         data, kind = view.data, "contact" if view.data.simulated else "ground"
         if (data.ground.names and data.simulated) or (data.quantities and not data.simulated):
             figure.text(
@@ -167,20 +170,9 @@ class _Sheet:
 
     def draw(self, frame: int) -> AnyArray:
         """Pixels (height, width, 3) of a frame."""
-        from matplotlib.collections import TriMesh
-        from matplotlib.tri import Triangulation
-
-        lines, faces = self.view.lines(frame, self.point), self.view.faces(frame)
-        order = np.argsort(-np.concatenate([lines.depth, faces.depth]), kind="stable")  # the farthest first
-        corners = np.concatenate([lines.corners, faces.corners])[order].reshape(-1, 2)
-        colors = np.concatenate([lines.colors, faces.colors])[order]
         for drawn in self.body:
             drawn.remove()
-        numbers = np.arange(len(corners)).reshape(-1, 3)
-        drawing = Triangulation(corners[:, 0], corners[:, 1], numbers)
-        mesh: Any = TriMesh(drawing, zorder=3, clip_on=False)
-        mesh.set_facecolor(np.repeat(colors, 3, axis=0))
-        self.body = [self.axes.add_collection(mesh, autolim=False)]
+        self.body = [self.axes.add_collection(paint(self.view, frame, self.point), autolim=False)]
         self.floor.set_segments(list(self.view.grid(frame)))
         self.clock.set_text(f"{self.view.data.time[frame]:.2f} s")
         text, lost = (_pressing if self.view.data.simulated else _verdicts)(self.view.data, frame)
@@ -208,23 +200,33 @@ def _pressing(data: PictureData, frame: int) -> tuple[str, bool]:
     return "\n".join(f"{data.ground.names[k]}: {size[k]:.0f} N" for k in most), False
 
 
-def _color_bar(figure: Any, view: View) -> None:
-    """The scale of the quantity below the picture, and the gray of muscles without a solution."""
+def paint(view: View, frame: int, point: float) -> Any:
+    """The triangles of a frame, from the farthest to the nearest; point: a point of print [m]."""
+    from matplotlib.collections import TriMesh
+    from matplotlib.tri import Triangulation
+
+    lines, faces = view.lines(frame, point), view.faces(frame)
+    order = np.argsort(-np.concatenate([lines.depth, faces.depth]), kind="stable")
+    corners = np.concatenate([lines.corners, faces.corners])[order].reshape(-1, 2)
+    colors = np.concatenate([lines.colors, faces.colors])[order]
+    numbers = np.arange(len(corners)).reshape(-1, 3)
+    mesh: Any = TriMesh(Triangulation(corners[:, 0], corners[:, 1], numbers), zorder=3, clip_on=False)
+    mesh.set_facecolor(np.repeat(colors, 3, axis=0))
+    return mesh
+
+
+def color_bar(figure: Any, quantity: Quantity, place: tuple[float, float, float, float]) -> None:
+    """The scale of a quantity, at left, bottom, width and height in shares of the figure."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, Normalize
 
-    quantity = view.data.quantities[0]
     scale = Normalize(quantity.about["low"], quantity.high)
-    place = figure.add_axes((0.62, 0.065, 0.34, 0.013))
-    bar = figure.colorbar(
-        ScalarMappable(scale, ListedColormap(quantity.colors)), place, orientation="horizontal"
-    )
+    colors, axes = ListedColormap(quantity.colors), figure.add_axes(place)
+    bar = figure.colorbar(ScalarMappable(scale, colors), axes, orientation="horizontal")
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=6.5, length=2)
     unit = "" if quantity.about["unit"] == "1" else f" [{quantity.about['unit']}]"
-    figure.text(0.62, 0.085, f"{quantity.about['label']}{unit}", fontsize=7.5, va="bottom")
-    if not view.data.simulated:
-        figure.text(0.03, 0.03, "gray muscles: no valid solution, or not measured", fontsize=6.5, color=GRAY)
+    axes.set_title(f"{quantity.about['label']}{unit}", fontsize=7.5, loc="left", pad=3)
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,7 +70,7 @@ def test_a_bone_is_moved_to_its_attachments_and_nowhere_else() -> None:
     """Two near ones, inside and outside of the shaft; beyond five centimeters the bone does not follow."""
     middle = FEMUR[0].mean(axis=0)
     ends = middle + np.array([[0.030, 0.0, 0.0], [0.005, 0.004, 0.015], [0.0, 0.4, 0.0]])
-    points = np.stack([ends, ends + [0.0, 0.0, 0.1]], axis=1)
+    points = ends[:, None] + [[0.0, 0.0, 0.0], [0.0, 0.0, 0.1]]
     moved = reaching(FEMUR, points)
     assert nearest_points(ends[:2], (moved, FEMUR[1]))[1].max() < 0.001
     change = np.linalg.norm(moved - FEMUR[0], axis=1)
