@@ -2,10 +2,10 @@
 
 python -m benchmarks.attachments [MODEL.osim ...] [--muscles]
 
-Distances [mm] of origins and insertions from the nearest surface of a bone; of each end the largest over the frames of
-the bundled stride, or over poses of a model in which every angle goes from its default to the middle of its range. The
-bones are those of the table (`as tabulated`), and those that reach their muscles, which are drawn
-(`musclesolve.report.picture.attachments`). The points between the ends are compared as well: via points and points on
+Distances [mm] of origins and insertions from the nearest surface of a bone. Each is the largest one over ten frames of
+the bundled stride, or over ten poses of a model in which every angle goes from its default to the middle of its range.
+`as tabulated` measures the bones of the table, `drawn` the bones that reach their muscles
+(`musclesolve.report.picture.attachments`). `between` measures the points between the ends: via points, and points on
 wrapping surfaces, which tendon sheaths or other muscles may hold off the bone.
 """
 
@@ -77,7 +77,7 @@ def distances(bones: Bones, points: Array) -> Array:
 
 
 def rows(drawn: Drawn) -> Iterator[tuple[str, Array]]:
-    """What is measured, and the distances [mm]."""
+    """Measured points in words, and their distances [mm]."""
     bones, _, path, first = drawn
     ends = ends_of(path, first)
     between = np.setdiff1d(np.arange(path.shape[1]), [first[:-1], first[1:] - 1])

@@ -39,7 +39,7 @@ class Bellies:
 
     @classmethod
     def of(cls, muscles: xr.Dataset, path: Array, first: Indices) -> Bellies:
-        """Of the muscles of a result with the points (T, P, 3) [m] of their paths."""
+        """Bellies of the muscles of a result with the points (T, P, 3) [m] of their paths."""
         strength, fiber = (
             np.asarray(muscles[name].values, dtype=float)
             if name in muscles
@@ -50,7 +50,7 @@ class Bellies:
 
     @classmethod
     def sized(cls, strength: Array, fiber: Array, path: Array, first: Indices) -> Bellies:
-        """From maximum isometric forces (n,) [N] and optimal fiber lengths (n,) [m]."""
+        """Bellies from maximum isometric forces (n,) [N] and optimal fiber lengths (n,) [m]."""
         strength, fiber = (
             np.where(np.isfinite(each) & (each > 0.0), each, instead)
             for each, instead in zip((strength, fiber), UNKNOWN, strict=True)

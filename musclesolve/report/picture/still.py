@@ -13,6 +13,7 @@ import xarray as xr
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.sides import SIDE_NAMES, split_side
 from musclesolve.errors import input_error
+from musclesolve.opensim.muscle_set import long_name
 from musclesolve.report.picture.film import GROUND, INK, PAPER, SOFT, View, color_bar, paint
 from musclesolve.report.picture.picture_data import PictureData, picture_data
 from musclesolve.results.dataset.result_quantities import identity
@@ -58,7 +59,14 @@ def still(result: xr.Dataset) -> bytes:
     )
     why = textwrap.fill(" ".join(judged.why), 118, max_lines=2, placeholder=" ...")
     figure.text(0.02, 0.925, why, fontsize=7.5, color=INK, va="top")
-    figure.text(0.02, 0.86, identity(result), fontsize=6.5, color=SOFT, va="top")
+    figure.text(
+        0.02,
+        0.86,
+        textwrap.shorten(identity(result), 130, placeholder=" ..."),
+        fontsize=6.5,
+        color=SOFT,
+        va="top",
+    )
     _poses(figure, data, frames)
     if data.quantities:
         color_bar(figure, data.quantities[0], (0.03, 0.075, 0.2, 0.016))
@@ -149,10 +157,8 @@ def curves(result: xr.Dataset) -> Iterator[tuple[str, Array, Array | None, float
 
 def _named(muscles: list[str]) -> str:
     """The words that the names of some muscles of one side share, or the name of each."""
-    stem, side = split_side(muscles[0])
-    stems = [split_side(name)[0].split("_") for name in muscles]
+    side = split_side(muscles[0])[1]
+    stems = [long_name(split_side(name)[0])[0].split("_") for name in muscles]
     shared = [words[0] for words in zip(*stems, strict=False) if len(set(words)) == 1]
-    names = " ".join(shared) if shared and len(muscles) > 1 else stem.replace("_", " ")
-    if len(muscles) > 1 and not shared:
-        names = " and ".join(" ".join(words) for words in stems)
+    names = " ".join(shared) if shared else " and ".join(" ".join(words) for words in stems)
     return f"{SIDE_NAMES[side]} {names}" if side in SIDE_NAMES else names
