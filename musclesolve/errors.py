@@ -173,7 +173,7 @@ def not_installed(
         where=where,
         problem=f"{use} the package {package}, which is not installed",
         code="missing_package",
-        remedy=f'pip install "musclesolve[{extra}]"{instead}',
+        remedy=f'in the copy of the repository: pip install ".[{extra}]"{instead}',
     )
 
 

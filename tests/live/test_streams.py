@@ -837,7 +837,7 @@ def test_kinds_of_streams_are_checked_before_the_trial_is_read(tmp_path):
 
 def test_a_package_that_is_missing_is_named_with_its_extra(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with refused("missing_package", "--from", "pylsl", 'pip install "musclesolve[live]"'):
+    with refused("missing_package", "--from", "pylsl", 'pip install ".[live]"'):
         check_streams(["lsl:Markers"], [])
 
 

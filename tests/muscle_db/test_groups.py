@@ -10,13 +10,14 @@ from musclesolve.plotting.page.panels import GROUPS
 # Of muscles by the beginning of their name; Standring (ed.), Gray's Anatomy, 41st ed., chapters 80 to 84.
 ANATOMY = {
     "iliopsoas": ("iliacus", "psoas"),
-    "hip_flexors": ("sartorius",),
     "hip_extensors": ("gluteus_maximus",),
     "hip_abductors": ("gluteus_medius", "gluteus_minimus", "tensor_fasciae_latae"),
     "hip_adductors": ("adductor_longus", "adductor_brevis", "adductor_magnus", "pectineus", "gracilis"),
     "hip_external_rotators": ("quadratus_femoris", "gemellus", "piriformis"),
     "quadriceps_femoris": ("rectus_femoris", "vastus_"),
-    "hamstrings": ("semimembranosus", "semitendinosus", "biceps_femoris"),
+    # the short head is no hamstring: it does not begin at the ischium, and does not cross the hip
+    "hamstrings": ("semimembranosus", "semitendinosus", "biceps_femoris_long_head"),
+    "knee_flexors": ("sartorius", "biceps_femoris_short_head"),
     "triceps_surae": ("gastrocnemius", "soleus"),
     "ankle_plantarflexors": ("tibialis_posterior", "flexor_", "peroneus_longus", "peroneus_brevis"),
     "ankle_dorsiflexors": ("tibialis_anterior", "extensor_", "peroneus_tertius"),

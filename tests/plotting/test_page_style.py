@@ -141,7 +141,7 @@ def test_numbers_and_grid_of_a_panel_are_where_the_ticks_are():
 @pytest.mark.parametrize("style", [COLUMN, PAGE, PageStyle()], ids=["column", "page", "A4"])
 def test_the_label_of_a_low_page_is_on_it(style):
     one_group = every_muscle(n_frames=31)
-    one_group["group"] = one_group["group"].copy(data=["hip_flexors"] * one_group.sizes["muscle"])
+    one_group["group"] = one_group["group"].copy(data=["knee_flexors"] * one_group.sizes["muscle"])
     with page_style(style):
         figure = FIGURES["function_groups"](one_group)
     drawn = drawn_texts(figure)

@@ -106,6 +106,6 @@ def test_excel_without_openpyxl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(builtins, "__import__", without)
     path = table(tmp_path, "no matter", "Subjects.xlsx")
-    with refused("missing_package", "openpyxl", "musclesolve[excel]", "CSV"):
+    with refused("missing_package", "openpyxl", ".[excel]", "CSV"):
         read_subjects(path)
     assert names_subjects(path) and not names_subjects(table(tmp_path, "no matter", "budget.xlsx"))

@@ -1,8 +1,10 @@
-"""Writes docs/stride.gif, docs/picture.png and docs/live_page.png, the bundled stride for readers without the site.
+"""Writes the pictures of README and docs that are no figures: still, report and models, for readers without the site.
 
 python tools/site/small_picture.py
 
-The pictures are taken in a Chromium that is installed, with the package playwright.
+docs/still.png and docs/opensim_model.png show the recorded walk of `tests/real/rajagopal_walk.toml`. They stay as they
+are where its files are not at hand. The other pictures are taken of the bundled stride in a Chromium that is installed,
+with the package playwright.
 """
 
 from __future__ import annotations
@@ -21,16 +23,20 @@ from playwright.sync_api import sync_playwright
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
+from musclesolve.report.page import write_report
 
-FILM, PICTURE, LIVE = (ROOT / "docs" / name for name in ("stride.gif", "picture.png", "live_page.png"))
+STILL, MODEL, REPORT, PICTURE, LIVE = (
+    ROOT / "docs" / f"{name}.png" for name in ("still", "opensim_model", "report", "picture", "live_page")
+)
+WALK = ROOT.parent / "shared" / "data" / "rajagopal_walk"
+POSES = (0.0, 0.17, 0.635, 0.885)
+"""Part of a still with the poses: left, top, right and bottom, in shares."""
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 WATCHED = 20.0
 """Of the live session before the picture of its page is taken [s]."""
 STRIDES = 30
 """Of the recording that the live session plays: longer than the session is watched."""
-HEIGHT = 420
-"""Of the film [px]."""
-COLORS = 48
+COLORS = 96
 VIEWS = (("s", 0, 0, 300), ("f", 0, 0, 300), ("b", -110, -1000, 460))
 """Key of each view, how far it is then turned by dragging, zoomed by the wheel, and its width in the picture [px]."""
 SIZE = {"width": 520, "height": 900}
@@ -40,30 +46,49 @@ MIDSTANCE = 0.33
 
 
 def main() -> None:
-    """Draw film and picture of the stride."""
+    """Write every picture."""
     print(write_live_page())
     result = ms.run(reference_stride())
     with tempfile.TemporaryDirectory() as folder:
-        for write, name in ((write_film, "stride.gif"), (write_picture, "stride.html")):
-            ms.save_picture(result, source := Path(folder, name))
-            target = write(source)
-            print(f"{target}: {target.stat().st_size / 1000:.0f} kB")
+        ms.save_picture(result, page := Path(folder, "stride.html"))
+        result.to_netcdf(source := Path(folder, "result.nc"))
+        report, _ = write_report([source])
+        written = [write_picture(page), write_first_screen(report)]
+        if WALK.is_dir():
+            written += write_stills(Path(folder))
+    for target in written:
+        print(f"{target}: {target.stat().st_size / 1000:.0f} kB")
 
 
-def write_film(source: Path) -> Path:
-    """Write every second frame of a film smaller and in few colors."""
-    with Image.open(source) as large:
-        frames = []
-        for number in range(0, large.n_frames, 2):
-            large.seek(number)
-            pause = 2 * large.info["duration"]
-            small = large.convert("RGB").crop((0, 80, large.width, large.height))
-            small = small.resize(
-                (round(small.width * HEIGHT / small.height), HEIGHT), Image.Resampling.LANCZOS
-            )
-            frames.append(small.quantize(COLORS, dither=Image.Dither.NONE))
-    frames[0].save(FILM, save_all=True, append_images=frames[1:], duration=pause, loop=0, optimize=True)
-    return FILM
+def write_stills(folder: Path) -> list[Path]:
+    """Write the still of the recorded walk, and the poses of an OpenSim model on it."""
+    own = WALK / "reference"
+    model = own / "rajagopal_lai_uhlrich_2023_scaled.osim"
+    ms.save_picture(ms.run(ROOT / "tests" / "real" / "rajagopal_walk.toml"), folder / "still.png")
+    ms.save_picture(
+        ms.share_model(model, own / "opensim_ik.mot", own / "opensim_id.sto"), folder / "opensim_model.png"
+    )
+    with Image.open(folder / "still.png") as whole:
+        _save(whole, STILL)
+    with Image.open(folder / "opensim_model.png") as whole:
+        sizes = (whole.width, whole.height) * 2
+        _save(whole.crop(tuple(round(share * size) for share, size in zip(POSES, sizes, strict=True))), MODEL)
+    return [STILL, MODEL]
+
+
+def write_first_screen(source: Path) -> Path:
+    """Write the first screen of a report."""
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        page = browser.new_page(viewport={"width": 1000, "height": 760})
+        page.goto(source.as_uri())
+        page.wait_for_timeout(2000)
+        _save(Image.open(BytesIO(page.screenshot())), REPORT)
+    return REPORT
+
+
+def _save(picture: Image.Image, path: Path) -> None:
+    picture.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 def write_picture(source: Path) -> Path:
@@ -75,6 +100,7 @@ def write_picture(source: Path) -> Path:
         page.goto(source.as_uri())
         slider, canvas = page.locator("[data-msp=time]"), page.locator("[data-msp=canvas]")
         canvas.wait_for()
+        page.wait_for_timeout(800)
         last = int(slider.get_attribute("max"))
         slider.fill(str(round(MIDSTANCE * last)))
         box = canvas.bounding_box()
@@ -98,7 +124,7 @@ def write_picture(source: Path) -> Path:
     for view in views:
         sheet.paste(view, (left, 0))
         left += view.width
-    sheet.quantize(128, dither=Image.Dither.NONE).save(PICTURE, optimize=True)
+    _save(sheet, PICTURE)
     return PICTURE
 
 
@@ -121,7 +147,7 @@ def write_live_page() -> Path:
             page.wait_for_timeout(1000 * WATCHED)
             shown = Image.open(BytesIO(page.screenshot())).convert("RGB")
         session.terminate()
-    shown.quantize(128, dither=Image.Dither.NONE).save(LIVE, optimize=True)
+    _save(shown, LIVE)
     return LIVE
 
 

@@ -63,7 +63,8 @@ def picture(
         typer.Option(
             "-o",
             "--output",
-            help="The file: .html (needs nothing else), .gif or .mp4; default: picture.html beside the result.",
+            help="The file: .html (needs nothing else), .gif, .mp4, or .png for one page with poses, activations and "
+            "verdict; default: picture.html beside the result.",
         ),
     ] = None,
     geometry: Geometry = None,

@@ -18,12 +18,14 @@ from musclesolve.live.stream import STATUS_NAMES
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined
 from musclesolve.recording.data import SIDES
 from musclesolve.report import picture
+from musclesolve.report.picture.bellies import Bellies
 from musclesolve.report.picture.bones import bones_of
 from musclesolve.report.picture.picture_data import (
     Arrows,
     DrawnLeg,
     PictureData,
     Quantity,
+    ends_of,
     lines_beside,
     round_above,
 )
@@ -81,10 +83,11 @@ class LiveDrawing:
     def base(self) -> PictureData:
         """Return the picture of the parts that do not move, with the pose of the recording and no other data."""
         skeleton, path, owner = self._placed(self.pose)
-        points, bones = skeleton.points, bones_of(skeleton, ("",), self.knee_widths)
-        names = self.muscles.names
+        points, names = skeleton.points, self.muscles.names
+        first = np.searchsorted(owner, np.arange(len(names) + 1)).astype(np.intp)
+        bones = bones_of(skeleton, ("",), self.knee_widths).reaching(ends_of(path, first))
         short = self.muscles.short_names
-        strength = self.muscles.parameters.max_isometric_force
+        parameters = self.muscles.parameters
         number = {name: k for k, name in enumerate(points)}
         kept = [k for k, joint in enumerate(self.joints) if joint in number]
         acting = tuple(self.joints[k] for k in kept)
@@ -101,9 +104,11 @@ class LiveDrawing:
             lines=lines_beside(skeleton, bones),
             muscles=names,
             short_names=tuple(split_side(name)[0].replace("_", " ") for name in short),
-            size=np.sqrt(strength / strength.max()),
+            bellies=Bellies.sized(
+                parameters.max_isometric_force, parameters.optimal_fiber_length, path, first
+            ),
             path=path,
-            first=np.searchsorted(owner, np.arange(len(names) + 1)).astype(np.intp),
+            first=first,
             legs=tuple(
                 DrawnLeg(side, f"{SIDE_NAMES[side]} leg", lost, np.full(1, np.nan)) for side in self.sides
             ),

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 GROUPS = (
-    *("iliopsoas", "hip_flexors", "hip_extensors", "hip_abductors", "hip_adductors", "hip_external_rotators"),
-    *("quadriceps_femoris", "hamstrings", "triceps_surae", "ankle_plantarflexors", "ankle_dorsiflexors"),
+    *("iliopsoas", "hip_extensors", "hip_abductors", "hip_adductors", "hip_external_rotators"),
+    *("quadriceps_femoris", "hamstrings", "knee_flexors"),
+    *("triceps_surae", "ankle_plantarflexors", "ankle_dorsiflexors"),
 )
 """The order of the groups on a page, from hip to ankle: the same for all muscle sets."""
 LEAST_WIDTH = 0.6

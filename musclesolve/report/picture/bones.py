@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve.report.picture.lofted_bones import lofted_bones, placements
+from musclesolve.report.picture.attachments import attached, reaching
+from musclesolve.report.picture.lofted_bones import Mesh, lofted_bones, placements
 from musclesolve.report.picture.patella import Knee, patellae
 
 if TYPE_CHECKING:  # loads the analysis
@@ -26,6 +27,11 @@ class Surface:
     vertices: Array
     faces: Indices
     closed: bool
+
+    @property
+    def mesh(self) -> Mesh:
+        """Vertices and triangles."""
+        return self.vertices, self.faces
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +75,7 @@ class Bones:
         for (before, side), (knee, *pair) in standard.knees.items():
             of = [names.index(before + name) for name in (knee.femur, knee.tibia)]
             poses = knee.poses(*((place[:, k], rotation[:, k]) for k in of))
-            names += [f"{before}patella_{side}", f"{before}patellar_ligament_{side}"]
+            names += _between(before, side)
             every += pair
             places += [at[:, None] for at, _ in poses]
             rotations += [turned[:, None] for _, turned in poses]
@@ -81,9 +87,40 @@ class Bones:
             standard,
         )
 
+    def reaching(self, ends: Array) -> Bones:
+        """The bones with simple surfaces that pass through the attachments of the muscles.
+
+        Surfaces from files of geometry keep their shape. ends: (T, A, 2, 3) [m], each with the next point of its path.
+        """
+        meshes = [surface.mesh for surface in self.surfaces]
+        bone, points, _ = attached(ends, self.place, self.rotation, meshes)
+        surfaces = tuple(
+            replace(surface, vertices=reaching(surface.mesh, points[bone == k]))
+            if surface.closed
+            else surface
+            for k, surface in enumerate(self.surfaces)
+        )
+        named, simple = dict(zip(self.segments, surfaces, strict=True)), self.standard
+        knees = dict(simple.knees)
+        for (before, side), (knee, *_) in simple.knees.items():
+            patella, ligament = _between(before, side)
+            knees[before, side] = knee, named[patella], named[ligament]
+        return replace(
+            self,
+            surfaces=surfaces,
+            standard=SimpleBones(
+                {name: named.get(name, each) for name, each in simple.surfaces.items()}, knees
+            ),
+        )
+
     def moved(self, skeleton: Skeleton) -> Bones:
         """The bones with their surfaces on other poses of the skeleton."""
         return Bones.fixed(self.standard, skeleton)
+
+
+def _between(before: str, side: str) -> tuple[str, str]:
+    """Names of the surfaces of a knee."""
+    return f"{before}patella_{side}", f"{before}patellar_ligament_{side}"
 
 
 def bones_of(skeleton: Skeleton, subjects: Sequence[str], knee_widths: Mapping[str, float]) -> Bones:

@@ -14,7 +14,9 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.sides import SIDE_NAMES
+from musclesolve._util.sides import SIDE_NAMES, split_side
+from musclesolve.opensim.muscle_set import long_name
+from musclesolve.report.picture.bellies import PROXIMAL, THIN
 from musclesolve.report.picture.bones import Bones
 from musclesolve.report.picture.picture_data import Arrows, PictureData, Quantity
 from musclesolve.report.picture.shapes import Shapes
@@ -28,6 +30,8 @@ NO_VALUE, FULL = 65535, 65534
 """Codes of values: missing, and the upper end of the range. Values beyond the range are set to its ends."""
 TURN = FULL_STEPS = 32767
 """Codes of the number 1 in quaternions, and of the greatest coordinate of a surface."""
+MUSCLE = ("name", "full", "label", "side", "volume", "tendon", "first")
+"""What a page knows of a muscle."""
 MOST_SHORT = 65536
 """Largest number of vertices of a surface with 16-bit numbers."""
 
@@ -44,7 +48,9 @@ def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
 
 def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
     """Return the data of a page: constant and moving parts, with a title and a line of text."""
-    places = zip(data.muscles, data.short_names, data.sides, data.size, data.first[:-1], strict=True)
+    names = [long_name(split_side(name)[0])[0].replace("_", " ") for name in data.muscles]
+    sizes = (each.tolist() for each in (data.bellies.volume, data.bellies.tendon, data.first[:-1]))
+    columns = zip(data.muscles, names, data.short_names, data.sides, *sizes, strict=True)
     still: dict[str, Any] = {
         "title": title,
         "subtitle": subtitle,
@@ -62,10 +68,8 @@ def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
         "hoops": hoops(),
         "shapes": _shapes(data.shapes),
         "events": [vars(event) for event in data.events],
-        "muscles": [
-            {"name": name, "label": short, "side": side, "size": round(float(size), 3), "first": int(first)}
-            for name, short, side, size, first in places
-        ],
+        "muscles": [dict(zip(MUSCLE, muscle, strict=True)) for muscle in columns],
+        "belly": {"thin": THIN, "proximal": PROXIMAL},
         "pathPoints": int(data.first[-1]),
         "weight": data.weight,
     }

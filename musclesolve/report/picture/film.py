@@ -20,8 +20,9 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import PICTURE_SPEED
 from musclesolve.errors import input_error
+from musclesolve.report.picture.bellies import path_lengths
 from musclesolve.report.picture.encoded import shape_colors, verdict_of
-from musclesolve.report.picture.picture_data import Arrows, PictureData, picture_data
+from musclesolve.report.picture.picture_data import Arrows, PictureData, Quantity, picture_data
 from musclesolve.results.dataset.result_quantities import identity
 
 RATES = {"gif": 20.0, "mp4": 30.0}
@@ -35,13 +36,15 @@ SIZE, WIDE = (5.4, 7.2), (8.4, 6.0)
 """Size of a picture [inch], and of one of a simulation, in which bodies lie down."""
 TURN, TILT = np.radians(24.0), np.radians(6.0)
 """Rotation of the side view about the vertical, and elevation of the viewer [rad]."""
-BONE, GRAY, GROUND = "#dbd4c4", "#9aa1aa", "#0072b2"
+BONE, GRAY, GROUND = "#dbd4c4", "#9aa1aa", "#1d232b"
 SHADE = 0.66
 """Shade of a bone without light."""
 LAMP = np.array([-0.30, 0.50, -0.81])
 """Place of the light: right, up and away on the page."""
-PIECE, BEFORE = 0.03, 0.015
+PIECE, BEFORE = 0.02, 0.015
 """Largest length of painted pieces of lines, and shift toward the viewer, because lines run along bones [m]."""
+LANES = {(-1.0, -0.5): 0.72, (-0.5, 0.5): 1.0, (0.5, 1.0): 0.82}
+"""Lanes of a line, from one share of its half width to another, and their lightness."""
 RIM = 36
 """Lines of the outline of a surface."""
 GROUND_SCALE = 0.5
@@ -155,27 +158,21 @@ class _Sheet:
         self.clock = figure.text(0.03, 0.925, "", fontsize=15, va="top", weight="bold", color=INK)
         self.verdicts = figure.text(0.30, 0.925, "", fontsize=7.5, va="top", color=INK, linespacing=1.5)
         if view.data.quantities:
-            _color_bar(figure, view)
+            color_bar(figure, view.data.quantities[0], (0.62, 0.065, 0.34, 0.013))
+            if not view.data.simulated:
+                lost = "gray muscles: no valid solution, or not measured"
+                figure.text(0.03, 0.03, lost, fontsize=6.5, color=GRAY)
         data, kind = view.data, "contact" if view.data.simulated else "ground"
         if (data.ground.names and data.simulated) or (data.quantities and not data.simulated):
-            figure.text(0.03, 0.05, f"blue: {kind} force, 0.5 m for {data.unit}", fontsize=6.5, color=GROUND)
+            figure.text(
+                0.03, 0.05, f"black arrow: {kind} force, 0.5 m for {data.unit}", fontsize=6.5, color=GROUND
+            )
 
     def draw(self, frame: int) -> AnyArray:
         """Pixels (height, width, 3) of a frame."""
-        from matplotlib.collections import TriMesh
-        from matplotlib.tri import Triangulation
-
-        lines, faces = self.view.lines(frame, self.point), self.view.faces(frame)
-        order = np.argsort(-np.concatenate([lines.depth, faces.depth]), kind="stable")  # the farthest first
-        corners = np.concatenate([lines.corners, faces.corners])[order].reshape(-1, 2)
-        colors = np.concatenate([lines.colors, faces.colors])[order]
         for drawn in self.body:
             drawn.remove()
-        numbers = np.arange(len(corners)).reshape(-1, 3)
-        drawing = Triangulation(corners[:, 0], corners[:, 1], numbers)
-        mesh: Any = TriMesh(drawing, zorder=3, clip_on=False)
-        mesh.set_facecolor(np.repeat(colors, 3, axis=0))
-        self.body = [self.axes.add_collection(mesh, autolim=False)]
+        self.body = [self.axes.add_collection(paint(self.view, frame, self.point), autolim=False)]
         self.floor.set_segments(list(self.view.grid(frame)))
         self.clock.set_text(f"{self.view.data.time[frame]:.2f} s")
         text, lost = (_pressing if self.view.data.simulated else _verdicts)(self.view.data, frame)
@@ -203,23 +200,33 @@ def _pressing(data: PictureData, frame: int) -> tuple[str, bool]:
     return "\n".join(f"{data.ground.names[k]}: {size[k]:.0f} N" for k in most), False
 
 
-def _color_bar(figure: Any, view: View) -> None:
-    """The scale of the quantity below the picture, and the gray of muscles without a solution."""
+def paint(view: View, frame: int, point: float) -> Any:
+    """The triangles of a frame, from the farthest to the nearest; point: a point of print [m]."""
+    from matplotlib.collections import TriMesh
+    from matplotlib.tri import Triangulation
+
+    lines, faces = view.lines(frame, point), view.faces(frame)
+    order = np.argsort(-np.concatenate([lines.depth, faces.depth]), kind="stable")
+    corners = np.concatenate([lines.corners, faces.corners])[order].reshape(-1, 2)
+    colors = np.concatenate([lines.colors, faces.colors])[order]
+    numbers = np.arange(len(corners)).reshape(-1, 3)
+    mesh: Any = TriMesh(Triangulation(corners[:, 0], corners[:, 1], numbers), zorder=3, clip_on=False)
+    mesh.set_facecolor(np.repeat(colors, 3, axis=0))
+    return mesh
+
+
+def color_bar(figure: Any, quantity: Quantity, place: tuple[float, float, float, float]) -> None:
+    """The scale of a quantity, at left, bottom, width and height in shares of the figure."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, Normalize
 
-    quantity = view.data.quantities[0]
     scale = Normalize(quantity.about["low"], quantity.high)
-    place = figure.add_axes((0.62, 0.065, 0.34, 0.013))
-    bar = figure.colorbar(
-        ScalarMappable(scale, ListedColormap(quantity.colors)), place, orientation="horizontal"
-    )
+    colors, axes = ListedColormap(quantity.colors), figure.add_axes(place)
+    bar = figure.colorbar(ScalarMappable(scale, colors), axes, orientation="horizontal")
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=6.5, length=2)
     unit = "" if quantity.about["unit"] == "1" else f" [{quantity.about['unit']}]"
-    figure.text(0.62, 0.085, f"{quantity.about['label']}{unit}", fontsize=7.5, va="bottom")
-    if not view.data.simulated:
-        figure.text(0.03, 0.03, "gray muscles: no valid solution, or not measured", fontsize=6.5, color=GRAY)
+    axes.set_title(f"{quantity.about['label']}{unit}", fontsize=7.5, loc="left", pad=3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,10 +295,10 @@ class View:
         data = self.data
         bare = data.position[frame][data.lines]
         parts = [
-            (bare, np.full(len(bare), 3.4), _painted(BONE, len(bare))),
+            (bare, np.full(len(bare), 3.4 * point), _painted(BONE, len(bare))),
             self._muscles(frame),
-            self._arrows(data.ground, frame),
-            self._rims(frame),
+            self._arrows(data.ground, frame, 3.0 * point),
+            self._rims(frame, 0.9 * point),
         ]
         segments, widths, colors = (np.concatenate(column) for column in zip(*parts, strict=True))
         ends = self.flat(segments.reshape(-1, 3), frame).reshape(-1, 2, 3)
@@ -303,14 +310,19 @@ class View:
         step = (ends[of, 1] - ends[of, 0]) / np.repeat(counts, counts)[:, None]
         start = ends[of, 0] + number[:, None] * step
         along = step[:, :2] / np.maximum(np.linalg.norm(step[:, :2], axis=1, keepdims=True), 1e-9)
-        along *= 0.5 * point * widths[of, None]
+        along *= 0.5 * widths[of, None]
         across = along[:, ::-1] * (-1.0, 1.0)
         # slightly longer, so that neighbors join where a line bends
-        low, high = start[:, :2] - 0.5 * along, (start + step)[:, :2] + 0.5 * along
-        strips = np.stack([low - across, low + across, high + across, high - across], axis=1)
-        corners = strips[:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3, 2)
-        depth = (start + 0.5 * step)[:, 2] - BEFORE
-        return Triangles(corners, np.repeat(colors[of], 2, axis=0), np.repeat(depth, 2))
+        low, high = start[:, :2] - 0.2 * along, (start + step)[:, :2] + 0.2 * along
+        # lanes side by side, darker at the rims, as a round belly looks
+        corners, painted = [], []
+        for (left, right), light in LANES.items():
+            lane = [low + left * across, low + right * across, high + right * across, high + left * across]
+            corners.append(np.stack(lane, axis=1)[:, [[0, 1, 2], [0, 2, 3]]])
+            painted.append(np.repeat(light * colors[of], 2, axis=0).reshape(len(of), 2, 3))
+        depth = np.repeat((start + 0.5 * step)[:, 2] - BEFORE, 2 * len(LANES))
+        every, shades = (np.stack(parts, axis=1) for parts in (corners, painted))
+        return Triangles(every.reshape(-1, 3, 2), shades.reshape(-1, 3), depth)
 
     def faces(self, frame: int) -> Triangles:
         """The bones that have a surface, each triangle in one shade (Lambert)."""
@@ -343,7 +355,7 @@ class View:
         ends = np.concatenate([flat, np.full((*flat.shape[:2], 1), self.floor)], axis=2)
         return self.flat(ends.reshape(-1, 3), frame).reshape(-1, 2, 3)[..., :2]
 
-    def _rims(self, frame: int) -> tuple[Array, Array, Array]:
+    def _rims(self, frame: int, width: float) -> tuple[Array, Array, Array]:
         """The outlines of surfaces, as seen from the viewer."""
         shapes = self.data.shapes
         if shapes is None:
@@ -352,26 +364,36 @@ class View:
         rims = shapes.rims(frame, np.cos(angle) * self.axes[0] + np.sin(angle) * self.axes[1])
         ends = np.stack([rims[:, :-1], rims[:, 1:]], axis=2).reshape(-1, 2, 3)
         hues = np.repeat(shape_colors(shapes), RIM)
-        return ends, np.full(len(ends), 0.9), _rgb(hues)
+        return ends, np.full(len(ends), width), _rgb(hues)
 
     def _muscles(self, frame: int) -> tuple[Array, Array, Array]:
-        """Segments between neighboring points of one muscle."""
+        """Pieces between neighboring points of one muscle, as wide as its belly there [m]."""
         data = self.data
         owner = np.repeat(np.arange(len(data.muscles)), np.diff(data.first))
-        (start,) = np.nonzero(owner[1:] == owner[:-1])
         path = data.path[frame]
-        ends = np.stack([path[start], path[start + 1]], axis=1)
-        of = owner[start]
-        if not data.quantities or not len(of):
-            return ends, np.full(len(ends), 1.5), _painted(GRAY, len(ends))
-        share = data.quantities[0].share[frame][of]
-        known = np.isfinite(share)
-        width = np.where(known, 1.0 + 5.0 * (0.3 + 0.7 * data.size[of]) * np.nan_to_num(share), 0.8)
+        step = np.linalg.norm(np.diff(path, axis=0, append=path[-1:]), axis=1)
+        step[data.first[1:] - 1] = 0.0
+        counts = np.ceil(np.nan_to_num(step) / PIECE).astype(int)
+        start = np.repeat(np.arange(len(path)), counts)
+        share = (np.arange(len(start)) - np.repeat(np.cumsum(counts) - counts, counts)) / counts[start]
+        piece = (path[start + 1] - path[start]) if len(start) else np.zeros((0, 3))
+        ends = (
+            path[start, None]
+            + (share[:, None] + np.stack([0.0 * share, 1.0 / counts[start]], axis=1))[..., None]
+            * piece[:, None]
+        )
+        of, length = owner[start], path_lengths(path[None], data.first)[0]
+        before = np.cumsum(step) - step
+        along = before[start] - before[data.first[of]] + (share + 0.5 / counts[start]) * step[start]
+        width = 2.0 * data.bellies.radius(of, along, length[of])
+        if not data.quantities:
+            return ends, width, _painted(GRAY, len(ends))
+        value = data.quantities[0].share[frame][of]
         palette = np.array(data.quantities[0].colors)
-        hue = palette[np.rint(np.nan_to_num(share) * (len(palette) - 1)).astype(int)]
-        return ends, width, _rgb(np.where(known, hue, GRAY))
+        hue = palette[np.rint(np.nan_to_num(value) * (len(palette) - 1)).astype(int)]
+        return ends, width, _rgb(np.where(np.isfinite(value), hue, GRAY))
 
-    def _arrows(self, arrows: Arrows, frame: int) -> tuple[Array, Array, Array]:
+    def _arrows(self, arrows: Arrows, frame: int, width: float) -> tuple[Array, Array, Array]:
         """Shafts, and two strokes for each tip."""
         assert arrows.place is not None
         start = arrows.place[frame]
@@ -386,7 +408,7 @@ class View:
         ends = np.concatenate(
             [np.stack(pair, 1) for pair in ((start, tip), (tip, back + across), (tip, back - across))]
         )
-        return ends, np.full(len(ends), 3.0), _painted(GROUND, len(ends))
+        return ends, np.full(len(ends), width), _painted(GROUND, len(ends))
 
 
 def _painted(color: str, count: int) -> Array:

@@ -1,9 +1,9 @@
 """Places of a patella and its ligament: the patella slides in the groove of the femur, held by the ligament.
 
-The back of the patella is tangent to a curve g(s) in the sagittal plane of the femur (bones.toml, `knee`), and its apex
-a(s) lies at the constant length L of the patellar ligament from the tibial tuberosity p: |a(s) - p| = L. This is the
-mechanism of van Eijden et al. (1986, J Biomech 19:219-229) with a ligament that does not stretch. Nothing is computed
-from it: the sharing has a patella of its own (`pipeline.patella`).
+The cartilage at the back of the patella is tangent to a curve g(s) in the sagittal plane of the femur (bones.toml,
+`knee`), and its apex a(s) lies at the constant length L of the patellar ligament from the tibial tuberosity p:
+|a(s) - p| = L. This is the mechanism of van Eijden et al. (1986, J Biomech 19:219-229) with a ligament that does not
+stretch. Nothing is computed from it: the sharing has a patella of its own (`pipeline.patella`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -100,7 +100,7 @@ def _knee(femur: Placement, tibia: Placement, table: Mapping[str, object]) -> Kn
     normal = np.cross(np.gradient(back, axis=0), across)
     normal *= -1.0 / np.linalg.norm(normal, axis=1, keepdims=True)
     normal *= np.sign(normal[0] @ femur.axes[:, 0])
-    center = back + femur.scale[0] * float(table["half_thickness"]) * normal  # type: ignore[arg-type]
+    center = back + femur.scale[0] * float(table["back"]) * normal  # type: ignore[arg-type]
     (apex_x, apex_z), (tub_x, tub_z) = (np.asarray(table[key], dtype=float) for key in ("apex", "tuberosity"))
     upward = np.cross(normal, across)
     apex = center + femur.scale[0] * apex_x * normal + femur.scale[2] * apex_z * upward

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 from musclesolve.errors import input_error
+from musclesolve.report.picture.bellies import Bellies
 from musclesolve.report.picture.bones import Bones, bones_of, bones_of_model
 from musclesolve.report.picture.shapes import Shapes, shapes_of
 from musclesolve.results.dataset import frame_validity as frames
@@ -26,9 +28,10 @@ KIND = "simulation"
 """The attribute `kind` of a simulation's dataset."""
 SIMULATED = ("time", "muscle", "skeleton_position")
 """Variables that every dataset of a simulation has."""
-"""Number of colors over the range of a quantity."""
 MOST_BYTES = 6_000_000
 """Largest size of positions and values [bytes], 8 MB in base64; a longer result is shown with fewer frames."""
+APART = 1e-3
+"""Distance of two points of a path that show a direction [m]."""
 BYTES = {
     "skeleton_point": 6,
     "path_point": 6,
@@ -104,7 +107,7 @@ class PictureData:
     """The data of a drawn result or simulation: T frames, every `every`-th one of the result.
 
     points (S), position (T, S, 3) [m], lines (L, 2) between them by number, of bones without a surface; muscles (n)
-    with their sides and sizes (n,), 0 to 1; path (T, P, 3) [m] and first (n+1,): the points of each muscle; weight [N];
+    with their sides and bellies; path (T, P, 3) [m] and first (n+1,): the points of each muscle; weight [N];
     heading [rad] from x to the left; missing: sentences on missing parts. subjects: beginning of the names of each
     subject's points and segments. bones: bones with a surface; shapes, events: of a simulation.
     """
@@ -118,7 +121,7 @@ class PictureData:
     lines: Indices
     muscles: tuple[str, ...]
     short_names: tuple[str, ...]
-    size: Array
+    bellies: Bellies
     path: Array
     first: Indices
     legs: tuple[DrawnLeg, ...]
@@ -174,7 +177,7 @@ def picture_data(result: xr.Dataset) -> PictureData:
     every = max(1, int(np.ceil(frame * result.sizes["time"] / MOST_BYTES)))
     result = result.isel(time=slice(None, None, every))
     subjects = tuple(map(str, np.atleast_1d(result.attrs["prefixes"]))) if simulated else ("",)
-    skeleton, notes = _skeleton(result), list[str]()
+    skeleton, notes = skeleton_of(result), list[str]()
     if MODEL in result.attrs and skeleton.segments:
         from musclesolve.report.picture.model_bones import model_surfaces  # loads the reader of models
 
@@ -188,13 +191,9 @@ def picture_data(result: xr.Dataset) -> PictureData:
         stated = {side: result.attrs.get(f"knee_width_{side}_m", np.nan) for side in SIDE_NAMES}
         bones = bones_of(skeleton, subjects, {side: float(width) for side, width in stated.items()})
     kept, path, first = _paths(result)
+    bones = bones.reaching(ends_of(path, first))
     muscles = result.isel(muscle=kept)
     short_names = muscles["short_name"] if "short_name" in muscles.variables else muscles["muscle"]
-    # a muscle is drawn as thick as the root of its maximum isometric force, a share of the greatest
-    size = np.full(muscles.sizes["muscle"], 0.5)
-    if "max_isometric_force" in muscles and size.size:
-        strength = np.nan_to_num(np.asarray(muscles["max_isometric_force"].values, dtype=float))
-        size = np.sqrt(np.clip(strength, 0.0, None) / max(float(strength.max()), 1e-9))
     legs = []
     for side, part in () if simulated else frames.part_names(result).items():
         percent = np.full(result.sizes["time"], np.nan)
@@ -224,7 +223,7 @@ def picture_data(result: xr.Dataset) -> PictureData:
         lines=lines_beside(skeleton, bones),
         muscles=tuple(map(str, muscles["muscle"].values)),
         short_names=tuple(split_side(str(name))[0].replace("_", " ") for name in short_names.values),
-        size=size,
+        bellies=Bellies.of(muscles, path, first),
         path=path,
         first=first,
         legs=tuple(legs),
@@ -290,7 +289,7 @@ def is_simulation(result: xr.Dataset) -> bool:
     return getattr(result, "attrs", {}).get("kind") == KIND
 
 
-def _skeleton(result: xr.Dataset) -> Skeleton:
+def skeleton_of(result: xr.Dataset) -> Skeleton:
     """Points, bones and segments; those that the result does not have are none."""
     count = result.sizes["time"]
     position, place, rotation = (np.zeros((count, 0, *shape)) for shape in ((3,), (3,), (3, 3)))
@@ -328,6 +327,20 @@ def _paths(result: xr.Dataset) -> tuple[list[int], Array, Indices]:
     order = np.concatenate([places[k] for k in kept]) if kept else np.zeros(0, np.intp)
     first = np.concatenate([[0], np.cumsum([places[k].size for k in kept])]).astype(np.intp)
     return kept, position[:, order], first
+
+
+def ends_of(path: Array, first: Indices) -> Array:
+    """Origin and insertion of each muscle, (T, 2 n, 2, 3) [m], each with the next point of the path that lies apart.
+
+    Paths repeat points that they do not use.
+    """
+    ends = []
+    for points in (path[:, start:end] for start, end in pairwise(first)):
+        for way in (points, points[:, ::-1]):
+            apart = np.linalg.norm(way - way[:, :1], axis=2) > APART
+            following = np.take_along_axis(way, apart.argmax(axis=1)[:, None, None], axis=1)[:, 0]
+            ends.append(np.stack([way[:, 0], following], axis=1))
+    return np.stack(ends, axis=1) if ends else np.zeros((len(path), 0, 2, 3))
 
 
 def _quantities(muscles: xr.Dataset) -> tuple[Quantity, ...]:

@@ -16,6 +16,7 @@ from musclesolve.errors import input_error
 from musclesolve.report.picture.film import RATES, film
 from musclesolve.report.picture.moving_picture import picture_page
 from musclesolve.report.picture.picture_data import GEOMETRY, picture_data
+from musclesolve.report.picture.still import still
 from musclesolve.results.dataset.checked import MODEL
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.files.result_netcdf import read_result
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from musclesolve.dynamics.forward.simulate import Simulation
     from musclesolve.muscles.driving.muscle_forces import MuscleForces
 
-PAGES = ("html", "htm")
+PAGES, STILL = ("html", "htm"), "png"
 
 
 def save_picture(
@@ -43,7 +44,7 @@ def save_picture(
     Args:
         shown: a result or the path of its file, or what `simulate`, `simulate_contact` and `ForwardProblem.simulate`
             return.
-        path: a file that ends in .html, .gif or .mp4.
+        path: a file that ends in .html, .gif, .mp4, or .png: four poses, four activations beside EMG, and the verdict.
         speed: share of the true speed, of .gif and .mp4.
         progress: called with what is done, and how much of it.
         muscles: of a simulation: those that drove it (`problem.muscles`), drawn and colored by their activation.
@@ -60,7 +61,7 @@ def save_picture(
     """
     path, report = Path(path), progress or no_progress
     kind = path.suffix.casefold().removeprefix(".")
-    if kind not in (*PAGES, *RATES):
+    if kind not in (*PAGES, *RATES, STILL):
         name = path.with_suffix(".html").name or "walk.html"
         suffix = path.suffix or "a file without suffix"
         raise input_error(
@@ -68,13 +69,16 @@ def save_picture(
             file=path,
             problem=f"a moving picture is not written as {suffix!r}",
             code="unknown_name",
-            expected="a file that ends in .html, .gif or .mp4",
+            expected="a file that ends in .html, .gif, .mp4 or .png",
             remedy=f"for instance {name}",
         )
     check_number(speed, "speed", "a positive share of the true speed", above=0.0)
     loaded = with_geometry(picture_dataset(shown, muscles, title), geometry)
     report("reading", 0.0)
-    content = picture_page(loaded).encode() if kind in PAGES else film(loaded, kind, speed, report)
+    if kind in PAGES:
+        content = picture_page(loaded).encode()
+    else:
+        content = still(loaded) if kind == STILL else film(loaded, kind, speed, report)
     report("writing", 1.0)
     write_files(path.parent, {path.name: content})
     return picture_data(loaded).missing

@@ -113,7 +113,7 @@ def _muscles(
 ) -> VariablesAndAttributes:
     """Paths, activation and force of all muscles; where forces are prescribed there is no activation."""
     names: list[str] = []
-    lines, activation, tension, strength = [], [], [], []
+    lines, activation, tension, strength, fiber = [], [], [], [], []
     for muscles in driving:
         name, motion = _driven(motions, muscles)
         own = [prefixes[name] + muscle for muscle in muscles.names]
@@ -123,6 +123,7 @@ def _muscles(
         activation.append(np.full(course.shape, np.nan) if muscles.prescribed else course)
         tension.append(muscles.tension(motion.time, motion.q, motion.qd))
         strength.append(muscles.parameters.max_isometric_force)
+        fiber.append(muscles.parameters.optimal_fiber_length)
     if not names:
         return {}, {"muscle": np.zeros(0, np.str_)}
     (paths, path_muscles), over = path_labels(lines), ("time", "muscle")
@@ -130,6 +131,7 @@ def _muscles(
         "activation": (over, np.concatenate(activation, axis=1)),
         "muscle_force": (over, np.concatenate(tension, axis=1)),
         "max_isometric_force": (("muscle",), np.concatenate(strength)),
+        "optimal_fiber_length": (("muscle",), np.concatenate(fiber)),
     }
     return paths | values, path_muscles | {"muscle": names}
 

@@ -17,10 +17,11 @@ from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
 from musclesolve.report.picture import moving_picture as library
-from musclesolve.report.picture.film import View, film
+from musclesolve.report.picture.film import LANES, View, film
 from musclesolve.report.picture.moving_picture import library_of, picture_fragment, picture_page, three_js
 from musclesolve.report.picture.picture_data import picture_data
 from musclesolve.report.picture.save_picture import save_picture
+from musclesolve.report.picture.still import curves
 from musclesolve.results.files.result_netcdf import write_result
 
 
@@ -78,11 +79,12 @@ def test_a_line_is_a_strip_of_its_width_from_end_to_end(stride: xr.Dataset) -> N
     view, point = View(picture_data(stride)), 1e-3
     lines = view.lines(3, point)
     segments, widths, _ = view._muscles(3)
+    assert np.linalg.norm(segments[:, 1] - segments[:, 0], axis=1).max() < 0.0201, "no piece is cut again"
     first, second = view.flat(segments[0], 3)
-    strip = lines.corners[: 2 * int(np.ceil(np.linalg.norm(second - first) / 0.03))]
+    strip = lines.corners[: 2 * len(LANES)]
     along = (second - first)[:2] / np.linalg.norm((second - first)[:2])
     offset = (strip - first[:2]) @ np.array([-along[1], along[0]])
-    np.testing.assert_allclose(np.ptp(offset), widths[0] * point)
+    np.testing.assert_allclose(np.ptp(offset), widths[0])
     reach = (strip - first[:2]) @ along
     assert reach.min() <= 0.0 and reach.max() >= np.linalg.norm((second - first)[:2])
 
@@ -111,9 +113,10 @@ def test_a_film_of_a_lost_leg_has_gray_muscles(troubled: xr.Dataset) -> None:
     def count(colors) -> int:
         return int((np.abs(colors - gray) < 1e-6).all(axis=1).sum())
 
-    owner = np.repeat(np.arange(len(view.data.muscles)), np.diff(view.data.first))
-    own = (owner[1:] == owner[:-1]) & np.array([view.data.sides[m] == "r" for m in owner[1:]])
-    assert count(good) == 0 and count(lost) == own.sum()
+    only_right = View(
+        picture_data(troubled.sel(muscle=[name.endswith("_r") for name in troubled["muscle"].values]))
+    )
+    assert count(good) == 0 and count(lost) == len(only_right._muscles(35)[0]) > 100
 
 
 def test_the_command_writes_beside_the_result_unless_a_file_is_named(walk: Path, tmp_path: Path) -> None:
@@ -174,3 +177,44 @@ def test_a_missing_package_is_one_clear_error_and_a_sentence_in_another_page(
     fragment = picture_fragment(stride)
     assert "trimesh" in fragment and "<script" not in fragment
     three_js.cache_clear()
+
+
+def test_a_still_has_one_muscle_of_each_of_four_groups_and_the_verdict(
+    stride: xr.Dataset, tmp_path: Path
+) -> None:
+    save_picture(stride, tmp_path / "walk.png")
+    with Image.open(tmp_path / "walk.png") as image:
+        pixels = np.asarray(image.convert("RGB")).astype(int)
+    assert image.width > 1000
+    usable = np.abs(pixels[: image.height // 8] - [0x00, 0x85, 0x5F]).sum(axis=2) < 30
+    assert usable.any(), "the verdict stands in green at the top"
+    shown = list(curves(stride))
+    assert len({name for name, *_ in shown}) == 4 and all(envelope is None for _, _, envelope, _ in shown)
+    strongest = str(
+        stride["muscle_force"].max("time").sel(muscle=stride["muscle"].str.endswith("_r")).idxmax().values
+    )
+    assert shown[0][0] == "right " + strongest.removesuffix("_r").replace("_", " ")
+
+
+def test_the_curves_of_a_still_are_those_with_emg_where_it_was_measured(stride: xr.Dataset) -> None:
+    """The mean of the muscles of a channel, one channel for each group."""
+    of = ["vastus_lateralis_r", "vastus_medialis_r", "semitendinosus_r, semimembranosus_r"]
+    envelope = np.tile(np.linspace(0.0, 1.0, stride.sizes["time"])[:, None], 3)
+    recorded = stride.assign(
+        emg_delayed=(("time", "channel"), envelope),
+        emg_correlation=("channel", np.array([0.9, 0.8, 0.7])),
+        channel_muscles=("channel", np.array(of)),
+    )
+    shown = list(curves(recorded))
+    assert [(name, r) for name, _, _, r in shown] == [
+        ("right vastus lateralis", 0.9),
+        ("right semitendinosus and semimembranosus", 0.7),
+    ]
+    mean = stride["activation"].sel(muscle=["semitendinosus_r", "semimembranosus_r"]).mean("muscle")
+    np.testing.assert_array_equal(shown[1][1], mean)
+
+
+def test_a_still_without_points_to_draw_is_refused(stride: xr.Dataset, tmp_path: Path) -> None:
+    bare = stride.drop_vars(["skeleton_position", "path_position", "segment_rotation"])
+    with refused("conflict"):
+        save_picture(bare, tmp_path / "walk.png")

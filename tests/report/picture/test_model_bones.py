@@ -11,7 +11,6 @@ import xarray as xr
 from meshes import BOX, ball, save_vtp, triangles
 from opensim_answers import answers, task
 from refusals import refused
-from scipy.spatial import KDTree
 from small_model import TEXT, save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 from typer.testing import CliRunner
@@ -22,11 +21,13 @@ from musclesolve.cli import app as cli
 from musclesolve.opensim import OpenSimModel, body_motion, coordinate_values
 from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.model import TO_GLOBAL
+from musclesolve.report.picture.attachments import nearest_points
 from musclesolve.report.picture.bones import bones_of_model
 from musclesolve.report.picture.film import View
+from musclesolve.report.picture.lofted_bones import joined
 from musclesolve.report.picture.model_bones import MOST_FACES, model_surfaces
 from musclesolve.report.picture.moving_picture import picture_page
-from musclesolve.report.picture.picture_data import picture_data
+from musclesolve.report.picture.picture_data import ends_of, picture_data
 from musclesolve.results.dataset.picture import model_skeleton
 from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.run_trial import share_model
@@ -208,7 +209,8 @@ def test_models_without_files_have_simple_bones_from_joint_to_joint(
             assert -0.12 < along.min() < 0.06 and 0.92 < along.max() < 1.12
     muscles = [name for name, muscle in model.muscles.items() if muscle.name[-2:] in ("_r", "_l")]
     lines = path_lines(model, values, tuple(muscles))
-    first = np.flatnonzero(np.diff(lines.muscle, prepend=-1))
-    ends = np.concatenate([first, np.append(first[1:], len(lines.muscle)) - 1])
-    near, _ = KDTree(np.concatenate(bones.placed(0))).query((lines.position[0] @ TO_GLOBAL.T)[ends])
-    assert np.median(near) < 0.015 and np.quantile(near, 0.9) < 0.045
+    ends = ends_of(lines.position @ TO_GLOBAL.T, np.searchsorted(lines.muscle, np.arange(len(muscles) + 1)))
+    reached = bones.reaching(ends)
+    faces = [surface.faces for surface in reached.surfaces]
+    near = nearest_points(ends[0, :, 0], joined(list(zip(reached.placed(0), faces, strict=True))))[1]
+    assert np.median(near) < 0.001 and near.max() < 0.005

@@ -230,7 +230,7 @@ def test_muscles_that_drive_have_the_activation_of_their_course(tmp_path: Path) 
 def test_a_film_shows_outlines_forces_and_everyone_within_its_width(drawn: xr.Dataset) -> None:
     view = View(picture_data(drawn))
     colors = {tuple(np.round(255 * color[:3]).astype(int)) for color in view.lines(30, 0.001).colors}
-    assert {(0xB9, 0x8A, 0x5E), (0x5D, 0x7F, 0xA6), (0x00, 0x72, 0xB2)} <= colors
+    assert {(0xB9, 0x8A, 0x5E), (0x5D, 0x7F, 0xA6), (0x1D, 0x23, 0x2B)} <= colors
     image = Image.open(io.BytesIO(film(drawn.isel(time=slice(0, 30)), "gif", speed=1.0)))
     assert image.n_frames == 3 and image.size[0] > image.size[1]
 

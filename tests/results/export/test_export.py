@@ -203,7 +203,7 @@ def test_a_parquet_file_has_units_in_its_metadata(data: xr.Dataset, tmp_path: Pa
 
 def test_parquet_without_its_package_says_what_to_install(data, tmp_path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with refused("missing_package", "musclesolve[parquet]"):
+    with refused("missing_package", ".[parquet]"):
         ms.export(data, tmp_path / "walk.parquet")
     assert list(tmp_path.iterdir()) == []
 

@@ -67,9 +67,7 @@ def test_the_refusal_of_cyipopt_says_how_to_install_it(make_leg, monkeypatch):
     record = registry.REGISTRY["cyipopt"]
     absent = registry.SolverRecord(**(vars(record) | {"packages": ("no_such_package",)}))
     monkeypatch.setitem(registry.REGISTRY, "cyipopt", absent)
-    with refused(
-        "missing_package", "pip install 'musclesolve[cyipopt]'", error=registry.SolverNotInstalledError
-    ):
+    with refused("missing_package", "pip install '.[cyipopt]'", error=registry.SolverNotInstalledError):
         solve(make_leg(1), "stress_cubed", "cyipopt")
 
 

@@ -124,7 +124,7 @@ def test_an_array_without_derivatives_has_no_gradient():
 @pytest.mark.parametrize("library", ["torch", "jax"])
 def test_a_library_that_is_not_installed_is_named_with_its_extra(library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
-    with refused("missing_package", f"musclesolve[{library}]"):
+    with refused("missing_package", f".[{library}]"):
         getattr(ms.sharing, f"{library}_layer")()
 
 

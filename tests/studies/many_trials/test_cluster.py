@@ -72,5 +72,5 @@ def test_no_scheduler_is_refused(tmp_path, monkeypatch, address):
 
 def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with refused("missing_package", "musclesolve[cluster]"):
+    with refused("missing_package", ".[cluster]"):
         ms.run_many(write_stride(tmp_path), tmp_path / "out", scheduler="tcp://host:8786")

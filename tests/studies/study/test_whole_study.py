@@ -453,7 +453,7 @@ def test_what_prevents_tests_or_means_is_said(whole, monkeypatch):
         patch.setitem(sys.modules, "spm1d", None)
         found = analyze_study(computed)
     assert found.comparisons is None and found.groups is not None
-    assert "spm1d" in found.not_compared and 'pip install "musclesolve[study]"' in found.not_compared
+    assert "spm1d" in found.not_compared and 'pip install ".[study]"' in found.not_compared
     units = {**computed.study.units, "moment": "N m/(kg m)"}
     collected = write_study_data(replace(computed, study=replace(computed.study, units=units)))
     assert collected.path is None

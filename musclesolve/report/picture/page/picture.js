@@ -193,7 +193,8 @@ class Picture {
     const { quantity } = this.options, muscle = this.data.muscles[nearest];
     const value = quantity ? this.data.value(quantity, this.frame, nearest) : NaN;
     const unitText = !quantity || quantity.unit === "1" ? "" : ` ${quantity.unit}`;
-    tip.textContent = `${muscle.label}${muscle.side === "other" ? "" : ` ${muscle.side}`}: ${value === value ? value.toPrecision(3) + unitText : "no value"}`;
+    const side = { r: "right ", l: "left " }[muscle.side] || "", digits = quantity && quantity.high >= 100 ? 0 : 2;
+    tip.textContent = `${side}${muscle.full}: ${value === value ? value.toFixed(digits) + unitText : "no value"}`;
     tip.style.transform = `translate(${Math.min(at[0] + 12, this.width - 190)}px, ${Math.max(at[1] - 30, 4)}px)`;
   }
 

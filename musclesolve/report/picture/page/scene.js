@@ -1,7 +1,7 @@
 // The subject in space: bones, muscles, arrows, floor.
 
 const BONE = [0.86, 0.83, 0.77], GRAY = [0.60, 0.63, 0.67];
-const BACKGROUND = 0xf5f6f8, SHADOW = 0xe2e5ea, GRID = 0xd3d8df, GROUND = 0x0072b2, CONTACT = 0x00855f;
+const BACKGROUND = 0xf5f6f8, SHADOW = 0xe2e5ea, GRID = 0xd3d8df, GROUND = 0x1d232b, CONTACT = 0x00855f;
 const GROUND_SCALE = 0.5, CONTACT_SCALE = 0.1, ONE_KN = 1000;  // [m] for one body weight, or one kilonewton
 const FOV = 28;
 const CORNERS = 20;  // of a hoop of the ribs
@@ -217,13 +217,19 @@ class Scene {
     const data = this.data;
     data.muscles.forEach((muscle, m) => {
       if (!muscles || !shown(muscle.side, legs)) { this.muscles.hide(m); return; }
-      const share = quantity ? data.share(quantity, frame, m) : NaN, known = share === share;
-      const swell = !known ? 0.25 : quantity.key === "fiber_length" ? 0.6 : 0.28 + 0.72 * share;
-      const belly = 0.003 + 0.019 * (0.25 + 0.75 * muscle.size) * swell;
-      const line = [];
-      for (let k = 0; k < muscle.count; k++) line.push(data.pathPoint(frame, muscle.first + k, []));
-      this.muscles.lay(m, line, (at) => 0.0022 + (belly - 0.0022) * Math.sin(Math.PI * at) ** 1.3,
-        known ? quantity.rgb[Math.round(share * (quantity.rgb.length - 1))] : GRAY);
+      const share = quantity ? data.share(quantity, frame, m) : NaN, known = share === share, line = [];
+      let length = 0;
+      for (let k = 0; k < muscle.count; k++) {
+        line.push(data.pathPoint(frame, muscle.first + k, []));
+        if (k) length += distance(line[k - 1], line[k]);
+      }
+      // a belly of constant volume in a tendon of constant length (bellies.py)
+      const belly = Math.max(1 - muscle.tendon / length, 0.2), begin = data.belly.proximal * (1 - belly);
+      const thin = data.belly.thin ** 2, swell = 2 * muscle.volume / (Math.PI * belly * length);
+      this.muscles.lay(m, line, (at) => {
+        const inside = Math.min(1, Math.max(0, (at - begin) / belly));
+        return at === 0 || at === 1 ? 0.4 * data.belly.thin : Math.sqrt(thin + swell * Math.sin(Math.PI * inside) ** 2);
+      }, known ? quantity.rgb[Math.round(share * (quantity.rgb.length - 1))] : GRAY, [begin, begin + belly]);
     });
     this.muscles.done();
   }

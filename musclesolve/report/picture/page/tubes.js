@@ -1,6 +1,6 @@
 // Round tubes along lines: all of one kind are one mesh, whose corners are moved from frame to frame.
 
-const SIDES = 7, BETWEEN = 9;
+const SIDES = 9, BETWEEN = 11;
 
 class Tubes {
   // counts: the number of points of each line.
@@ -35,9 +35,10 @@ class Tubes {
     }
   }
 
-  // Lay line `number` through points [[x, y, z], ...]; radius(share of the length) [m]; color [r, g, b].
-  lay(number, points, radius, color) {
-    const along = places(points, this.rings[number]);
+  // Lay line `number` through points [[x, y, z], ...]; radius(share of the length) [m]; color [r, g, b]; span: the part
+  // of the length, from one share to another, with rings between the points.
+  lay(number, points, radius, color, span = [0, 1]) {
+    const along = places(points, this.rings[number], span);
     if (!along) { this.hide(number); return; }
     let across = null;
     along.forEach((ring, r) => {
@@ -65,14 +66,14 @@ class Tubes {
   }
 }
 
-// So many rings along a line: at its points and, between them, at equal shares of its length; null without a length.
-function places(points, count) {
+// So many rings along a line: at its points and at equal steps of a span of its length; null without a length.
+function places(points, count, [from, to]) {
   const length = [0];
   for (let k = 1; k < points.length; k++) length.push(length[k - 1] + distance(points[k - 1], points[k]));
   const total = length[length.length - 1];
   if (!(total > 1e-6)) return null;
   const shares = length.map((each) => each / total);
-  for (let k = 1; shares.length < count; k++) shares.push(k / (BETWEEN + 1));
+  for (let k = 1; shares.length < count; k++) shares.push(from + (to - from) * k / (BETWEEN + 1));
   shares.sort((a, b) => a - b);
   let segment = 0;
   return shares.map((share) => {
