@@ -773,7 +773,7 @@ class PlateSettings(Settings):
     )
     free_moment: str = setting(
         "text",
-        'free moment under the feet: "measured", or "zero" where a plate measures it wrong',
+        'free moment under the feet: "measured", where the channel of a plate is not found wrong; or "zero"',
         default="measured",
         choices=("measured", "zero"),
     )

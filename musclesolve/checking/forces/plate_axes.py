@@ -505,6 +505,14 @@ def displaced_plates(case: Case) -> Iterator[Finding]:
 
 
 @check_at(Stage.SUPPORT)
+def moment_channels(case: Case) -> Iterator[Finding]:
+    """Report plates whose free moment was set to zero, because the channel of their vertical moment is wrong."""
+    faults = {plate.moment_fault: plate for plate in case.trial.forces if plate.moment_fault}
+    for fault, plate in faults.items():
+        yield finding("moment_channel", "warning", {"fault": fault}, on_plate(plate))
+
+
+@check_at(Stage.SUPPORT)
 def pressure_outside_sole(case: Case) -> Iterator[Finding]:
     """Find times at which the center of pressure leaves the sole."""
     first, last = case.trial.time_range
