@@ -115,7 +115,7 @@ def ground_levels(
                 for path, v in zip(of_foot, speeds[side], strict=True)
             ]
             heights = np.min(of_foot[:, :, 2] - np.array(above)[:, None], axis=0)
-            swinging = [(speeds[other] > FAST).any(axis=0) for other in points if other != side]
+            swinging = [np.any(speeds[other] > FAST, axis=0) for other in points if other != side]
             for run in _runs(long_enough(slow & ~on_known, shortest)):
                 height = float(np.median(heights[run]))
                 near = min(known, key=lambda other: abs(other - height), default=np.inf)
