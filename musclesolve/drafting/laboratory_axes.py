@@ -280,6 +280,16 @@ def _foot_found(
     )
     vertical = np.abs(force[:, 2])
     loaded = vertical > max(LOADED_FROM_N, LOADED * vertical.max(initial=0.0))
+    if loaded.any() and not np.ptp(point[loaded], axis=0).any() and not moment[loaded].any():
+        at = ", ".join(
+            f"{number:g}"
+            for number in table.values[0, [table.names.index(n) for n in plate.columns["point"]]]
+        )
+        todo = (
+            f"export the center of pressure of this plate again, or its moments: under load its point of force rests "
+            f"at {at} and its moments are zero, so nothing shows where the force acts"
+        )
+        return PlateFoot(plate, named, "" if named is None else "by the names of its columns", todo)
     units: tuple[Line, ...] = ()
     spread = point_spread(point[:, :2], loaded)
     if (factor := point_factor(spread)) is not None:

@@ -61,7 +61,7 @@ def corrected_plates(
             fault = "" if table.free_moment == "zero" else plate.moment_fault
             plate, moment = replace(plate, moment_fault=fault), moment * [1.0, 1.0, 0.0]
         corrected.append(later(replace(plate, force=force, point=point, moment=moment), table.offset_s))
-    unmeasured = ("The free moment of all plates is set to zero.",)
+    unmeasured: tuple[str, ...] = ("The free moment of all plates is set to zero.",)
     if table.free_moment != "zero":
         unmeasured = unmeasured_free_moments(forces)
     return tuple(corrected), (*unmeasured, *_sentences(table.offset_s, shift, gain, zero))
