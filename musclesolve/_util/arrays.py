@@ -64,6 +64,14 @@ def at_times(time: Array, columns: Array, new: Array) -> Array:
     return np.stack([np.interp(new, time, column) for column in columns.T], axis=-1)
 
 
+def nearest_known(values: Array) -> Array:
+    """Return values (T,) with the nearest finite value in place of NaN; zeros without any."""
+    known = np.flatnonzero(np.isfinite(values))
+    if not known.size:
+        return np.zeros(values.size)
+    return values[known[np.rint(np.interp(np.arange(values.size), known, np.arange(known.size))).astype(int)]]
+
+
 def within(time: Array, first: float, last: float) -> Mask:
     """Mask (T,) of the times (T,) [s] from first to last, with a tolerance of a microsecond."""
     return np.asarray((time >= first - SAME_TIME) & (time <= last + SAME_TIME))

@@ -40,7 +40,6 @@ PLATE_CODES = {
     "sign": "force_sign",
     "size": "force_units",
     "sideways": "plate_axes",
-    "moment_channel": "moment_channel",
     "jumps": "force_leap",
     "moments": "moment_units",
     "nearness": "plates_swapped",

@@ -14,7 +14,7 @@ from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.gaps.rigid_registration import register
-from musclesolve.recording.plates.foot_contacts import FAST, HIGH, LOW, SLOW, ground_velocity
+from musclesolve.recording.plates.foot_contacts import ground_contacts, ground_velocity
 
 SMOOTH_HZ = 8.0
 """Cut-off frequency of the checks [Hz], which need no exact derivatives."""
@@ -210,31 +210,24 @@ class Foot:
 
 
 @once
-def foot(trial: Trial, side: Side) -> Foot | None:
-    """Return one foot, None where heel or toe is not seen."""
-    heel, toe = smooth(trial, f"heel_{side}"), smooth(trial, f"toe_{side}")
-    if heel is None or toe is None:
-        return None
-    ground = np.zeros(heel.shape[0], bool)
-    air = ~ground
-    time, pelvis = trial.markers.time, between(trial, "asis_r", "asis_l")
-    belt = (
-        np.zeros(3)
-        if pelvis is None
-        else ground_velocity(time, pelvis, heel, np.gradient(heel, time, axis=0))
-    )
-    for point in (heel, toe):
-        speed = np.linalg.norm(np.gradient(point, time, axis=0) - belt, axis=1)
-        slow = speed < SLOW
-        floor = float(np.quantile(point[slow, 2] if slow.sum() > 5 else point[:, 2], 0.25))
-        ground |= (point[:, 2] < floor + LOW) & slow
-        air &= (point[:, 2] > floor + HIGH) | (speed > FAST)
-    known = clearly_seen(trial, [f"heel_{side}", f"toe_{side}"])
-    ground, air = ground & known, air & known
-    # A few frames at the turning point of a swing are no contact.
-    return Foot(heel, toe, long_enough(ground, max(2, round(0.05 * trial.markers.rate))), air & ~ground)
-
-
 def seen_feet(trial: Trial) -> dict[Side, Foot]:
-    """Return the feet that are seen."""
-    return {side: seen for side in SIDES if (seen := foot(trial, side)) is not None}
+    """Return the feet of which heel and toe are seen."""
+    time, pelvis = trial.markers.time, between(trial, "asis_r", "asis_l")
+    points: dict[Side, Array] = {}
+    speeds: dict[Side, Array] = {}
+    for side in SIDES:
+        heel, toe = smooth(trial, f"heel_{side}"), smooth(trial, f"toe_{side}")
+        if heel is not None and toe is not None:
+            points[side] = np.stack([heel, toe])
+            moving = np.gradient(points[side], time, axis=1)
+            belt = np.zeros(3) if pelvis is None else ground_velocity(time, pelvis, heel, moving[0])
+            speeds[side] = np.linalg.norm(moving - belt, axis=2)
+    feet = {}
+    for side, (ground, air) in ground_contacts(trial, points, speeds).items():
+        known = clearly_seen(trial, [f"heel_{side}", f"toe_{side}"])
+        ground, air = ground & known, air & known
+        # A few frames at the turning point of a swing are no contact.
+        contact = long_enough(ground, max(2, round(0.05 * trial.markers.rate)))
+        heel, toe = points[side]
+        feet[side] = Foot(heel, toe, contact, air & ~ground)
+    return feet

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import muscle_db
-from musclesolve._util.message_text import few
+from musclesolve._util.message_text import count_of, few
 from musclesolve.checking.case import Case
 from musclesolve.checking.loading import load
 from musclesolve.constants import (
@@ -54,7 +54,7 @@ from musclesolve.recording.c3d.c3d_file import is_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.text.opensim_text import read_mot
-from musclesolve.recording.text.text_file import file_path, name_from, read_lines
+from musclesolve.recording.text.text_file import file_path, name_from, read_lines, stem_of, suffix_of
 from musclesolve.recording.trial.functional_trials import file_key
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.settings.json_schema import FOLDER, schema_line, schema_name, schema_text
@@ -129,8 +129,9 @@ def draft_folder(
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
     recordings = [files.motion.path for files in roles.motions]
-    stems = [path.stem for path in recordings]
-    names = [f"{p.stem}_{p.suffix[1:]}" if stems.count(p.stem) > 1 else p.stem for p in recordings]
+    stems = [stem_of(path) for path in recordings]
+    kinds = [suffix_of(path)[1:] for path in recordings]
+    names = [f"{s}_{kind}" if stems.count(s) > 1 else s for s, kind in zip(stems, kinds, strict=True)]
     names += [trial.levels[-1] for trial in modeled]
     several = [target.with_name(f"{target.stem}_{name}.toml") for name in names]
     paths = several if len(several) > 1 else [target]
@@ -375,7 +376,9 @@ def _files_table(
         todo = files.unclear.get("forces", todo)
         lines.append(Line("forces", PREDICTED, "from the motion, without force plates", todo))
     elif files.plates.path != motion.path:
-        lines.append(Line("forces", name_from(files.plates.path, trial), f"{files.plates.plates} plates"))
+        lines.append(
+            Line("forces", name_from(files.plates.path, trial), count_of(files.plates.plates, "plate"))
+        )
     by_motion = functional_paths(choice, roles)
     bends = "the joint bends and straightens"
     lines += [Line(key, name_from(path, trial), bends) for key, path in by_motion.items()]
@@ -399,8 +402,8 @@ def _files_table(
 def _force_tables(files: MotionFiles, feet: list[PlateFoot]) -> list[DraftTable]:
     if files.plates is not None:
         about = (
-            f"The {files.plates.plates} plates of {files.plates.path.name} are divided among the feet by their "
-            "contacts; no [[force]] is needed."
+            f"Each contact with a plate of {files.plates.path.name} goes to the foot that is nearest to it; no "
+            "[[force]] is needed."
         )
         return [DraftTable("force", about=(about,))]
     if files.forces is None:
@@ -450,7 +453,10 @@ def _recognized(
         clusters = ", ".join(dict.fromkeys(carried.values()))
         yield "carried", f"{len(carried)} markers of the standing trial by {clusters}"
     if files.plates is not None:
-        yield "forces", f"{files.plates.plates} plates in {files.plates.path.name}, divided by their contacts"
+        yield (
+            "forces",
+            f"{count_of(files.plates.plates, 'plate')} in {files.plates.path.name}, divided by the contacts",
+        )
     for foot in feet:
         if files.forces is not None and not foot.idle:
             side = f"{SIDE_NAMES[foot.side]} foot" if foot.side is not None else "foot not known"

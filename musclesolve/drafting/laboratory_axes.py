@@ -4,7 +4,7 @@ The foot of each plate of a text file follows from external loads, contacts, or 
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from musclesolve._util.sides import SIDES
 from musclesolve.checking.files.unit_scale import (
     LARGEST_MOMENT,
     LOADED,
-    POINTS,
     point_factor,
     point_spread,
 )
@@ -30,7 +29,7 @@ from musclesolve.recording.file_axes import axis_vector
 from musclesolve.recording.markers.mapping_tables import Weights
 from musclesolve.recording.plates.foot_forces import ROLES
 from musclesolve.recording.plates.plate_assignment import Feet, contacts, feet_of, to_center_of_pressure
-from musclesolve.settings.trial import FILE_AXES
+from musclesolve.settings.trial import FILE_AXES, METERS
 
 ALONG = 0.8
 """Least cosine between a direction and the axis along which it lies."""
@@ -215,6 +214,7 @@ class PlateFoot:
     source: str = ""
     todo: str = ""
     idle: bool = False
+    units: tuple[Line, ...] = ()
 
     @property
     def table(self) -> DraftTable:
@@ -231,7 +231,7 @@ class PlateFoot:
             names = self.plate.columns.get(role)
             if names is not None:
                 lines.append(Line(role, common_beginning(names) or list(names)))
-        return DraftTable("force", tuple(lines), todo=todo, listed=True, open=lacks)
+        return DraftTable("force", (*lines, *self.units), todo=todo, listed=True, open=lacks)
 
 
 def stated_feet(file: ForceFile, loads: LoadsFile) -> list[PlateFoot]:
@@ -280,19 +280,27 @@ def _foot_found(
     )
     vertical = np.abs(force[:, 2])
     loaded = vertical > max(LOADED_FROM_N, LOADED * vertical.max(initial=0.0))
-    spread, unit = point_spread(point[:, :2], loaded), ""
+    if loaded.any() and not np.ptp(point[loaded], axis=0).any() and not moment[loaded].any():
+        at = ", ".join(
+            f"{number:g}"
+            for number in table.values[0, [table.names.index(n) for n in plate.columns["point"]]]
+        )
+        todo = (
+            f"export the center of pressure of this plate again, or its moments: under load its point of force rests "
+            f"at {at} and its moments are zero, so nothing shows where the force acts"
+        )
+        return PlateFoot(plate, named, "" if named is None else "by the names of its columns", todo)
+    units: tuple[Line, ...] = ()
+    spread = point_spread(point[:, :2], loaded)
     if (factor := point_factor(spread)) is not None:
         point *= factor
-        unit = (
-            f"export the points of force in meters (multiply them by {factor:g}): they move by {spread:.3g} under one "
-            f"foot, so they are in {POINTS[factor]}"
-        )
-        moments = plate.columns.get("moment", ())
-        if any(
-            np.quantile(np.abs(np.nan_to_num(table[name][loaded])), 0.9) > LARGEST_MOMENT for name in moments
-        ):
-            unit += "; the moments are in newton millimeters, and belong in newton meters"
-            moment = 0.001 * moment
+        why = f"the points of force move by {spread:.3g} under one foot"
+        (unit,) = (name for name, length in METERS.items() if length == factor)
+        units = (Line("point_unit", unit, why),)
+        most = np.quantile(np.abs(moment[loaded]), 0.9) if loaded.any() else 0.0
+        if most > LARGEST_MOMENT:
+            moment *= factor
+            units += (Line("moment_unit", f"N {unit}", f"the moment about the point reaches {most:.3g}"),)
     point, moment = to_center_of_pressure(force, point, moment)
     recording = PlateRecording(_NOWHERE, table.time, force, point, moment, table.path)
     steps = [step for step in contacts(recording, choice.walk, feet, LOADED_FROM_N) if step.significant]
@@ -302,20 +310,21 @@ def _foot_found(
     if len(sides) == 1:
         (side,) = sides
         spans = ", ".join(f"{step.start:.2f} to {step.end:.2f} s" for step in steps if step.side == side)
-        todo = unit
+        todo = ""
         if named is not None and named != side:
             todo = (
                 f"check the foot: it is nearest to the {SIDE_NAMES[side]} one; its columns name the "
                 f"{SIDE_NAMES[named]} foot"
             )
-        return PlateFoot(plate, side, f"by its contacts, {spans}", todo)
+        return PlateFoot(plate, side, f"by its contacts, {spans}", todo, units=units)
     if len(sides) == 2:
         todo = (
             "both feet step on this plate, and columns cannot be divided: name the C3D file of the recording under "
             "forces, or export one plate for each foot"
         )
-        return PlateFoot(plate, named, "" if named is None else "by the names of its columns", todo)
-    return _by_name(plate, steps[0].reason)
+        source = "" if named is None else "by the names of its columns"
+        return PlateFoot(plate, named, source, todo, units=units)
+    return replace(_by_name(plate, steps[0].reason), units=units)
 
 
 def _by_name(plate: PlateNames, why: str) -> PlateFoot:

@@ -180,7 +180,13 @@ def _mass(
         return Line("mass_kg", round(stated.number, 2), f"{stated.source}; with shoes", todo)
     todo = "enter the body mass with shoes [kg]: no file states it, and"
     if not ways:
-        return Line("mass_kg", None, "", f"{todo} no plate shows it", open=True)
+        plates = files.motion.plates or files.forces is not None or files.plates is not None
+        why = (
+            "no stride and no rest of the body is known to be on the plates alone"
+            if plates
+            else "no plate shows it"
+        )
+        return Line("mass_kg", None, "", f"{todo} {why}", open=True)
     agreeing = (way for way, other in combinations(ways, 2) if abs(way.number / other.number - 1.0) < AGREE)
     carried = next(agreeing, ways[0] if len(ways) == 1 else None)
     if carried is None:

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from scipy.interpolate import CubicSpline
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, nearest_known
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number
 from musclesolve._util.progress import Progress, no_progress
@@ -207,14 +207,12 @@ def result_of(replayed: Replay) -> xr.Dataset:
     model, first = live.model, body.mechanics
     motion = motion_from(model, time, coordinates, rates, second)
     pushed = np.nan_to_num(wrench)
-    on_plates = {ground.side for ground in first.reactions}
     reactions = list[GroundReaction]()
-    for k, (side, height) in enumerate(zip(SIDES, live.ground_heights, strict=True)):
-        if side in on_plates:
-            force, moment = pushed[:, k, :3], pushed[:, k, 3:]
-            reactions.append(
-                GroundReaction(side, force, moment, center_of_pressure(force, moment, float(height)))
-            )
+    for ground in first.reactions:
+        k, heights = SIDES.index(ground.side), nearest_known(ground.center_of_pressure[:, 2])
+        force, moment = pushed[:, k, :3], pushed[:, k, 3:]
+        at = center_of_pressure(force, moment, np.interp(time, first.motion.time, heights))
+        reactions.append(GroundReaction(ground.side, force, moment, at))
     joints = coordinates[:, : model.tree.joint_count]
     rest = Rest(joints, np.zeros_like(joints))
     shift = replayed.stacked("shift", frames)

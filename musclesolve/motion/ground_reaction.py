@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, vector_product
+from musclesolve._util.arrays import Array, Mask, nearest_known, vector_product
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.recording.data import SIDES, PlateForce, Side
@@ -41,13 +41,26 @@ def ground_reactions(forces: Sequence[PlateForce], time: Array, chosen: FilterCh
         plates = [plate for plate in forces if plate.side == side]
         if plates:
             wrench = sum(sampled_wrench(p, wrench_at_origin(p, unloaded_below), chosen, time) for p in plates)
-            # The height at which the plates give their points of force while loaded [m].
-            least = max(unloaded_below, 1.0)
-            heights = np.concatenate([p.point[np.abs(p.force[:, 2]) >= least, 2] for p in plates])
-            height = float(np.median(heights)) if heights.size else 0.0
             force, moment = np.split(np.asarray(wrench), 2, axis=1)
+            height = _ground_height(plates, time, max(unloaded_below, 1.0))
             reactions.append(GroundReaction(side, force, moment, center_of_pressure(force, moment, height)))
     return reactions
+
+
+def _ground_height(plates: Sequence[PlateForce], time: Array, least: float) -> Array:
+    """Return the height (T,) [m] at which plates give their points of force: of the one that carries most at a time.
+
+    It counts from `least` [N]. Between contacts it is the height of the contact nearer in time, zero without any.
+    """
+    carried, heights = np.zeros(time.size), np.full(time.size, np.nan)
+    for plate in plates:
+        load = np.interp(time, plate.time, np.abs(plate.force[:, 2]), 0.0, 0.0)
+        loaded = np.abs(plate.force[:, 2]) >= least
+        more = (load >= least) & (load > carried)
+        if loaded.any():
+            heights[more] = np.interp(time[more], plate.time[loaded], plate.point[loaded, 2])
+        carried = np.maximum(carried, load)
+    return nearest_known(heights)
 
 
 def wrench_at_origin(plate: PlateForce, unloaded_below: float) -> Array:

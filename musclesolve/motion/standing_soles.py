@@ -56,8 +56,9 @@ def sole_warnings(
     tilt, distance = float(np.degrees(np.arctan(abs(slope)))), float(np.ptp(along))
     if tilt > TILTED and distance > WAY and np.linalg.norm(ground) < BELT:
         what = (
-            f"the floor is tilted by {tilt:.1f} degrees along the path: standing soles rise by "
-            f"{1e3 * abs(slope) * distance:.0f} mm over {distance:.1f} m (expected at most {TILTED:g} degrees)"
+            f"standing soles do not stand on one level floor: along the path they rise by "
+            f"{1e3 * abs(slope) * distance:.0f} mm over {distance:.1f} m, {tilt:.1f} degrees "
+            f"(expected at most {TILTED:g})"
         )
         rises = float(np.degrees(np.arctan(slope)))
         remedy = (
@@ -65,5 +66,6 @@ def sole_warnings(
             if stated_deg is None
             else f"write tilt_deg = {rises + stated_deg:.1f} in [laboratory]: the axes of the files are turned by it"
         )
+        remedy += "; on stairs or a ramp measure the ground reactions, which are predicted for a level floor"
         warnings.append(MotionWarning("floor_tilted", what, remedy, False, ()))
     return warnings

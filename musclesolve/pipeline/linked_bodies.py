@@ -60,7 +60,8 @@ def linked_body(body: Body, analysis: Analysis) -> Linked:
 
 @linked_body.register
 def _(body: RecordedBody, analysis: Analysis) -> Linked:
-    model, motion, wrenches = body.mechanics.model, body.mechanics.motion, body.mechanics.wrenches
+    model, motion, reactions = body.mechanics.model, body.mechanics.motion, body.mechanics.reactions
+    wrenches, heights = body.mechanics.wrenches, [each.center_of_pressure[:, 2] for each in reactions]
     bodies = LinkedBodies.from_motion(model, motion)
     forces: dict[str, Array] = {}
     joints: dict[str, LoadedJoint] = {}
@@ -79,7 +80,10 @@ def _(body: RecordedBody, analysis: Analysis) -> Linked:
     return Linked(
         bodies,
         tuple(model.topology.dof_names),
-        tuple(Footing.from_wrench(model, motion, wrench) for wrench in wrenches),
+        tuple(
+            Footing.from_wrench(model, motion, wrench, height)
+            for wrench, height in zip(wrenches, heights, strict=True)
+        ),
         tuple(wrench.body for wrench in wrenches),
         tuple(joints.values()),
         tuple(joints),

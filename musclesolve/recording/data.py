@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve._util.message_text import as_text
+from musclesolve._util.message_text import as_text, count_of
 from musclesolve._util.sides import SIDE_NAMES as SIDE_NAMES
 from musclesolve._util.sides import SIDES as SIDES
 from musclesolve._util.sides import Side as Side
@@ -663,7 +663,7 @@ class Trial(AnyTrial, Recording):
         start, end = self.time_range
         return (
             f"<Trial {str(self.path)!r}: {self.subject.name}, {len(self.markers.names)} markers, "
-            f"{len(self.forces)} plates, {start:g} to {end:g} s>"
+            f"{count_of(len(self.forces), 'plate')}, {start:g} to {end:g} s>"
         )
 
     @property

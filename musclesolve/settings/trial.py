@@ -773,7 +773,7 @@ class PlateSettings(Settings):
     )
     free_moment: str = setting(
         "text",
-        'free moment under the feet: "measured", or "zero" where a plate measures it wrong',
+        'free moment under the feet: "measured", where the channel of a plate is not found wrong; or "zero"',
         default="measured",
         choices=("measured", "zero"),
     )
@@ -807,6 +807,10 @@ AUTO: Final = "auto"
 """In the place of the foot on a plate: the contacts determine it."""
 
 
+METERS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254}
+"""Unit of length -> its length [m], of columns of [[force]]."""
+
+
 class ForceSettings(Settings):
     """[[force]]: the foot on a plate, and the columns of its force."""
 
@@ -835,6 +839,16 @@ class ForceSettings(Settings):
     )
     moment: str | tuple[str, ...] | None = setting(
         "columns", "moment about that point [N m], the free moment", only_with="columns"
+    )
+    point_unit: str = setting(
+        "text", "unit of the columns of the point", default="m", choices=tuple(METERS), only_with="columns"
+    )
+    moment_unit: str = setting(
+        "text",
+        "unit of the columns of the moment",
+        default="N m",
+        choices=tuple(f"N {length}" for length in METERS),
+        only_with="columns",
     )
 
 

@@ -29,7 +29,14 @@ from musclesolve.dynamics.model.segment_inertia import segment_rows
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Trial
-from musclesolve.recording.plates.foot_contacts import EDGE, touch, unmeasured_contacts, vertical_force
+from musclesolve.recording.plates.foot_contacts import (
+    EDGE,
+    HIGH,
+    SLOW,
+    touch,
+    unmeasured_contacts,
+    vertical_force,
+)
 from musclesolve.recording.trial.analyzed_range import finds_range
 from musclesolve.results.finding import Finding, Where, finding
 
@@ -354,9 +361,19 @@ def contacts_and_forces(case: Case) -> Iterator[Finding]:
         loaded = eroded(foot.air, edge) & known & (vertical > least)
         loaded = long_enough(loaded, round(SHORTEST_FORCE * rate))
         if loaded.any():
-            values = {"most": vertical[loaded].max(), "side": name, "limit": least}
-            where = Where(path, plate=name, times=time_spans(loaded, time))
-            yield finding("force_without_contact", "error", values, where)
+            most, where = vertical[loaded].max(), Where(path, plate=name, times=time_spans(loaded, time))
+            # A foot that stands still under its load is above or below the ground that its plate states.
+            parts = np.stack([foot.heel, foot.toe])
+            speed = np.linalg.norm(np.gradient(parts, time, axis=1), axis=2).min(axis=0)
+            still, low = loaded & (speed < SLOW), parts[..., 2].min(axis=0)
+            stands = foot.ground.any() and 2 * still.sum() > loaded.sum()
+            if stands and abs(off := float(np.median(low[still]) - np.median(low[foot.ground]))) > HIGH:
+                higher = "higher" if off > 0.0 else "lower"
+                values = {"most": most, "side": name, "size": abs(off), "higher": higher}
+                yield finding("force_without_contact.height", "error", values, where)
+            else:
+                values = {"most": most, "side": name, "limit": least}
+                yield finding("force_without_contact", "error", values, where)
         standing = eroded(foot.ground, edge) & known & (vertical < least)
         standing = long_enough(standing, round(SHORTEST_CONTACT * rate))
         if standing.any():

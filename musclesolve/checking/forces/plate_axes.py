@@ -31,7 +31,7 @@ from musclesolve.checking.forces.newtons_law import (
     smooth_force,
     total_force,
 )
-from musclesolve.checking.observed_body import between, foot
+from musclesolve.checking.observed_body import between, seen_feet
 from musclesolve.checking.repair import Repair, change_plate, in_order
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.constants import STANDARD_GRAVITY
@@ -396,7 +396,7 @@ class Track:
 
 def tracks(case: Case, index: int, plate: PlateForce) -> list[Track]:
     """Return the track of every contact of a plate, as it is at an index or changed, with its foot."""
-    seen, trial = foot(case.trial, plate.side), case.trial
+    seen, trial = seen_feet(case.trial).get(plate.side), case.trial
     if seen is None:
         return []
     weight = trial.subject.mass * STANDARD_GRAVITY
@@ -502,6 +502,14 @@ def displaced_plates(case: Case) -> Iterator[Finding]:
             repair,
             anywhere=True,
         )
+
+
+@check_at(Stage.SUPPORT)
+def moment_channels(case: Case) -> Iterator[Finding]:
+    """Report plates whose free moment was set to zero, because the channel of their vertical moment is wrong."""
+    faults = {plate.moment_fault: plate for plate in case.trial.forces if plate.moment_fault}
+    for fault, plate in faults.items():
+        yield finding("moment_channel", "warning", {"fault": fault}, on_plate(plate))
 
 
 @check_at(Stage.SUPPORT)

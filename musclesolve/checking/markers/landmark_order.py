@@ -19,8 +19,8 @@ from musclesolve.checking.observed_body import (
     ahead,
     between,
     facing,
-    foot,
     landmark,
+    seen_feet,
     seen_mean,
     shown,
     square_to,
@@ -186,7 +186,7 @@ def ankle_inside(trial: Trial, side: Side) -> float | None:
     names = [f"{name}_{side}" for name in ("heel", "toe", "ankle_medial", "ankle_lateral")]
     points = None if trial.static is None else shown(trial, names, trial.static)
     if points is None:
-        of_foot, points = foot(trial, side), shown(trial, names)
+        of_foot, points = seen_feet(trial).get(side), shown(trial, names)
         if of_foot is None or points is None:
             return None
         points = [point[of_foot.ground] for point in points]

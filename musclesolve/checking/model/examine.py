@@ -97,7 +97,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         return [*findings, *_asked(predicted_loads.__name__, predicted_loads(body))]
     if body.dynamics is not None and body.dynamics.loads:
         loads = body.dynamics.loads
-        case = ModelCase(body, fixed, loads, loads, tuple(findings))
+        case = units.at_soles(ModelCase(body, fixed, loads, loads, tuple(findings)))
         sides = coordinates.sides_of_coordinates
         if exchanged := _asked(sides.__name__, sides(case)):
             return [*findings, *exchanged]  # all other findings would follow from it

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from nicegui import events, run, ui
 
+from musclesolve._util.message_text import count_of
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import statements
 from musclesolve.desk.in_thread import in_thread
@@ -28,16 +29,22 @@ def described(contents: FolderContents) -> list[dict[str, str]]:
         seconds = float(np.ptp(markers.markers.time))
         what = f"{len(markers.markers.names)} markers, {seconds:.2f} s at {markers.markers.rate:g} Hz"
         rows.append(
-            (markers.path.name, what + (f"; {markers.plates} force plates" if markers.plates else ""))
+            (
+                markers.path.name,
+                what + (f"; {count_of(markers.plates, 'force plate')}" if markers.plates else ""),
+            )
         )
         rows.append((markers.path.name, markers.markers.row_warning))
-    rows += [(plates.path.name, f"{plates.plates} force plates, no markers") for plates in contents.plates]
+    rows += [
+        (plates.path.name, f"{count_of(plates.plates, 'force plate')}, no markers")
+        for plates in contents.plates
+    ]
     for forces in contents.forces:
         seconds = float(np.ptp(forces.table.time))
         rows.append(
             (
                 forces.path.name,
-                f"forces of {len(forces.plates)} plates, {seconds:.2f} s at {forces.table.rate:g} Hz",
+                f"forces of {count_of(len(forces.plates), 'plate')}, {seconds:.2f} s at {forces.table.rate:g} Hz",
             )
         )
         rows.append((forces.path.name, forces.table.row_warning))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from musclesolve._util.message_text import few as few_of
 from musclesolve.drafting.draft_folder import TrialDraft, draft_trial
 from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.drafting.folder_contents import (
@@ -24,6 +25,7 @@ from musclesolve.drafting.folder_contents import (
 )
 from musclesolve.drafting.study.study_trials import FoundTrial, Role
 from musclesolve.drafting.subject_size import GivenSubject
+from musclesolve.recording.text.text_file import stem_of
 from musclesolve.recording.text.toml_text import value_text
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import PREDICTED, FileSettings, SubjectSettings
@@ -94,7 +96,7 @@ def recorded_trials(
                     files_of = replace(files_of, static=static, unclear=unclear)
                 path = files_of.motion.path
                 draft = draft_trial(contents[key], part, files_of, target, GivenSubject(person))
-                drafted.trials[path] = _recorded(recordings[path], path.stem, draft)
+                drafted.trials[path] = _recorded(recordings[path], stem_of(path), draft)
     return drafted
 
 
@@ -229,12 +231,13 @@ def settings_tables(trials: Sequence[RecordedTrial], common: Mapping[str, Any]) 
         if table.name not in (FILES, SUBJECT, TIME)
     )
     for name in names:
-        tables = [
-            table
+        named = [
+            (trial.found.levels[-1], table)
             for trial in trials
             for table in trial.draft.tables
             if table.name == name and not table.listed
         ]
+        tables = [table for _, table in named]
         outer, _, inner = name.partition(".")
         usual = common.get(outer, {})
         usual = usual.get(inner, {}) if inner and isinstance(usual, Mapping) else usual
@@ -254,8 +257,10 @@ def settings_tables(trials: Sequence[RecordedTrial], common: Mapping[str, Any]) 
                     lines.setdefault(line.key, replace(line, todo=f"{line.todo}{few}" if line.todo else ""))
             elif line.open and line.todo:
                 lines.setdefault(line.key, replace(line, todo=f"{line.todo}{few}"))
-        todos = dict.fromkeys(table.todo for table in tables if table.todo)
-        todo, *_ = [*todos, ""]
+        todo = next((table.todo for table in tables if table.todo), "")
+        of_it = [trial for trial, table in named if table.todo == todo]
+        if todo and len(of_it) < len(trials):
+            todo = f"{todo} (of {few_of(of_it)})"
         if not (lines or todo):
             continue
         about = next((table.about for table in tables if table.about), ()) if lines else ()

@@ -122,20 +122,29 @@ class LinkedBodies:
 class Footing:
     """A foot on the ground: its number among the bodies, and the ground reaction on it.
 
-    force (T, 3) [N] and moment (T, 3) about the global origin [N m]; forward (T, 3): its long axis, without unit.
+    force (T, 3) [N] and moment (T, 3) about the global origin [N m]; forward (T, 3): its long axis, without unit;
+    height, () or (T,): of the ground [m].
     """
 
     body: int
     force: Array
     moment: Array
     forward: Array
+    height: Array | float = 0.0
+
+    @property
+    def center_of_pressure(self) -> Array:
+        """The point (T, 3) of the ground where the force acts [m], NaN below 20 N."""
+        return center_of_pressure(self.force, self.moment, self.height)
 
     @classmethod
-    def from_wrench(cls, model: Model, motion: Motion, wrench: Wrench) -> Footing:
+    def from_wrench(
+        cls, model: Model, motion: Motion, wrench: Wrench, height: Array | float = 0.0
+    ) -> Footing:
         """The footing of a wrench on a foot of a model of natural coordinates, whose x axis points to the toes."""
         body = model.body(wrench.body)
         turned = model.rigid_bodies.subset(np.array([body])).rotation(motion.q)[:, 0]
-        return cls(body, wrench.force, wrench.moment, turned[..., 0])
+        return cls(body, wrench.force, wrench.moment, turned[..., 0], height)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +225,7 @@ def induced_accelerations(
     # the feet: points at the centers of pressure, and the directions in which they and the feet move
     carriers = [foot.body for foot in feet]
     touching = np.stack([foot.force[:, 2] > LOADED_FROM_N for foot in feet], axis=1)
-    pressed = np.stack([center_of_pressure(foot.force, foot.moment) for foot in feet], axis=1)
+    pressed = np.stack([foot.center_of_pressure for foot in feet], axis=1)
     points = np.where(touching[:, :, None], pressed, 0.0)
     push = np.stack([foot.force for foot in feet], axis=1)
     about = np.stack([foot.moment for foot in feet], axis=1) - vector_product(points, push)

@@ -1,10 +1,11 @@
 """Contacts of each foot with the floor by the markers of heel and toe, and contacts that plates do not measure."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times, long_enough, true_runs
+from musclesolve._util.arrays import Array, Mask, at_times, long_enough, nearest_known, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import BESIDE_GAP, SIDES, Recording, Side, Trial
 
@@ -20,6 +21,8 @@ LOWEST = 0.3
 """Share of the frames in which a heel is low."""
 BELT_WINDOW = 2.0
 """Time [s], more than a stride, over which the median gives the speed of the belt, which may change."""
+LEVEL = 0.01
+"""Largest difference of the heights of contacts on level ground [m]."""
 HALF_WINDOW = 0.02
 """Time [s] before and after of the difference that gives a velocity: noise of 1 mm results in 0.04 m/s."""
 SHORTEST_CONTACT = 0.06
@@ -52,30 +55,84 @@ class FootPath:
     vertical: Array
 
 
-def foot_path(trial: Trial, side: Side) -> FootPath | None:
-    """Return contacts and force of a foot by markers and plates; None if the motion does not show heel and toe."""
-    parts = [f"{part}_{side}" for part in ("heel", "toe")]
-    if not all(trial.sees(name) for name in parts):
-        return None
-    time, rate = trial.markers.time, trial.markers.rate
-    floor, air = np.zeros(time.size, bool), np.ones(time.size, bool)
-    paths = [trial.markers.weighted(trial.mapping[name]) for name in parts]
-    pelvis, ground = _pelvis(trial), np.zeros(3)
-    if pelvis is not None:
-        ground = ground_velocity(time, pelvis, paths[0], velocity(paths[0], rate))
-    for path in paths:
-        height, speed = path[:, 2], np.linalg.norm(velocity(path, rate) - ground, axis=1)
-        # The floor is at the marker of a standing foot: the lower quartile of its resting heights.
-        seen = np.isfinite(height) & np.isfinite(speed)
-        slow = seen & (speed < SLOW)
-        resting = height[slow if slow.sum() > 5 else seen]
-        above = height - (float(np.quantile(resting, 0.25)) if resting.size else np.nan)
-        # Comparisons with NaN are false: an unseen foot is neither on the floor nor in the air.
-        floor |= (above < LOW) & (speed < SLOW)
-        air &= (above > HIGH) | (speed > FAST)
-    vertical = vertical_force(trial, side)
-    contact = long_enough(floor, round(SHORTEST_CONTACT * rate))
-    return FootPath(contact, air & ~floor, vertical > touch(trial), vertical)
+def ground_contacts(
+    trial: Trial, points: Mapping[Side, Array], speeds: Mapping[Side, Array]
+) -> dict[Side, tuple[Mask, Mask]]:
+    """Return by foot the frames (T,) in which heel or toe rests on the ground, and in which both are in the air.
+
+    Args:
+        trial: the recording.
+        points: foot -> heel and toe (2, T, 3) [m], z up, NaN where not seen.
+        speeds: foot -> their speeds (2, T) relative to the ground [m/s], NaN likewise.
+    """
+    levels, contacts = ground_levels(trial, points, speeds), {}
+    for side, of_foot in points.items():
+        floor, air = np.zeros(of_foot.shape[1], bool), np.ones(of_foot.shape[1], bool)
+        for path, speed in zip(of_foot, speeds[side], strict=True):
+            height = path[:, 2] - levels[side]
+            # Comparisons with NaN are false: an unseen foot is neither on the ground nor in the air.
+            above = height - _resting(height, speed)
+            floor |= (above < LOW) & (speed < SLOW)
+            air &= (above > HIGH) | (speed > FAST)
+        contacts[side] = floor, air
+    return contacts
+
+
+def _resting(height: Array, speed: Array) -> float:
+    """Return the height of a marker of a standing foot: the lower quartile of its resting heights (T,) [m]."""
+    seen = np.isfinite(height) & np.isfinite(speed)
+    slow = seen & (speed < SLOW)
+    resting = height[slow if slow.sum() > 5 else seen]
+    return float(np.quantile(resting, 0.25)) if resting.size else np.nan
+
+
+def ground_levels(
+    trial: Trial, points: Mapping[Side, Array], speeds: Mapping[Side, Array]
+) -> dict[Side, Array]:
+    """Return by foot the height (T,) of the ground under it [m]: steps and ramps; zero throughout on level ground.
+
+    A contact with a plate is at the height of its points of force. Without a plate a foot stands where it rests while
+    the other foot swings, and where it rests at the height of another contact. Between contacts the ground has the
+    height of the contact nearer in time. Arguments as of `ground_contacts`.
+    """
+    time, least, shortest = trial.markers.time, touch(trial), round(SHORTEST_CONTACT * trial.markers.rate)
+    levels = {side: np.full(time.size, np.nan) for side in points}
+    for plate in trial.forces:
+        carried = np.flatnonzero(plate.force[:, 2] > least)
+        frames = np.interp(time, plate.time, plate.force[:, 2], 0.0, 0.0) > least
+        for first, stop in true_runs(long_enough(frames, shortest)) if plate.side in points else ():
+            samples = slice(*np.searchsorted(plate.time[carried], time[[first, stop - 1]]))
+            levels[plate.side][first:stop] = np.median(plate.point[carried[samples], 2])
+    known = [float(np.median(level[run])) for level in levels.values() for run in _runs(np.isfinite(level))]
+    for supports in (True, False):
+        for side, of_foot in points.items():
+            on_known, slow = np.isfinite(levels[side]), (speeds[side] < SLOW).all(axis=0)
+            # Above the ground stands a marker as on the plates, else as where it rests most of the time.
+            some = on_known if (on_known & slow).any() else slow
+            ground = np.where(on_known, levels[side], 0.0)
+            above = [
+                _resting((path[:, 2] - ground)[some], v[some])
+                for path, v in zip(of_foot, speeds[side], strict=True)
+            ]
+            heights = np.min(of_foot[:, :, 2] - np.array(above)[:, None], axis=0)
+            swinging = [np.any(speeds[other] > FAST, axis=0) for other in points if other != side]
+            for run in _runs(long_enough(slow & ~on_known, shortest)):
+                height = float(np.median(heights[run]))
+                near = min(known, key=lambda other: abs(other - height), default=np.inf)
+                if abs(near - height) < LOW:
+                    levels[side][run] = near
+                elif supports and any(other[run].any() for other in swinging):
+                    levels[side][run] = height
+                    known.append(height)
+    for side, level in levels.items():
+        heights = level[np.isfinite(level)]
+        has_steps = heights.size > 0 and np.ptp(heights) > LEVEL
+        levels[side] = nearest_known(level) if has_steps else np.zeros(time.size)
+    return levels
+
+
+def _runs(mask: Mask) -> list[slice]:
+    return [slice(first, stop) for first, stop in true_runs(mask)]
 
 
 def velocity(path: Array, rate_hz: float) -> Array:
@@ -154,8 +211,24 @@ def support_shares(trial: Trial) -> dict[Side, list[float]]:
 
 
 def seen_feet(trial: Trial) -> dict[Side, FootPath]:
-    """Return the foot paths of the feet that the motion shows."""
-    return {side: foot for side in SIDES if (foot := foot_path(trial, side)) is not None}
+    """Return contacts and force, by markers and plates, of the feet whose heel and toe the motion shows."""
+    time, rate = trial.markers.time, trial.markers.rate
+    pelvis, points, speeds = _pelvis(trial), {}, {}
+    for side in SIDES:
+        names = [f"{part}_{side}" for part in ("heel", "toe")]
+        if all(trial.sees(name) for name in names):
+            points[side] = np.stack([trial.markers.weighted(trial.mapping[name]) for name in names])
+            moving = [velocity(path, rate) for path in points[side]]
+            ground = (
+                np.zeros(3) if pelvis is None else ground_velocity(time, pelvis, points[side][0], moving[0])
+            )
+            speeds[side] = np.linalg.norm(np.stack(moving) - ground, axis=2)
+    feet = {}
+    for side, (floor, air) in ground_contacts(trial, points, speeds).items():
+        vertical = vertical_force(trial, side)
+        contact = long_enough(floor, round(SHORTEST_CONTACT * rate))
+        feet[side] = FootPath(contact, air & ~floor, vertical > touch(trial), vertical)
+    return feet
 
 
 def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:

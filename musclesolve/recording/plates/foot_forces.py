@@ -36,7 +36,7 @@ from musclesolve.recording.plates.plate_assignment import (
 from musclesolve.recording.schema import Document
 from musclesolve.recording.text.number_rows import check_used
 from musclesolve.recording.trial.analyzed_range import finds_range
-from musclesolve.settings.trial import AUTO, ForceSettings, RecordedSettings
+from musclesolve.settings.trial import AUTO, METERS, ForceSettings, RecordedSettings
 
 # Cosine of the steepest slope of a walkway.
 _LEVEL = 0.7
@@ -92,9 +92,21 @@ def plate_of(
                     remedy=suggestion(name, table.names) or f"its columns are {few(table.names, 24)}",
                 )
         check_used(names, "column", table.repeated, table.path)
+    scales = {"force": 1.0, "point": METERS[entry.point_unit], "moment": METERS[entry.moment_unit[2:]]}
     table_of = {name: k for k, vectors in enumerate(earlier) for names in vectors.values() for name in names}
     for role, name in [(role, name) for role, names in columns.items() for name in names]:
         stated = table.roles[table.names.index(name)] if table.roles else ""
+        if stated and scales[role] != 1.0:
+            raise document.error(
+                "recording.plates.unit_stated_twice",
+                "force",
+                f"{role}_unit",
+                index,
+                problem=f"the header of {table.path.name} states the unit of the column '{name}' already",
+                code="conflict",
+                expected="the unit once",
+                remedy=f"leave out {role}_unit",
+            )
         if stated not in ("", role):
             raise document.error(
                 "recording.plates.column_in_unit",
@@ -121,7 +133,7 @@ def plate_of(
             )
         table_of[name] = index
     vectors = {
-        role: np.stack([table[name] for name in names], axis=-1) @ rotation.T
+        role: scales[role] * np.stack([table[name] for name in names], axis=-1) @ rotation.T
         for role, names in columns.items()
     }
     force, point = vectors["force"], vectors["point"]

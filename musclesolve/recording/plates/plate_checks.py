@@ -361,11 +361,6 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
             "remove the spike in the software that exported it, or choose a range away from it ([time])",
         )
 
-    if plate.moment_fault:
-        remedy = 'correct the channel in the capture software, or free_moment = "zero" in [plates]'
-        expected = "a moment of the force at its point, and a small free moment"
-        yield PlateFault("moment_channel", plate.moment_fault, "moment", expected, remedy)
-
     size = np.linalg.norm(plate.moment[in_use], axis=1)
     beyond = size > moment_limit(np.abs(plate.force[in_use, 2]))
     if beyond.any():

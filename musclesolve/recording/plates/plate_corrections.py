@@ -1,4 +1,4 @@
-"""Corrections of measured ground forces by [plates] of a trial file: clock, point of force, vertical force.
+"""Corrections of measured ground forces by [plates] of a trial file: clock, point, vertical force, free moment.
 
     t' = t + offset        p' = p + shift        Fz' = gain (Fz - zero) while the plate is loaded
 
@@ -56,12 +56,21 @@ def corrected_plates(
         force = plate.force.copy()
         force[loaded, 2] = gain.get(number, 1.0) * (force[loaded, 2] - zero.get(number, 0.0))
         moment = plate.moment
-        if table.free_moment == "zero":
+        if table.free_moment == "zero" or plate.moment_fault:
             # The horizontal part belongs to the point.
-            plate, moment = replace(plate, moment_fault=""), moment * [1.0, 1.0, 0.0]
+            fault = "" if table.free_moment == "zero" else plate.moment_fault
+            plate, moment = replace(plate, moment_fault=fault), moment * [1.0, 1.0, 0.0]
         corrected.append(later(replace(plate, force=force, point=point, moment=moment), table.offset_s))
-    unmeasured = ("The free moment of all plates is set to zero.",) * (table.free_moment == "zero")
+    unmeasured: tuple[str, ...] = ("The free moment of all plates is set to zero.",)
+    if table.free_moment != "zero":
+        unmeasured = unmeasured_free_moments(forces)
     return tuple(corrected), (*unmeasured, *_sentences(table.offset_s, shift, gain, zero))
+
+
+def unmeasured_free_moments(forces: tuple[PlateForce, ...]) -> tuple[str, ...]:
+    """Return a sentence on every plate whose free moment is set to zero, because its channel is wrong."""
+    faults = dict.fromkeys((plate.number, plate.moment_fault) for plate in forces if plate.moment_fault)
+    return tuple(f"The free moment of plate {number} is set to zero: {fault}." for number, fault in faults)
 
 
 def _sentences(

@@ -222,9 +222,16 @@ PACKED = ".gz"
 
 def suffix_of(path: str | Path) -> str:
     """The suffix that says what a file holds, in small letters: ".trc" of "Walk.TRC" and of "walk.trc.gz"."""
-    path = file_path(path)
-    inner = path.with_suffix("") if path.suffix.casefold() == PACKED else path
-    return inner.suffix.casefold()
+    return _unpacked(file_path(path)).suffix.casefold()
+
+
+def stem_of(path: str | Path) -> str:
+    """The name of a file without its suffixes: "Walk" of "Walk.TRC" and of "Walk.trc.gz"."""
+    return _unpacked(file_path(path)).stem
+
+
+def _unpacked(path: Path) -> Path:
+    return path.with_suffix("") if path.suffix.casefold() == PACKED else path
 
 
 def check_input(path: Path, most: int) -> None:

@@ -23,7 +23,11 @@ from musclesolve.forces import mechanics, recording_of
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.pipeline.mechanics import Mechanics, subject_model
 from musclesolve.recording.data import SIDES, SubjectBody, Trial
-from musclesolve.recording.plates.plate_corrections import corrected_plates, plate_numbers
+from musclesolve.recording.plates.plate_corrections import (
+    corrected_plates,
+    plate_numbers,
+    unmeasured_free_moments,
+)
 from musclesolve.recording.schema import check_value
 from musclesolve.settings.commands import BodyCalibrationSettings
 from musclesolve.settings.schema import settings_of
@@ -166,7 +170,7 @@ def check_trials(trials: Sequence[Trial]) -> None:
         seen.add(path)
         for table, key, given in (
             ("subject", "body", trial.subject.body is not None),
-            ("plates", None, bool(trial.plate_corrections)),
+            ("plates", None, bool({*trial.plate_corrections} - {*unmeasured_free_moments(trial.forces)})),
         ):
             if given:
                 raise trial.document.error(

@@ -16,7 +16,6 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number, check_type
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
@@ -485,7 +484,7 @@ def _heavier(
     force, moment = np.zeros((2, len(push), len(joined.joints), 3))
     generalized = np.zeros_like(joined.bodies.rates)
     for k, foot in enumerate(joined.feet):
-        point = np.where(stands[:, k, None], center_of_pressure(foot.force, foot.moment), 0.0)
+        point = np.where(stands[:, k, None], foot.center_of_pressure, 0.0)
         own = share[:, k, None] * push
         reach = joined.bodies.reach[:, foot.body] + np.cross(
             joined.bodies.spin[:, foot.body], (point - joined.bodies.center[:, foot.body])[:, None]

@@ -125,6 +125,26 @@ def test_points_30_mm_to_the_side_are_found(name: str) -> None:
     assert min(part[:, 2].mean() for part in change) == pytest.approx(-0.03, abs=0.015)
 
 
+@pytest.mark.parametrize("name", SOUND)
+def test_a_wrench_about_any_point_is_one_wrench(name: str) -> None:
+    """Stated about the middle of a belt, 0.4 m beside and 0.2 m below the foot, loads have the same findings."""
+    trial, lever = trials()[name], np.array([0.4, -0.2, 0.1])
+    loads = tuple(
+        replace(load, point=load.point + lever, moment=load.moment - np.cross(lever, load.force))
+        for load in trial.loads
+    )
+    found = findings_of_body(replace(trial, loads=loads).body())
+    assert {each.code for each in found} == SOUND[name], [str(each) for each in found]
+
+
+def test_a_clock_that_is_one_per_cent_fast_is_found_where_the_recording_is_long_enough() -> None:
+    """36 ms at the ends of the longest recording, three standard errors; 12 ms are the errors of the body model."""
+    found = findings_of_body(clock(1.01)(trials()["overground"]).body())
+    (own,) = (each for each in found if each.code == "clock_rate")
+    assert own.severity == "warning"
+    assert "clock_rate" not in {each.code for each in findings_of_body(trials()["overground"].sound)}
+
+
 def test_sound_moments_have_none() -> None:
     assert findings_of_body(with_moments()["overground"].sound) == []
     for name in ("treadmill 1", "treadmill 3"):

@@ -146,6 +146,22 @@ def test_moments_in_newton_millimeters_are_refused(tmp_path: Path) -> None:
     assert "[[force]] moment" in message and "newton meters" in message
 
 
+def test_columns_in_stated_units_are_the_same_forces(tmp_path: Path) -> None:
+    def in_millimeters(table: Table, values: np.ndarray) -> None:
+        values[:, [k for k, name in enumerate(table.names) if not name[1:].startswith("_v")]] *= 1000.0
+
+    stated = ("point_unit", "mm"), ("moment_unit", "N mm")
+    lines = "".join(f'{key} = "{unit}"\n' for key, unit in stated)
+    edits = [(f'side = "{side}"\n', f'side = "{side}"\n{lines}') for side in "rl"]
+    (tmp_path / "sound").mkdir()
+    sound = read_trial(write_trial(tmp_path / "sound")).forces
+    for plate, other in zip(
+        read_trial(rewritten(tmp_path, in_millimeters, *edits)).forces, sound, strict=True
+    ):
+        np.testing.assert_allclose(plate.point, other.point, atol=1e-9)
+        np.testing.assert_allclose(plate.moment, other.moment, atol=1e-6)
+
+
 def test_forces_as_moments_are_refused(tmp_path: Path) -> None:
     def change(table: Table, values: np.ndarray) -> None:
         values[:, table.names.index("r_my")] = values[:, table.names.index("r_vy")]
