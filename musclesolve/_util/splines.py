@@ -33,7 +33,7 @@ class Spline:
         at = np.asarray(x, dtype=float)
         first, basis = b_splines(knots, k, at.ravel())
         basis = basis.reshape(*basis.shape, *[1] * (c.ndim - 1))
-        return sum(basis[r] * c[first + r] for r in range(k + 1)).reshape(*at.shape, *c.shape[1:])
+        return sum(basis[r] * c[first + r] for r in range(k + 1)).reshape((*at.shape, *c.shape[1:]))
 
 
 def b_splines(knots: Array, degree: int, x: Array) -> tuple[Any, Array]:

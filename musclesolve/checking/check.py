@@ -1,9 +1,12 @@
 """The examination of a trial, ``check``: its faults, and the judgement of the result of a run."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.warning_note import REMARK
@@ -13,11 +16,9 @@ from musclesolve.checking.case import Case, collect_errors
 from musclesolve.checking.cost import with_costs
 from musclesolve.checking.loading import case_of, load
 from musclesolve.checking.markers.trajectories import fill_and_complete, remove_and_fill_jumps
-from musclesolve.checking.model.examine import findings_of_body as model_findings
 from musclesolve.checking.observed_body import forget
 from musclesolve.checking.stages import Check, Stage, checks_of, examine
 from musclesolve.forces import prepare
-from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import AnyTrial, Trial
 from musclesolve.recording.text.text_file import file_path
@@ -28,6 +29,9 @@ from musclesolve.results.facts import Facts
 from musclesolve.results.finding import Finding, Where, finding
 from musclesolve.results.judgement import Report, judge, judge_findings, sorted_findings
 from musclesolve.results.shared_result import shared_result, without_remarks
+
+if TYPE_CHECKING:
+    from musclesolve.pipeline.opensim.model_body import ModelBody
 
 # Preparation of the recording before the checks of a stage.
 PREPARE: Mapping[Stage, Callable[[Case], Case]] = {
@@ -46,7 +50,7 @@ def findings_of(trial: AnyTrial, body: RecordedBody | ModelBody) -> tuple[Findin
     A recording that equals its file is read again without filled gaps; a recording that was changed in memory is
     examined in its present state.
     """
-    if isinstance(body, ModelBody):
+    if not isinstance(body, RecordedBody):
         return findings_of_body(body)
     assert isinstance(trial, Trial)
     if trial.as_read and trial.recorded is None:
@@ -59,6 +63,8 @@ def findings_of(trial: AnyTrial, body: RecordedBody | ModelBody) -> tuple[Findin
 
 def findings_of_body(body: ModelBody) -> tuple[Finding, ...]:
     """Return the findings on an OpenSim model, its motion and its loads."""
+    from musclesolve.checking.model.examine import findings_of_body as model_findings
+
     findings: list[Finding] = []
     with collect_errors(findings, "examination of the model"):
         findings += model_findings(body)
@@ -123,7 +129,7 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
     body: RecordedBody | ModelBody | None = None
     with collect_errors(refused, "sharing of the forces"):
         body = prepare(path if case is None or findings else as_read(case.trial), progress=report)
-    if isinstance(body, ModelBody):
+    if body is not None and not isinstance(body, RecordedBody):
         findings += findings_of_body(body)
         notes += (finding("model", "note", {"sentence": note}, Where(file=path)) for note in body.notes)
     elif case is not None:

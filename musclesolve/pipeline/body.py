@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
-from typing import Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
@@ -28,7 +28,9 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.solver_registry import Solver
-from musclesolve.trajectory.motion_solution import MotionSolution
+
+if TYPE_CHECKING:
+    from musclesolve.trajectory.motion_solution import MotionSolution
 
 BLOCK = 512
 """Number of frames in a block of a longer motion; a multiple of the chains of the compiled solver."""

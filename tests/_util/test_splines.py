@@ -30,7 +30,7 @@ def test_splines_are_those_of_scipy(degree, natural, count):
     ours = spline_through(x, values, degree, natural)
     for order in range(degree):
         close(ours(at, order), theirs(at, order))
-    assert ours(x[3]).shape == (2, 3)
+    assert ours(x[3]).shape == (2, 3) and spline_through(x, x)(x[3]).shape == ()
 
 
 def test_complex_values_and_few_points():

@@ -22,7 +22,6 @@ from musclesolve.pipeline.patella import quadriceps
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.results.dataset.block_array import BlockArray
 from musclesolve.results.dataset.labels import DIRECTIONS, Labels
-from musclesolve.results.dataset.model_labels import model_axes, model_labels
 from musclesolve.results.dataset.muscle_variables import (
     balance_error,
     emg_labels,
@@ -98,7 +97,11 @@ def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
 def segment_axes(analysis: Analysis) -> dict[str, Array]:
     """Axes of `DIRECTIONS` of the segments at hips, knees and ankles, (T, 3, 3), by the names of the joints."""
     body = analysis.body
-    return recording_axes(body) if isinstance(body, RecordedBody) else model_axes(body)  # type: ignore[arg-type]
+    if isinstance(body, RecordedBody):
+        return recording_axes(body)
+    from musclesolve.results.dataset.model_labels import model_axes
+
+    return model_axes(body)  # type: ignore[arg-type]
 
 
 def unrecognized(part: SolvedGroup, segment_axes: dict[str, Array], knees: Collection[str]) -> Iterator[str]:
@@ -131,7 +134,12 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.D
     their place.
     """
     body, parts = analysis.body, analysis.parts
-    labels = recording_labels(analysis) if isinstance(body, RecordedBody) else model_labels(analysis)
+    if isinstance(body, RecordedBody):
+        labels = recording_labels(analysis)
+    else:
+        from musclesolve.results.dataset.model_labels import model_labels
+
+        labels = model_labels(analysis)
     emg, channels = emg_labels(analysis)
     fascicles, columns = fascicle_labels(analysis)
     knees = knee_labels(analysis, labels.segment_axes)
