@@ -283,6 +283,14 @@ class KeptArms:
         self.ndim = len(self.shape)
         self._blocks = list[tuple[Mask, Array]]()
 
+    @classmethod
+    def from_array(cls, arms: Array) -> Any:
+        """Keep moment arms (T, m, n)."""
+        kept = cls(*arms.shape)
+        for first in range(0, len(arms), BLOCK):
+            kept[first : first + BLOCK] = arms[first : first + BLOCK]
+        return kept
+
     @property
     def nbytes(self) -> int:
         """Size of the numbers in memory [bytes]."""
@@ -328,6 +336,10 @@ class LaterParts(Sequence[SharingGroup]):
     @cached_property
     def _whole(self) -> tuple[SharingGroup, ...]:
         return self.make(EVERY)
+
+    def changed(self, change: Callable[[Sequence[SharingGroup]], tuple[SharingGroup, ...]]) -> LaterParts:
+        """The parts after a change that is made in the frames of each block."""
+        return LaterParts(self._count, self.frames, lambda frames: change(self.make(frames)))
 
     def blocks(self) -> Iterator[tuple[slice, tuple[SharingGroup, ...]]]:
         """Yield the frames of each block and the parts in them."""
