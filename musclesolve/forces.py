@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,7 +47,6 @@ from musclesolve.pipeline.mechanics import (
     completed_reactions,
     subject_model,
 )
-from musclesolve.pipeline.opensim.model_body import ModelBody, body_of_trial
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.pipeline.share import share
@@ -57,6 +56,9 @@ from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.settings.trial import REDUCED
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
+
+if TYPE_CHECKING:
+    from musclesolve.pipeline.opensim.model_body import ModelBody
 
 
 def muscle_forces(
@@ -93,6 +95,8 @@ def prepare(
     trial = with_arguments(read_trial(trial), **settings)
     if isinstance(trial, Trial):
         return prepare_recording(trial, cost, solver, side, progress)
+    from musclesolve.pipeline.opensim.model_body import body_of_trial
+
     assert isinstance(trial, ModelTrial)
     (progress or no_progress)("inverse dynamics", 0.35)
     return body_of_trial(trial, cost, solver, side)

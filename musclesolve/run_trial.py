@@ -8,7 +8,7 @@ from typing import Any
 import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.checking.check import findings_of, findings_of_model
+from musclesolve.checking.check import findings_of
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.forces import prepare
 from musclesolve.opensim.model import OpenSimModel
@@ -94,4 +94,4 @@ def share_model(
     chosen = find_cost(cost), find_solver(solver)
     sharing = Sharing(*chosen, tendon, stated.reserve_weight, stated.least_activation)
     body = model_body(model, coordinates, moments, settings, sharing, side)
-    return judged_result(body, findings_of_model(body))
+    return judged_result(body, findings_of(body))

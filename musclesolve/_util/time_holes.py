@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import SAME_TIME, Array, within
+from musclesolve._util.splines import spline_through
 
 SHARE = 0.2
 """Longest filled hole, as a share of the period of the cut-off frequency."""
@@ -65,15 +66,13 @@ class HoleLimits:
 
     def _across(self, known: Array, values: Array, after: int, new: float, line: float) -> float:
         """The spline through the samples around a hole up to the next long hole; the value `line` if there are few."""
-        from scipy.interpolate import CubicSpline
-
         first, stop = max(after - _BESIDE, 0), min(after + _BESIDE, len(known))
         parted = first + np.flatnonzero(np.diff(known[first:stop]) > self.longest)
         first = max([first, *(parted[parted < after - 1] + 1)])
         stop = min([stop, *(parted[parted > after - 1] + 1)])
         if min(after - first, stop - after) < 2:
             return line
-        return float(CubicSpline(known[first:stop], values[first:stop])(new))
+        return float(spline_through(known[first:stop], values[first:stop])(new))
 
 
 def hole_note(of: str, holes: Sequence[tuple[float, float]], limits: HoleLimits) -> str:

@@ -1,9 +1,12 @@
 """The examination of a trial, ``check``: its faults, and the judgement of the result of a run."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, singledispatch
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.warning_note import REMARK
@@ -13,12 +16,10 @@ from musclesolve.checking.case import Case, collect_errors
 from musclesolve.checking.cost import with_costs
 from musclesolve.checking.loading import case_of, load
 from musclesolve.checking.markers.trajectories import fill_and_complete, remove_and_fill_jumps
-from musclesolve.checking.model.examine import findings_of_body as model_findings
 from musclesolve.checking.observed_body import forget
 from musclesolve.checking.stages import Check, Stage, checks_of, examine
 from musclesolve.forces import prepare
 from musclesolve.pipeline.body import Body
-from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import AnyTrial, Trial
 from musclesolve.recording.text.text_file import file_path
@@ -29,6 +30,9 @@ from musclesolve.results.facts import Facts
 from musclesolve.results.finding import Finding, Where, finding
 from musclesolve.results.judgement import Report, judge, judge_findings, sorted_findings
 from musclesolve.results.shared_result import shared_result, without_remarks
+
+if TYPE_CHECKING:
+    from musclesolve.pipeline.opensim.model_body import ModelBody
 
 # Preparation of the recording before the checks of a stage.
 PREPARE: Mapping[Stage, Callable[[Case], Case]] = {
@@ -42,12 +46,22 @@ PREPARE: Mapping[Stage, Callable[[Case], Case]] = {
 
 
 @singledispatch
-def findings_of(body: Body, trial: AnyTrial) -> tuple[Finding, ...]:
-    """Return the findings on a trial that could be read and prepared, as `check` reports them."""
-    raise TypeError(f"no findings on a {type(body).__name__}")
+def findings_of(body: Body, trial: AnyTrial | None = None) -> tuple[Finding, ...]:
+    """Return the findings on a trial that could be read and prepared, as `check` reports them.
+
+    Of a model, unless another kind of body is registered: on the model, its motion and its loads.
+    """
+    from musclesolve.checking.model.examine import findings_of_body
+
+    findings, own = list[Finding](), cast("ModelBody", body)
+    with collect_errors(findings, "examination of the model"):
+        findings += findings_of_body(own)
+        place = Where(file=own.model.file)
+        findings += (finding(each.code, "warning", {"sentence": each}, place) for each in own.warnings)
+    return sorted_findings(findings)
 
 
-@findings_of.register
+@findings_of.register(RecordedBody)
 def _(body: RecordedBody, trial: Trial) -> tuple[Finding, ...]:
     """Return the findings on a recording.
 
@@ -60,17 +74,6 @@ def _(body: RecordedBody, trial: Trial) -> tuple[Finding, ...]:
     findings = sorted_findings(with_costs(examine(case, all_checks(), PREPARE)))
     forget(case.trial)
     return findings
-
-
-@findings_of.register
-def findings_of_model(body: ModelBody, trial: AnyTrial | None = None) -> tuple[Finding, ...]:
-    """Return the findings on an OpenSim model, its motion and its loads."""
-    findings: list[Finding] = []
-    with collect_errors(findings, "examination of the model"):
-        findings += model_findings(body)
-        place = Where(file=body.model.file)
-        findings += (finding(each.code, "warning", {"sentence": each}, place) for each in body.warnings)
-    return sorted_findings(findings)
 
 
 def findings_of_file(path: Path) -> tuple[Finding, ...]:
@@ -129,8 +132,8 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
     body: RecordedBody | ModelBody | None = None
     with collect_errors(refused, "sharing of the forces"):
         body = prepare(path if case is None or findings else as_read(case.trial), progress=report)
-    if isinstance(body, ModelBody):
-        findings += findings_of_model(body)
+    if body is not None and not isinstance(body, RecordedBody):
+        findings += findings_of(body)
         notes += (finding("model", "note", {"sentence": note}, Where(file=path)) for note in body.notes)
     elif case is not None:
         case = replace(case, prepared=body)

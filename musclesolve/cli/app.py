@@ -31,6 +31,7 @@ from musclesolve.cli.commands import (
     recording_commands,
     result_commands,
     study_commands,
+    warm_command,
     watch_command,
 )
 from musclesolve.cli.errors import INTERRUPTED, interrupt_message, report_errors
@@ -247,6 +248,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         list_commands.solvers: BOTH,
         list_commands.figures: BOTH,
         list_commands.benchmark: BOTH,
+        warm_command.warm: (),
     },
 }
 """The commands by purpose, in the order of the help."""

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from scipy.interpolate import CubicSpline
 
 from musclesolve._util.arrays import Array, nearest_known
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.splines import spline_through
 from musclesolve.checking.check import findings_of
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.kinematics.pose_fit import Fit, Rest
@@ -88,7 +88,7 @@ def _interpolated(time: Array, position: Array, at: Array) -> Array:
     seen = np.isfinite(position).all(axis=1)
     if seen.sum() < 2:
         return np.full((len(at), 3), np.nan)
-    found: Array = CubicSpline(time[seen], position[seen])(at)
+    found: Array = spline_through(time[seen], position[seen])(at)
     found[np.interp(at, time, (~seen).astype(float)) > 1e-9] = np.nan
     return found
 

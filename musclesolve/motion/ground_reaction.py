@@ -13,6 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, nearest_known, vector_product
 from musclesolve._util.center_of_pressure import center_of_pressure
+from musclesolve._util.splines import spline_through
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.recording.data import SIDES, PlateForce, Side
 
@@ -83,9 +84,6 @@ def origin_wrench(force: Array, point: Array, moment: Array, unloaded_below: flo
 
 def sampled_wrench(plate: PlateForce, wrench: Array, chosen: FilterChoice, time: Array) -> Array:
     """Return wrenches (S, k) of a plate filtered at its own rate and sampled at other times, (T, k)."""
-    from scipy.interpolate import CubicSpline
-
     smooth = chosen.smooth_force(wrench, plate.rate)
     inside = np.clip(time, plate.time[0], plate.time[-1])
-    # column by column, because a spline takes several times the memory of its values
-    return np.stack([CubicSpline(plate.time, column)(inside) for column in smooth.T], axis=1)
+    return spline_through(plate.time, smooth)(inside)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from math import factorial
 from typing import Protocol
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.splines import spline_through
 
 
 class Function(Protocol):
@@ -211,14 +213,10 @@ def natural_spline(knots: Array, values: Array, half_order: int) -> PiecewisePol
 
     OpenSim's GCVSpline with error variance 0 (Woltring 1986, Adv Eng Software 8:104-113).
     """
-    from scipy.interpolate import PPoly, make_interp_spline
-
     degree = 2 * half_order - 1
-    ends = [(order, 0.0) for order in range(half_order, degree)]
-    spline = make_interp_spline(knots, values, degree, bc_type=(ends, ends) if ends else None)
-    pieces = PPoly.from_spline(spline)
-    rows = np.searchsorted(pieces.x, knots[:-1], side="right") - 1
-    return _between_knots(knots, pieces.c[::-1, rows].T, beyond=half_order - 1)
+    spline = spline_through(knots, values, degree, natural=True)
+    pieces = [spline(knots[:-1], order) / factorial(order) for order in range(degree + 1)]
+    return _between_knots(knots, np.stack(pieces, axis=1), beyond=half_order - 1)
 
 
 def smooth_step(start: float, end: float, before: float, after: float) -> PiecewisePolynomial:

@@ -16,11 +16,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.interpolate import CubicSpline
-from scipy.spatial.transform import Rotation
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
+from musclesolve._util.splines import spline_through
 from musclesolve.errors import input_error
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
@@ -222,6 +221,8 @@ class GlidingKnee:
 
     def gliding(self, body: str, flexion: Array) -> tuple[Array, Array]:
         """G = H^-1 D of a body in the frame of the shank, from the knee center: (T, 3, 3), (T, 3) [m]."""
+        from scipy.spatial.transform import Rotation
+
         rotation, shift = self.leg.displacement(body, flexion)
         back = Rotation.from_rotvec(-flexion[:, None] * [0.0, 1.0, 0.0]).as_matrix()
         along = rotation @ self.center + shift - self.center
@@ -229,6 +230,8 @@ class GlidingKnee:
 
     def femoral(self, flexion: Array) -> tuple[Array, Array]:
         """H G^-1 H^-1 in the frame of the thigh, from the hip center."""
+        from scipy.spatial.transform import Rotation
+
         rotation, shift = self.gliding(self.leg.bodies.tibia, flexion)
         hinge = Rotation.from_rotvec(flexion[:, None] * [0.0, 1.0, 0.0]).as_matrix()
         inverse = rotation.transpose(0, 2, 1)
@@ -259,7 +262,7 @@ def sample(function: Sampled, decimals: int = 6) -> tuple[Array, Array]:
     for _ in range(_ROUNDS):
         middle = 0.5 * (degrees[1:] + degrees[:-1])
         values = np.round(function(np.deg2rad(degrees)), decimals)
-        spline = CubicSpline(degrees, values, bc_type="natural")
+        spline = spline_through(degrees, values, natural=True)
         error = np.abs(spline(middle) - function(np.deg2rad(middle))).max(axis=1)
         if (error <= TOLERANCE).all():
             break
@@ -269,6 +272,7 @@ def sample(function: Sampled, decimals: int = 6) -> tuple[Array, Array]:
 
 def sample_motion(motion: Motion) -> tuple[Array, Array, Array]:
     """Angles (k,) [deg], translations (k, 3) [m] and rotation vectors (k, 3) [deg] of a moving frame, rounded."""
+    from scipy.spatial.transform import Rotation
 
     def components(angle: Array) -> Array:
         rotation, shift = motion(angle)

@@ -1,11 +1,13 @@
 """Files of one person's muscles (person.toml): read with every fault and its line, and written."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +20,6 @@ from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.person import FittedParameter, PersonMuscles
 from musclesolve.opensim.find_muscle_set import MODEL, find_muscle_set
-from musclesolve.opensim.model import OpenSimModel
 from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.text.text_file import (
     file_path,
@@ -32,6 +33,9 @@ from musclesolve.recording.text.toml_text import key_text, value_text
 from musclesolve.recording.trial.settings import is_own_set, parent_of_person
 from musclesolve.settings.other_files import ParameterSettings, PersonFileSettings
 from musclesolve.settings.schema import is_number
+
+if TYPE_CHECKING:
+    from musclesolve.opensim.model import OpenSimModel
 
 HEADING = "# The muscles of one person. A trial file uses them by [muscles] database, the command share by --muscles."
 _ROUNDED = 1e-3

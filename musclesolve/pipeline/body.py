@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
-from typing import Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
@@ -28,7 +28,9 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.solver_registry import Solver
-from musclesolve.trajectory.motion_solution import MotionSolution
+
+if TYPE_CHECKING:
+    from musclesolve.trajectory.motion_solution import MotionSolution
 
 BLOCK = 512
 """Number of frames in a block of a longer motion; a multiple of the chains of the compiled solver."""
@@ -281,6 +283,14 @@ class KeptArms:
         self.ndim = len(self.shape)
         self._blocks = list[tuple[Mask, Array]]()
 
+    @classmethod
+    def from_array(cls, arms: Array) -> Any:
+        """Keep moment arms (T, m, n)."""
+        kept = cls(*arms.shape)
+        for first in range(0, len(arms), BLOCK):
+            kept[first : first + BLOCK] = arms[first : first + BLOCK]
+        return kept
+
     @property
     def nbytes(self) -> int:
         """Size of the numbers in memory [bytes]."""
@@ -326,6 +336,10 @@ class LaterParts(Sequence[SharingGroup]):
     @cached_property
     def _whole(self) -> tuple[SharingGroup, ...]:
         return self.make(EVERY)
+
+    def changed(self, change: Callable[[Sequence[SharingGroup]], tuple[SharingGroup, ...]]) -> LaterParts:
+        """The parts after a change that is made in the frames of each block."""
+        return LaterParts(self._count, self.frames, lambda frames: change(self.make(frames)))
 
     def blocks(self) -> Iterator[tuple[slice, tuple[SharingGroup, ...]]]:
         """Yield the frames of each block and the parts in them."""

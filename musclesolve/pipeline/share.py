@@ -6,8 +6,10 @@ that force = activation force_capacity + passive_force as with rigid tendons, an
 static problem in this state.
 """
 
+from __future__ import annotations
+
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +17,6 @@ from musclesolve._util.arrays import Array, Indices, true_runs
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.errors import input_error
-from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.muscle_state import MUSCLE_ARRAYS, MuscleState
 from musclesolve.pipeline.body import (
     Analysis,
@@ -36,8 +37,11 @@ from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
-from musclesolve.trajectory.motion_problem import FEWEST_FRAMES, MotionProblem
-from musclesolve.trajectory.motion_solution import MotionSolution
+
+if TYPE_CHECKING:
+    from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
+    from musclesolve.trajectory.motion_problem import MotionProblem
+    from musclesolve.trajectory.motion_solution import MotionSolution
 
 METHODS = {"batch": "structured", "ipopt": "collocation"}
 """Solver of whole motions, by the name of the requested solver of single frames."""
@@ -76,6 +80,8 @@ def share_part(
     """
     tendons, notes = None, tuple[str, ...]()
     if sharing.elastic:
+        from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
+
         muscles = ElasticMuscles.from_parameters(part.state.parameters)
         solution, tendons, notes = share_motion(part, sharing, muscles, progress)
         solved = ("fiber_length", "fiber_velocity", "force_capacity", "passive_force")
@@ -270,6 +276,7 @@ def share_motion(
         The solution of all frames, the states of fibers and tendons, and sentences for the user on the solution.
     """
     from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
+    from musclesolve.trajectory.motion_problem import FEWEST_FRAMES
     from musclesolve.trajectory.solve_motion import find_method, solve_motion  # not for rigid tendons
 
     method = find_method(METHODS[motion_solver(sharing.solver).name])
@@ -280,7 +287,8 @@ def share_motion(
         getattr(arrays, field.name).fill(np.nan if field.type == "Array" else 0)
     arrays.status.fill(Status.INVALID_INPUT)
     arrays.reserve_weight.fill(np.inf if sharing.reserve_weight is None else sharing.reserve_weight)
-    tendons, solved = TendonStates.empty(frames, count), list[MotionSolution]()
+    tendons = TendonStates.empty(frames, count)
+    solved: list[MotionSolution] = []
     usable = np.asarray(part.usable & part.measured)
     furthest = 0.0
     for first, stop in true_runs(usable):
@@ -330,6 +338,8 @@ def motion_problem(
     reserve_weight: float | None = None,
 ) -> MotionProblem:
     """Make the problem of consecutive frames, for muscles with elastic tendons."""
+    from musclesolve.trajectory.motion_problem import MotionProblem
+
     return MotionProblem(
         time=part.time[run],
         moment_arm=part.state.moment_arm[run, part.rows],

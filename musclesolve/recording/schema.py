@@ -432,3 +432,12 @@ def check_value(value: Any, setting: Setting, where: str) -> None:
             expected=expected,
             remedy="check the value and its unit",
         )
+
+
+def is_study(path: Path) -> bool:
+    """Return whether a file is a study file, not a trial file; False for a file that cannot be read."""
+    try:
+        content = trial_document(path).content
+    except InputError:
+        return False
+    return "trials" in content and "files" not in content

@@ -12,8 +12,12 @@ from many_trials import write_stride
 from musclesolve.muscles.paths.kernel.entry import MESSAGE, PATHS
 
 HEAVY = ("casadi", "dask", "matplotlib", "netCDF4", "numba", "pandas", "pydantic", "scipy", "xarray")
-UNUSED_IN_A_RUN = ("casadi", "dask.array", "matplotlib", "PIL", "scipy.signal", "scipy.stats")
-"""What costs most: matplotlib and dask half of the imports, scipy.signal a third of a second with scipy.stats."""
+OF_SCIPY = tuple(
+    f"scipy.{name}" for name in ("fft", "interpolate", "linalg", "ndimage", "optimize", "sparse", "special")
+)
+UNUSED_IN_A_RUN = ("casadi", "dask.array", "matplotlib", "PIL", *OF_SCIPY)
+"""What costs most: matplotlib and dask half of the imports, SciPy a fifth of a check."""
+OF_MODELS = ("musclesolve.opensim.model", "musclesolve.studies.study", "musclesolve.trajectory")
 
 COMMAND = """
 import sys
@@ -53,6 +57,13 @@ def test_a_run_loads_only_what_it_uses_in_whatever_environment(tmp_path):
     words = ["run", str(write_stride(tmp_path)), "-o", str(tmp_path / "out"), "--side", "r", "--no-figures"]
     assert loaded_by_command(tmp_path, (*UNUSED_IN_A_RUN, "numba"), *words, **odd) == ["numba"]
     assert (tmp_path / "out" / "result.nc").is_file()
+
+
+def test_a_check_of_a_recording_loads_only_what_it_uses(tmp_path):
+    """numba reads compiled code, xarray has the result that is judged; both bring pandas, yaml and others."""
+    asked = *HEAVY[:-2], *HEAVY[-1:], *OF_SCIPY, *OF_MODELS  # numba loads the package scipy itself
+    found = loaded_by_command(tmp_path, asked, "check", str(write_stride(tmp_path)))
+    assert found == ["netCDF4", "numba", "pandas", "pydantic", "xarray"]
 
 
 def test_the_first_run_on_a_machine_reports_each_compilation_once(tmp_path):

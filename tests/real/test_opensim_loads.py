@@ -11,6 +11,8 @@ from refusals import refused
 
 from musclesolve import Status
 from musclesolve.files import read_mot, write_mot
+from musclesolve.pipeline import body
+from musclesolve.pipeline.opensim import model_body
 from musclesolve.run_trial import share_model
 
 BODY_WEIGHT = 85.07 * 9.80665
@@ -18,6 +20,10 @@ BODY_WEIGHT = 85.07 * 9.80665
 
 @pytest.fixture(scope="module")
 def shared(recorded_walk: Path) -> xr.Dataset:
+    return shared_forces(recorded_walk)
+
+
+def shared_forces(recorded_walk: Path) -> xr.Dataset:
     files = [
         recorded_walk / "reference" / name
         for name in ("rajagopal_lai_uhlrich_2023_scaled.osim", "opensim_ik.mot")
@@ -29,6 +35,16 @@ def shared(recorded_walk: Path) -> xr.Dataset:
 def test_every_frame_is_solved(shared: xr.Dataset) -> None:
     assert (shared["status"] == int(Status.SOLVED)).all() and shared.sizes["time"] == 136
     assert float(shared["kkt_residual"].max()) < 1e-6
+
+
+def test_blocks_of_a_long_motion_give_the_same_bit_for_bit(
+    recorded_walk: Path, shared: xr.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_body, "MOST_TOGETHER", 64)
+    monkeypatch.setattr(body, "BLOCK", 64)
+    found = shared_forces(recorded_walk)
+    for name, values in shared.variables.items():
+        np.testing.assert_array_equal(found[name].values, values.values, err_msg=str(name))
 
 
 def test_moments_are_near_those_of_opensim(recorded_walk: Path, shared: xr.Dataset) -> None:

@@ -144,8 +144,8 @@ def check(
     Of a study: the problems of every trial that is not excluded. Of a folder: of every trial file in it.
     """
     from musclesolve.cli.tables.check_tables import trial_tables
+    from musclesolve.recording.schema import is_study
     from musclesolve.studies.questions.answers import check_with_questions
-    from musclesolve.studies.study.study_file import is_study
 
     if trial.is_dir() or is_study(trial):
         _check_many(trial)

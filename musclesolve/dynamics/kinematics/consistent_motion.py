@@ -26,6 +26,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_increasing
 from musclesolve._util.names import unknown_name
+from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_with, splined_motion
 from musclesolve.dynamics.kinematics.pose_fit import (
@@ -145,10 +146,8 @@ def differentiate_points(model: Model, time: Array, coordinates: Array, q: Array
     Phi_q qd = 0 and Phi_q qdd = gamma hold up to the error of the splines, see `Constraints.rate_violation`. qd and qdd
     enter the equations of motion unchanged; the joint speeds are the nearest ones (least squares).
     """
-    from scipy.interpolate import make_interp_spline
-
     time = check_increasing(time, 6)
-    spline = make_interp_spline(time, q, k=5)
+    spline = spline_through(time, q, 5)
     return motion_with(model, time, coordinates, q, spline(time, 1), spline(time, 2))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array, check_increasing
+from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
@@ -175,12 +176,10 @@ def splined_motion(model: Model, time: Array, coordinates: Array) -> Motion:
 
 def spline_derivatives(model: Model, time: Array, coordinates: Array) -> tuple[Array, Array, Array, Array]:
     """Time, joint coordinates (T, K+6) and their first and second derivatives by quintic splines."""
-    from scipy.interpolate import make_interp_spline
-
     time = check_increasing(time, 6)
     dofs = model.topology.dof_names
     coordinates = check_array(coordinates, "the coordinate", (len(time), len(dofs)), dofs)
-    spline = make_interp_spline(time, coordinates, k=5)
+    spline = spline_through(time, coordinates, 5)
     return time, coordinates, spline(time, 1), spline(time, 2)
 
 

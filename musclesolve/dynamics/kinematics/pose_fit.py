@@ -33,6 +33,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array
+from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kernel.arrays import PlacedTree, PoseWork, TargetArrays
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import continuous_branch
@@ -331,12 +332,9 @@ class Pose(NamedTuple):
 
     def spread(self, frames: int, keys: Array) -> Pose:
         """Interpolate from some frames (k,), the first and the last among them, to all frames, by cubic splines."""
-        from scipy.interpolate import make_interp_spline
-
         if len(keys) == frames:
             return self
-        at, degree = np.arange(frames), min(3, len(keys) - 1)
-        angles, position, rotation = (make_interp_spline(keys, array, k=degree)(at) for array in self)
+        angles, position, rotation = (spline_through(keys, array)(np.arange(frames)) for array in self)
         return Pose(angles, position, nearest_rotation(rotation))
 
 

@@ -181,7 +181,7 @@ def _backward(forward: Array, reach: float) -> Array:
 
 def _refined(rotation: Array, beside: Array, reach: float, stiff: Array, prior: float) -> Array:
     """The path of least sum near one of the grid, by damped steps of Gauss-Newton."""
-    from scipy.linalg import solveh_banded
+    from musclesolve._util.series_kernel import BAND
 
     def total(path: Array) -> float:
         turned = beside * np.exp(-1j * path)
@@ -198,16 +198,16 @@ def _refined(rotation: Array, beside: Array, reach: float, stiff: Array, prior: 
         gradient = turned.imag * turned.real + over * slope - prior * rotation
         gradient[:-1] += change
         gradient[1:] -= change
-        banded = np.zeros((2, len(rotation)))
-        banded[0] = turned.real**2 + slope**2 + prior + damping * scale
-        banded[0, :-1] += stiff
-        banded[0, 1:] += stiff
-        banded[1, :-1] = -stiff
-        one = len(rotation) == 1
-        step = gradient / banded[0] if one else solveh_banded(banded, gradient, lower=True)
-        tried = total(rotation + step)
+        band = np.zeros((len(rotation), 3))
+        band[:, 1] = turned.real**2 + slope**2 + prior + damping * scale
+        for rows, beside_it in ((slice(None, -1), 2), (slice(1, None), 0)):
+            band[rows, 1] += stiff
+            band[rows, beside_it] = -stiff
+        step = gradient[:, None]
+        BAND.load()(band, step)
+        tried = total(rotation + step[:, 0])
         if tried <= least * (1.0 + 1e-12):
-            rotation, least, damping = rotation + step, tried, 0.1 * damping
+            rotation, least, damping = rotation + step[:, 0], tried, 0.1 * damping
             if np.abs(step).max() < _CLOSE:
                 break
         else:

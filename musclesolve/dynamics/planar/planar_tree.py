@@ -29,6 +29,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array, check_choice, check_increasing
 from musclesolve._util.names import unknown_name
+from musclesolve._util.splines import spline_through
 from musclesolve.constants import SEXES, STANDARD_GRAVITY
 from musclesolve.dynamics.model.data_files import locate, read_table, read_text, toml_of
 from musclesolve.dynamics.model.human_model import check_size
@@ -273,11 +274,9 @@ def planar_motion(tree: PlanarTree, time: Array, q: Array) -> PlanarMotion:
     Raises:
         InputError: fewer than six frames, times that do not increase, numbers that are not finite.
     """
-    from scipy.interpolate import make_interp_spline
-
     time = check_increasing(time, 6)
     q = check_array(q, "q", (len(time), len(tree.names) + 2))
-    spline = make_interp_spline(time, q, k=5)
+    spline = spline_through(time, q, 5)
     return PlanarMotion(q, spline(time, 1), spline(time, 2))
 
 

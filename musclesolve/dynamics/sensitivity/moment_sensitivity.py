@@ -33,6 +33,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array
 from musclesolve._util.names import unknown_name
+from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, angular_momentum_rate
@@ -235,8 +236,6 @@ def landmark_sensitivity(
         >>> ms.dynamics.landmark_sensitivity(model, time, targets, fit, forces, ["knee_r"]).values.shape
         (11, 44, 3)
     """
-    from scipy.interpolate import make_interp_spline
-
     off = np.abs(model.constraints.violation(fit.q)).max(initial=0.0)
     if off > _INCONSISTENT:  # not an optimum of the fit: the derivative of an optimum does not apply
         raise input_error(
@@ -253,7 +252,7 @@ def landmark_sensitivity(
     places = [_place(model, targets, name) for name in names]
 
     def splined(coordinates: Array) -> list[Array]:
-        spline = make_interp_spline(time, coordinates, k=5)
+        spline = spline_through(time, coordinates, 5)
         return [coordinates[keep], spline(time, 1)[keep], spline(time, 2)[keep]]
 
     responses = coordinate_response(model, targets, fit, places, method)

@@ -12,9 +12,11 @@ from musclesolve.motion.signals.low_pass import (
     checked_cutoffs,
     checked_order,
     checked_signal,
+    fast_length,
     harmonics,
     low_pass,
     sine_series,
+    sine_transform,
     two_pass_gain,
 )
 from musclesolve.recording.data import Emg
@@ -71,12 +73,10 @@ def linear_envelope(signal: Array, rate_hz: float, options: EmgSettings) -> Arra
     The signal is mirrored at its ends. Otherwise the envelope would end at the last sample, as filtered positions do,
     and not at the mean of the samples beside it.
     """
-    from scipy.fft import next_fast_len
-
     beyond = round(2.0 * rate_hz / options.envelope_hz)
     inside = slice(beyond, beyond + len(signal))
     # The sine series of the filters are fastest where the number of intervals has small factors.
-    behind = next_fast_len(len(signal) + 2 * beyond) + 1 - beyond - len(signal)
+    behind = fast_length(len(signal) + 2 * beyond, (2, 3, 5, 7, 11)) + 1 - beyond - len(signal)
     longer = np.pad(signal, ((beyond, behind), (0, 0)), mode="symmetric")
     band = band_pass(longer, rate_hz, (options.highpass_hz, options.lowpass_hz), options.band_order)
     return low_pass(np.abs(band), rate_hz, options.envelope_hz, options.envelope_order)[inside]
@@ -93,8 +93,6 @@ def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], o
         band_hz: lower and upper cut-off [Hz].
         order: of one pass of the high-pass and of the low-pass, 1 to 8.
     """
-    from scipy.fft import dst
-
     numbers = checked_signal(signal, rate_hz)
     order = checked_order(order)
     low, high = (float(checked_cutoffs(cutoff, numbers.shape, rate_hz).flat[0]) for cutoff in band_hz)
@@ -103,7 +101,7 @@ def band_pass(signal: ArrayLike, rate_hz: float, band_hz: tuple[float, float], o
     # The gain of the high-pass is the gain of the low-pass with the ratio of the tangents inverted.
     gain = two_pass_gain(low, rate_hz, frequency, order) * two_pass_gain(frequency, rate_hz, high, order)
     passed = np.zeros_like(line)
-    passed[1:-1] = dst(gain * sines, type=1, axis=0, norm="ortho")
+    passed[1:-1] = sine_transform(gain * sines)
     return passed
 
 

@@ -1,6 +1,8 @@
 """Zero-lag low-pass filter: a Butterworth run forward and backward (Silva 2003, eqs 5.2-5.5 for order 2)."""
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
+from itertools import count
+from math import prod
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,8 +63,6 @@ def low_pass(signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int
         >>> bool(np.abs(smooth - np.sin(2.0 * np.pi * time))[20:-20].max() < 0.01)
         True
     """
-    from scipy.fft import dst
-
     numbers = checked_signal(signal, rate_hz)
     order = checked_order(order)
     cutoffs = checked_cutoffs(cutoff_hz, numbers.shape, rate_hz)
@@ -74,7 +74,7 @@ def low_pass(signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int
         return _filtered_long(numbers, rate_hz, one, order, reach)
     filtered, sines = sine_series(numbers)
     frequency = harmonics(len(numbers), rate_hz).reshape(-1, *[1] * cutoffs.ndim)
-    filtered[1:-1] += dst(two_pass_gain(frequency, rate_hz, one, order) * sines, type=1, axis=0, norm="ortho")
+    filtered[1:-1] += sine_transform(two_pass_gain(frequency, rate_hz, one, order) * sines)
     return filtered
 
 
@@ -98,15 +98,13 @@ def _filtered_long(signal: Array, rate_hz: float, cutoff_hz: Array, order: int, 
     and then filled up to a length of small prime factors. A series of sines has twice the length, and takes up to
     twenty times as long where T - 1 has a large prime factor.
     """
-    from scipy.fft import irfft, next_fast_len, rfft
-
     line = _line(signal)
     rest = signal - line
     mirrored = np.concatenate([-rest[reach:0:-1], rest, -rest[-2 : -reach - 2 : -1]])
-    length = next_fast_len(len(mirrored), real=True)
+    length = fast_length(len(mirrored))
     frequency = np.arange(length // 2 + 1) * (rate_hz / length)
     gain = two_pass_gain(frequency.reshape(-1, *[1] * (signal.ndim - 1)), rate_hz, cutoff_hz, order)
-    smooth = irfft(gain * rfft(mirrored, length, axis=0), length, axis=0)
+    smooth = np.fft.irfft(gain * np.fft.rfft(mirrored, length, axis=0), length, axis=0)
     line[1:-1] += smooth[reach + 1 : reach + len(signal) - 1]
     return line
 
@@ -123,11 +121,21 @@ def sine_series(signal: Array) -> tuple[Array, Array]:
     The rest begins and ends at zero. Its sines have the frequencies ``harmonics``, whole numbers of half periods, and
     the same sum of squares as the rest.
     """
-    from scipy.fft import dst
-
     line = _line(signal)
-    sines: Array = dst((signal - line)[1:-1], type=1, axis=0, norm="ortho")
-    return line, sines
+    return line, sine_transform((signal - line)[1:-1])
+
+
+def sine_transform(values: Array) -> Array:
+    """Return the sine series (T, ...) of values, its own inverse: sqrt(2 / (T + 1)) sum_t sin(pi k t / (T + 1)) x_t."""
+    none = np.zeros_like(values[:1])
+    odd = np.concatenate([none, values, none, -values[::-1]])
+    return -np.fft.rfft(odd, axis=0, norm="ortho").imag[1:-1]
+
+
+def fast_length(least: int, primes: Sequence[int] = (2, 3, 5)) -> int:
+    """Return the least number from `least` on without other prime factors: the length of a fast transform."""
+    high_power = prod(primes) ** 64  # every such length divides it
+    return next(length for length in count(least) if high_power % length == 0)
 
 
 def harmonics(frames: int, rate_hz: float) -> Array:

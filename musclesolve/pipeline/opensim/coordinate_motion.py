@@ -19,6 +19,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_increasing, check_number, check_real_array
 from musclesolve._util.message_text import few
+from musclesolve._util.splines import spline_through
 from musclesolve._util.time_holes import HoleLimits
 from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import InputError, input_error
@@ -105,8 +106,6 @@ def coordinate_motion(
             and m. Whole turns are taken off, and uneven steps evened, each with a note.
         cutoff_hz: None leaves the values as they are.
     """
-    from scipy.interpolate import make_interp_spline
-
     table = as_table(coordinates, "coordinates")
     columns: dict[str, int] = {}
     for k, column in enumerate(table.names):
@@ -190,8 +189,7 @@ def coordinate_motion(
             f"{names[largest]} jumps at {time[row]:.4g} s: the filter changes it by "
             f"{np.degrees(change[row, largest]):.0f} degrees there. Correct the coordinates, or leave this time out."
         )
-    ends = [(order, np.zeros(len(names))) for order in (3, 4)]
-    curve = make_interp_spline(time, filtered, 5, bc_type=(ends, ends))
+    curve = spline_through(time, filtered, 5, natural=True)
     rates = curve(time, 1), curve(time, 2)
     return CoordinateMotion(time, names, filtered, *rates, cutoff_hz, _file(table), tuple(notes), resampled)
 
@@ -336,8 +334,6 @@ def _evenly(table: Table, values: Array, cutoff_hz: float | None) -> tuple[Array
     Programs that integrate a motion, as RRA does, write rows at the steps of their integrator. Rows that are nearly at
     the same time are left out: between them the rounding of the values would be a great speed.
     """
-    from scipy.interpolate import CubicSpline
-
     time, steps = table.time, np.diff(table.time)
     if np.ptp(steps) <= _EVEN * steps.mean():
         return time, values
@@ -361,7 +357,7 @@ def _evenly(table: Table, values: Array, cutoff_hz: float | None) -> tuple[Array
         if at - time[kept[-1]] >= _APART * usual:
             kept.append(row)
     even = np.linspace(time[0], time[-1], round(float(time[-1] - time[0]) / usual) + 1)
-    return even, np.asarray(CubicSpline(time[kept], values[kept])(even))
+    return even, spline_through(time[kept], values[kept])(even)
 
 
 def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bool, list[str]]:

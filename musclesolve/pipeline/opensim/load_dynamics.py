@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, within
+from musclesolve._util.arrays import Array, Indices, Mask, within
 from musclesolve._util.sides import side_of
 from musclesolve._util.time_holes import HoleLimits, hole_note
 from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
@@ -22,6 +22,7 @@ from musclesolve.opensim.external_loads import (
 from musclesolve.opensim.geometry import path_pulls
 from musclesolve.opensim.inverse_dynamics import (
     InverseDynamics,
+    JointReactions,
     ModelMotion,
     carried_by_joints,
     distal_reactions,
@@ -32,7 +33,7 @@ from musclesolve.opensim.inverse_dynamics import (
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.opensim.segments import segments
-from musclesolve.pipeline.body import JointLoads
+from musclesolve.pipeline.body import EVERY, JointLoads
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.moments import CoordinateMoments
 from musclesolve.pipeline.patella import Ligament, PatellarLever, quadriceps
@@ -57,20 +58,23 @@ class LoadDynamics:
     """Cut-off frequency of the filter of the motion [Hz]; None without a filter."""
 
     def joint_loads(
-        self, joints: Sequence[Joint], muscles: Sequence[str], ligament: float = 1.0
+        self,
+        joints: Sequence[Joint],
+        muscles: Sequence[str],
+        ligament: float = 1.0,
+        frames: slice | Indices = EVERY,
     ) -> JointLoads:
         """Forces and moments at some joints as a function of the tendon forces of n muscles, in axes forward, left, up.
 
         The joint and the muscles that cross it together give the load that the distal bodies need. Moments are about
         the origin of the joint's frame on the distal body, as in OpenSim's joint reactions. ligament: factor on the arm
-        of the patellar ligaments.
+        of the patellar ligaments; frames: some of the T frames.
         """
-        model, value, names = self.model, self.motion.value, [joint.name for joint in joints]
+        model, value, names = self.model, self.motion.value[frames], [joint.name for joint in joints]
         outer = [model.body_number[joint.outboard.body] for joint in joints]
         inner = [model.body_number[joint.inboard.body] for joint in joints]
         rows, parts = [model.joints.index(joint) for joint in joints], segments(model)
         outward = np.array([parts.is_outward(joint) for joint in joints])
-        reactions = distal_reactions(model, self.dynamics)
         moved_by = [sorted(model.independent(joint.moved_by)) for joint in joints]
         moving = sorted(set().union(*moved_by))
         beyond = carried_by_joints(model, np.eye(len(model.bodies))[:, :, None])[:, outer, 0].T
@@ -87,7 +91,7 @@ class LoadDynamics:
         moment = np.empty_like(force)
         for k, joint in enumerate(joints):
             about_origin = sums[:, :, k, :3]
-            point = reactions.point[:, rows[k], None]
+            point = self.reactions.point[frames, rows[k], None]
             moment[:, :, k] = about_origin - np.cross(point, force[:, :, k])
             # the couples that guide moving points, and bodies driven by couplers: the part of dL/dq beyond the sums
             axes = [moving.index(name) for name in moved_by[k]]
@@ -110,13 +114,18 @@ class LoadDynamics:
 
         return JointLoads(
             joints=tuple(names),
-            net=reactions.force[:, rows] @ TO_GLOBAL.T,
+            net=self.reactions.force[frames][:, rows] @ TO_GLOBAL.T,
             across=by_joint(force),
-            net_moment=reactions.moment[:, rows] @ TO_GLOBAL.T,
+            net_moment=self.reactions.moment[frames][:, rows] @ TO_GLOBAL.T,
             moment_across=by_joint(moment),
             knees=tuple(names[k] for k in knees),
             patella=patella,
         )
+
+    @cached_property
+    def reactions(self) -> JointReactions:
+        """Joint reactions without muscle forces, about the origins of the frames on the distal bodies."""
+        return distal_reactions(self.model, self.dynamics)
 
     @cached_property
     def weight(self) -> float:

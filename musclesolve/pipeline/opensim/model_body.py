@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -30,12 +31,12 @@ from musclesolve.opensim.geometry import (
     tendon_shifts,
 )
 from musclesolve.opensim.kinematics import joints_crossed
-from musclesolve.opensim.model import Joint, OpenSimModel
+from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.opensim.muscle_parameters import control_notes, curve_notes, muscle_parameters
 from musclesolve.opensim.person_file import person_of_model
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.segments import segments
-from musclesolve.pipeline.body import Sharing, SharingGroup
+from musclesolve.pipeline.body import BLOCK, EVERY, KeptArms, LaterLoads, LaterParts, Sharing, SharingGroup
 from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import Channels, MeasuredActivation
@@ -164,7 +165,7 @@ class ModelBody:
     motion: CoordinateMotion
     every_motion: CoordinateMotion
     whole: SharingGroup
-    parts: tuple[SharingGroup, ...]
+    parts: Sequence[SharingGroup]
     angle: Array
     speed: Array
     moment_file: Path | None
@@ -397,6 +398,7 @@ def model_body(
         notes.append(f"{left} frames of the coordinates have no moments and are left out.")
     every_motion, motion = motion, motion.frames(selected)
     dynamics = loads = None
+    together = len(motion.time) <= MOST_TOGETHER
     change: MotionChange[LoadedModel] | None = None
     moment, usable = due.moment[selected], np.ones(len(motion.time), dtype=bool)
     if due.loads is not None:
@@ -412,7 +414,14 @@ def model_body(
                 f"With all coordinates zero {few(lying, 4)} of the model lie far from the vertical: their axes are the "
                 "line of their joints and the axis of the knee."
             )
-        loads = dynamics.joint_loads(shared_joints(model, choice.dofs), choice.names)
+        joints = shared_joints(model, choice.dofs)
+        loads_in = partial(dynamics.joint_loads, joints, choice.names, 1.0)
+        loads = loads_in(EVERY if together else slice(1))
+        if not together:
+            rows = [model.joints.index(joint) for joint in joints]
+            reactions = dynamics.reactions
+            net, about = (values[:, rows] @ TO_GLOBAL.T for values in (reactions.force, reactions.moment))
+            loads = LaterLoads.from_net(loads.joints, net, about, loads.knees, loads_in)
         measured = dynamics if change is None else change.before.dynamics
         notes += measured.residual_note("" if change is None else ", before the motion was changed")
         usable = usable if measured.balanced is None else measured.balanced
@@ -462,8 +471,23 @@ def model_body(
         angle=angle,
         rate=speed,
     )
+
+    def parts_in(frames: slice | Indices) -> tuple[SharingGroup, ...]:
+        """The parts in some frames."""
+        some = whole
+        if not together:
+            some = whole.frames(frames)
+            if dynamics is not None:
+                some = replace(some, loads=loads_in(frames))
+        groups = separate_groups(choice.acts)
+        return tuple(_part(model, some, dofs.tolist(), columns) for dofs, columns in groups)
+
     beyond = beyond_ranges(model, motion, choice.needed | set(choice.dofs))
     unserved = unserved_dofs(whole)
+    if not together:
+        whole = replace(
+            whole, state=replace(whole.state, moment_arm=KeptArms.from_array(geometry.moment_arm))
+        )
     contradictions = [
         f"No muscle can produce {100.0 * share:.0f} % of the peak moment of {name}, nor its moment in nearly any other "
         f"frame (at most {100.0 * LACKING_SHARE:g} % is expected): its reserves are not counted. "
@@ -479,9 +503,9 @@ def model_body(
         motion=motion,
         every_motion=every_motion,
         whole=whole,
-        parts=tuple(
-            _part(model, whole, dofs.tolist(), columns) for dofs, columns in separate_groups(choice.acts)
-        ),
+        parts=parts_in(EVERY)
+        if together
+        else LaterParts(len(separate_groups(choice.acts)), len(motion.time), parts_in),
         angle=angle,
         speed=speed,
         moment_file=due.file,
@@ -526,6 +550,8 @@ def _axes_notes(model: OpenSimModel, with_moments: bool) -> list[str]:
     ]
 
 
+MOST_TOGETHER = 2 * BLOCK
+"""Number of frames up to which the loads of all muscles on joints are kept, some 100 kB a frame."""
 LACKING_SHARE = 0.1
 """Share of the peak moment of a coordinate that its muscles may lack, like a reserve."""
 _NEARLY_ALL, _OFTEN = 0.9, 0.25
@@ -634,9 +660,14 @@ def body_of_trial(
         return body
     fitted = {} if body.person is None else body.person.emg
     emg = MeasuredActivation.from_emg(trial.emg, model_channels(trial, body.muscles), ALL_SIDES, fitted)
-    parts = tuple(
-        replace(part, emg=emg.expected(body.time, part.state.parameters.names)) for part in body.parts
-    )
+
+    def informed(parts: Sequence[SharingGroup]) -> tuple[SharingGroup, ...]:
+        """Parts with the activations that are expected from EMG."""
+        return tuple(
+            replace(part, emg=emg.expected(part.time, part.state.parameters.names)) for part in parts
+        )
+
+    parts = body.parts.changed(informed) if isinstance(body.parts, LaterParts) else informed(body.parts)
     return replace(body, emg=emg, parts=parts, notes=(*body.notes, *emg.notes(body.time)))
 
 

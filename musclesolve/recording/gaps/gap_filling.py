@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.splines import spline_through
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Gap, Markers, Trial
 from musclesolve.recording.gaps.rigid_registration import register
@@ -73,9 +74,7 @@ def spline_interpolant(nodes: Frames, length: int) -> GapInterpolant:
     The disagreement of the sides is the step across the gap minus the part by the mean of the velocities before and
     after it: p_L - p_-1 - (v_before + v_after) / 2 (L + 1).
     """
-    from scipy.interpolate import CubicSpline
-
-    weights = CubicSpline(nodes, np.eye(nodes.size))(np.arange(length))
+    weights = spline_through(nodes.astype(float), np.eye(nodes.size))(np.arange(length))
     before, after = nodes[nodes < 0], nodes[nodes >= length]
     mismatch = np.zeros(nodes.size)
     mismatch[before.size - 1], mismatch[before.size] = -1.0, 1.0

@@ -19,12 +19,10 @@ from musclesolve.pipeline.body import BLOCK, Analysis, Body, SolvedGroup, by_nam
 from musclesolve.pipeline.emg_informed import followed_notes
 from musclesolve.pipeline.energy import metabolic_power
 from musclesolve.pipeline.knee_contact import compartments
-from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.patella import quadriceps
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.results.dataset.block_array import BlockArray
 from musclesolve.results.dataset.labels import DIRECTIONS, Labels
-from musclesolve.results.dataset.model_labels import model_axes, model_labels
 from musclesolve.results.dataset.muscle_variables import (
     balance_error,
     emg_labels,
@@ -100,21 +98,23 @@ def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
 @singledispatch
 def segment_axes(body: Body) -> dict[str, Array]:
     """Axes of `DIRECTIONS` of the segments at hips, knees and ankles, (T, 3, 3), by the names of the joints."""
-    raise TypeError(f"no axes of the segments of a {type(body).__name__}")
+    from musclesolve.results.dataset.model_labels import model_axes
+
+    return model_axes(body)  # type: ignore[arg-type]
 
 
 segment_axes.register(RecordedBody, recording_axes)
-segment_axes.register(ModelBody, model_axes)
 
 
 @singledispatch
 def labels_of(body: Body, analysis: Analysis) -> Labels:
-    """Labels of one kind of body in an analysis, which no other kind has."""
-    raise TypeError(f"no labels of a {type(body).__name__}")
+    """Labels of one kind of body in an analysis, which no other kind has: of a model, unless registered."""
+    from musclesolve.results.dataset.model_labels import model_labels
+
+    return model_labels(body, analysis)  # type: ignore[arg-type]
 
 
 labels_of.register(RecordedBody, recording_labels)
-labels_of.register(ModelBody, model_labels)
 
 
 def unrecognized(part: SolvedGroup, segment_axes: dict[str, Array], knees: Collection[str]) -> Iterator[str]:

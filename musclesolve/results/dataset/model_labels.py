@@ -23,6 +23,7 @@ from musclesolve.recording.trial.input_hashes import change_notes, input_lines
 from musclesolve.results.dataset.body_angles import ROTATIONS, body_angles
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
 from musclesolve.results.dataset.labels import COMPONENTS, MEDIAL, SEGMENT_OF, Labels, change_attributes
+from musclesolve.results.dataset.model_picture import load_labels, model_paths, model_skeleton
 from musclesolve.results.dataset.muscle_variables import (
     beyond_plausible,
     emg_attributes,
@@ -30,7 +31,6 @@ from musclesolve.results.dataset.muscle_variables import (
     fiber_range,
     person_attributes,
 )
-from musclesolve.results.dataset.picture import load_labels, model_paths, model_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
 from musclesolve.results.dataset.skeleton import Variable
 from musclesolve.settings.trial import PREDICTED

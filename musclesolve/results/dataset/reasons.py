@@ -7,6 +7,7 @@ could help: the upper bound of activation, or the rate at which activation rises
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from musclesolve._util.arrays import Array
 from musclesolve.muscles.passive.passive_element import PassiveRule, passive_element
 from musclesolve.muscles.strength import LARGEST_FACTOR
 from musclesolve.pipeline.body import Analysis, SolvedGroup
-from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run_options import Options
 from musclesolve.results.dataset.result_quantities import directions
@@ -56,7 +56,7 @@ def reasons_of_sides(analysis: Analysis) -> dict[str, list[str]]:
         lines = list[str]()
         for part in analysis.of_side(side):
             lines += reserve_reasons(part, options)
-            lines += _beyond_ranges(body, part) if isinstance(body, ModelBody) else []
+            lines += [] if isinstance(body, RecordedBody) else _beyond_ranges(body, part)
         if lines:
             reasons[f"reasons_{side}"] = lines if options is None or reasons else [CHECK_FIRST, *lines]
     return reasons
@@ -92,7 +92,7 @@ def reserve_reasons(part: SolvedGroup, options: Options | None = None) -> list[s
     return sentences
 
 
-def _beyond_ranges(body: ModelBody, part: SolvedGroup) -> list[str]:
+def _beyond_ranges(body: Any, part: SolvedGroup) -> list[str]:
     lacking = ~np.isin(part.solution.status, (Status.SOLVED, Status.NOT_MEASURED))
     crossed = frozenset().union(*(body.choice.crossing[name] for name in part.state.parameters.names))
     sentences = []

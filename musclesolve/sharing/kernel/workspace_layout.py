@@ -15,8 +15,8 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
 
-STRIDE = 1032
-MAX_MUSCLES = 1024
+STRIDE = 4104
+MAX_MUSCLES = 4096
 LANES = 16
 PADDING_WIDTH = 1e-3  # distance between the bounds of a padding muscle; no more than LEAST_REACH
 (

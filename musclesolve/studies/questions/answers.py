@@ -35,13 +35,6 @@ from musclesolve.settings.trial import (
     QUESTIONS,
     QuestionSettings,
 )
-from musclesolve.studies.known_names import known_names
-from musclesolve.studies.many_trials.recipe import ATTRIBUTE, options_in
-from musclesolve.studies.questions.contributions import contributions
-from musclesolve.studies.questions.coordination import coordination
-from musclesolve.studies.questions.judged import of_trial
-from musclesolve.studies.questions.margins import margins
-from musclesolve.studies.questions.what_if import contact_from_texts, stated_scenarios, what_if
 
 
 def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
@@ -89,6 +82,9 @@ def check_with_questions(path: str | Path, progress: Progress | None = None) -> 
 
 def _check_names(path: Path, document: Document, settings: QuestionSettings) -> None:
     """Refuse names of muscles, degrees of freedom and joints in [questions] that the trial does not have."""
+    from musclesolve.studies.known_names import known_names
+    from musclesolve.studies.questions.what_if import contact_from_texts, stated_scenarios
+
     try:
         known = known_names(path)
     except InputError:
@@ -118,6 +114,10 @@ def _check_names(path: Path, document: Document, settings: QuestionSettings) -> 
 def check_texts(document: Document, settings: Mapping[str, Any] | QuestionSettings, table: str) -> None:
     """Refuse scenarios and bounds of a table [questions] that cannot be read."""
     stated = dict(settings.items())
+    if not stated.get("scenarios") and not stated.get("contact"):
+        return
+    from musclesolve.studies.questions.what_if import contact_from_texts, stated_scenarios
+
     for key, read in (("scenarios", stated_scenarios), ("contact", contact_from_texts)):
         try:
             read(stated.get(key) or ())
@@ -148,13 +148,20 @@ def answer(
         own = with_arguments(trial, **given)
         match name:
             case "contributions":
+                from musclesolve.studies.questions.contributions import contributions
+
                 return contributions(own, cost, progress)
             case "margins":
+                from musclesolve.studies.questions.margins import margins
+                from musclesolve.studies.questions.what_if import contact_from_texts
+
                 bounds = contact_from_texts(settings.contact) if settings.contact else None
                 return margins(
                     own, settings.strength, cost=cost, side=side, progress=progress, contact=bounds
                 )
             case "what_if":
+                from musclesolve.studies.questions.what_if import what_if
+
                 if cost is not None and not isinstance(cost, str):
                     raise input_error(
                         "studies.cost_without_name",
@@ -167,6 +174,8 @@ def answer(
                 named = own if cost is None else own.with_settings(sharing={"cost": cost})
                 return what_if(named, settings.scenarios or (), side, progress)
             case _:
+                from musclesolve.studies.questions.coordination import coordination
+
                 return coordination(result)
     except InputError as error:
         return xr.Dataset(attrs={NO_ANSWER: "; ".join(filter(None, (error.problem, error.remedy)))})
@@ -187,6 +196,8 @@ class AnswerFile:
 
     def __call__(self, result: xr.Dataset, path: Path) -> bytes:
         """The content of the file."""
+        from musclesolve.studies.questions.judged import of_trial
+
         file = trial_path(result.attrs, path.parent)
         if file is None:
             raise input_error(
@@ -224,5 +235,7 @@ def answer_files(
 
 def files_again(asked: Iterable[str], result: xr.Dataset) -> dict[str, AnswerFile]:
     """Makers of the files of questions beside a stored result, with the options that its file names."""
+    from musclesolve.studies.many_trials.recipe import ATTRIBUTE, options_in
+
     options = options_in(str(result.attrs.get(ATTRIBUTE, "")))
     return {name: make for name, make in answer_files(asked, options).items() if make is not None}

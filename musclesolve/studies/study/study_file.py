@@ -154,15 +154,6 @@ def _stated_first(stated: Sequence[str] | None, there: Sequence[str]) -> list[st
     return [name for name in dict.fromkeys((*(stated or ()), *there)) if name in there]
 
 
-def is_study(path: Path) -> bool:
-    """Return whether a file is a study file, not a trial file; False for a file that cannot be read."""
-    try:
-        content = trial_document(path).content
-    except InputError:
-        return False
-    return "trials" in content and "files" not in content
-
-
 def read_study(path: str | Path) -> Study:
     """Read a study file; the files of its trials are read when they are computed.
 

@@ -8,11 +8,10 @@ import pytest
 
 from musclesolve import read_study
 from musclesolve.errors import InputError
-from musclesolve.recording.schema import trial_document
+from musclesolve.recording.schema import is_study, trial_document
 from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import RecordedSettings
-from musclesolve.studies.study.study_file import is_study
 from musclesolve.studies.study.trial_files import trial_file
 
 STUDY = """title = "Slow and fast"

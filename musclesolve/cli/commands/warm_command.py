@@ -1,0 +1,52 @@
+"""The command `warm`: everything is compiled before it is needed."""
+
+from musclesolve.cli.printing import print_plain, progress
+
+KERNELS = (
+    "musclesolve.sharing.kernel.entry",
+    "musclesolve.muscles.paths.kernel.entry",
+    "musclesolve.dynamics.kernel.entry",
+    "musclesolve.trajectory.chain_kernel",
+    "musclesolve.pipeline.patella_kernel",
+    "musclesolve.recording.gaps.registration_kernel",
+    "musclesolve._util.series_kernel",
+    "musclesolve.live.number_text",
+)
+"""Modules with compiled functions; the first takes longest."""
+
+
+def warm() -> None:
+    """Compile everything for this machine, once, so that no other command waits for it; a minute or two.
+
+    Machine code, and the byte code of Python, which some installations lack.
+    """
+    import compileall
+    from importlib import import_module
+    from importlib.util import find_spec
+
+    from musclesolve._util.compiled_code import CompiledFunction
+
+    for package in ("musclesolve", "muscle_db"):
+        spec = find_spec(package)
+        for folder in (spec and spec.submodule_search_locations) or ():
+            compileall.compile_dir(folder, quiet=2)
+    functions = [
+        (module, name, function)
+        for module in KERNELS
+        for name, function in vars(import_module(module)).items()
+        if isinstance(function, CompiledFunction)
+    ]
+    there = sum(function.is_kept() for _, _, function in functions)
+    with progress() as report:
+        functions[0][2].compile_beside(*functions[0][:2])  # the second processor, if there is one
+        for number, (module, name, function) in enumerate(functions[1:] + functions[:1]):
+            report(f"{module.split('.')[1]}: {name.lower()}", number / len(functions))
+            function.load()
+    kept = sum(function.is_kept() for _, _, function in functions)
+    print_plain(
+        f"{kept} of {len(functions)} functions are compiled and kept on disk, {there} of them before."
+    )
+    if kept < len(functions):
+        print_plain(
+            "The others are compiled again by each command: the folder of the program cannot be written."
+        )
