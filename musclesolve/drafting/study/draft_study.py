@@ -27,6 +27,7 @@ from musclesolve.drafting.study.study_trials import (
     in_order,
     roles,
     study_trials,
+    trials_of_sources,
     words_of,
 )
 from musclesolve.errors import InputError, input_error
@@ -91,16 +92,20 @@ class _People:
     todos: Sequence[str] = ()
 
 
-def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
+def draft_study(
+    folder: str | Path, output: Path | None = None, sources: Sequence[Path] | None = None
+) -> StudyDraft:
     """Draft the study file of a folder and all below it; nothing is written.
 
     Args:
         folder: with recordings, trial files (.toml), results of AddBiomechanics (folders or .b3d files), sessions of
             OpenCap, or OpenSim models with coordinates and loads or moments, in it or below it.
         output: the study file; `study.toml` in the folder when None. A folder means `study.toml` in it.
+        sources: folders and B3D files below the folder, the only ones that are searched; of B3D files only the
+            headers are read.
     """
     folder = Path(folder)
-    found = study_trials(folder)
+    found = study_trials(folder) if sources is None else trials_of_sources(sources)
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
     beside = dict.fromkeys(place for place in (folder, target.parent) if place.is_dir())
