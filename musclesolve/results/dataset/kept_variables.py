@@ -7,7 +7,9 @@ seven digits; measurements have three. Times keep 64 bits, so that frames can be
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ import xarray as xr
 from musclesolve._util.names import suggestion
 from musclesolve.errors import input_error
 from musclesolve.results.dataset.quantities import QUANTITIES
+from musclesolve.results.finding import FINDINGS
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "activation": ("activation",),
@@ -31,7 +34,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "ground": ("ground_reaction_force", "center_of_pressure", "ground_predicted"),
 }
 """What `keep` may name besides the variables of a result -> its variables."""
-USUAL = tuple(GROUPS)
 ALWAYS = ("status", "valid", "kkt_residual", "plausible", "max_isometric_force")
 """Variables of every trial: solution, validity and certificate of each frame, verdict of the legs, and strength."""
 SIGNS = (
@@ -90,5 +92,10 @@ def kept_of(result: xr.Dataset, keep: Sequence[str]) -> xr.Dataset:
         changed[name] = variable.astype(dtype).assign_attrs(attrs)
     attrs = {key: value for key, value in result.attrs.items() if key != "trial_file"}
     if "model_file" in attrs:
-        attrs["model_file"] = str(attrs["model_file"]).replace("\\", "/").rpartition("/")[2]
+        attrs["model_file"] = Path(attrs["model_file"]).name
+    if FINDINGS in attrs:
+        found = json.loads(attrs[FINDINGS])
+        for where in (one["where"] for one in found if one["where"]["file"]):
+            where["file"] = Path(where["file"]).name
+        attrs[FINDINGS] = json.dumps(found)
     return kept.assign(changed).assign_attrs(attrs | {"signs": SIGNS})

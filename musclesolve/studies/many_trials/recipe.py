@@ -82,6 +82,15 @@ def hashed_files(text: str) -> dict[str, str]:
         return {}
 
 
+def inputs_hash(text: str) -> str:
+    """One hash of the contents of all input files in the JSON of a recipe, in the order of their names; "" without any.
+
+    The names are not part of it: they begin where the results lie.
+    """
+    hashes = [sha for _, sha in sorted(hashed_files(text).items())]
+    return hashlib.sha256("".join(hashes).encode()).hexdigest()[:16] if hashes else ""
+
+
 def has_settings(text: str, content: Mapping[str, Any]) -> bool:
     """Return whether the result of a recipe belongs to the settings of a trial file as they are."""
     try:

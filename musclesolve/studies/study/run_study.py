@@ -54,6 +54,7 @@ def compute_trials(
     scheduler: str | None = None,
     again: bool = False,
     samples: int | str | None = None,
+    keep: tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> ComputedStudy:
     """Compute every trial of a study that is not excluded; keep current results; no failure stops other trials.
@@ -64,6 +65,7 @@ def compute_trials(
         pages: further files of every trial by name, see `Job`.
         jobs, scheduler, again, progress: see `ManyOptions`.
         samples: of the uncertainty of every trial, uncertainty.nc, as in `uncertainty`; None without one.
+        keep: the variables of each result, as of `Job`, without cycles.nc; all of them and the cycles unless given.
 
     Raises:
         InputError: the study file is at fault, or the folder cannot be written.
@@ -78,8 +80,8 @@ def compute_trials(
         report("reading", 0.0)
         jobs_of, refused, notes = prepared(study, output)
         spread = None if samples is None else UncertaintyFile(samples)
-        further = {UNCERTAINTY: spread, CYCLES: cycles_file, **(pages or {})}
-        todo = [replace(job, figures=False, again=again, further=further) for job in jobs_of]
+        further = {UNCERTAINTY: spread, CYCLES: None if keep else cycles_file, **(pages or {})}
+        todo = [replace(job, figures=False, again=again, further=further, keep=keep) for job in jobs_of]
 
         def write(records: Sequence[TrialRecord]) -> None:
             write_files(
