@@ -26,7 +26,7 @@ from musclesolve.results.tables.lines import inert_frame
 from musclesolve.settings.commands import KEPT
 from musclesolve.studies.dataset.data_set import SUBJECTS
 from musclesolve.studies.many_trials.one_trial import RESULT
-from musclesolve.studies.many_trials.trial_record import CSV, TrialRecord
+from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
 from musclesolve.studies.study.study_file import SOURCES, Study, StudyTrial, read_study
 from musclesolve.studies.study.unpacked import INPUTS
@@ -123,6 +123,7 @@ def trials_table(computed: ComputedStudy) -> pd.DataFrame:
             }
         )
     more = pd.DataFrame(rows, index=table.index)
+    table["status"] = table["status"].replace(Outcome.UNCHANGED.value, Outcome.COMPUTED.value)  # the same data
     return pd.concat([table.drop(columns=["trial", "folder", "seconds"]), more], axis=1)
 
 
