@@ -115,7 +115,7 @@ def _estimated(found: Estimate) -> Iterator[str]:
     yield line("trials", f"{found.trials} of {count_of(found.subjects, 'subject')}{frames}")
     hours, minutes = found.seconds / 3600.0, found.seconds / 60.0
     time = f"{hours:.1f} h" if hours >= 1.0 else f"{minutes:.1f} min"
-    yield line("time", f"{time} in {count_of(found.jobs, 'process', 'processes')}")
+    yield line("time", f"{time} with --jobs {found.jobs}")
     yield line("size", f"{found.size / 1e6:.3g} MB")
     yield line("computed", f"{', '.join(found.sampled)}; these results are kept")
     if found.failed:

@@ -127,7 +127,8 @@ def draft_study(
     final_roles = roles(paths, sources, [trial is not None for trial, _ in places])
     trials = _named_trials(zip(paths, final_roles, places, strict=True))
     of_recordings = list(drafted.trials.values())
-    common = common_settings(of_recordings)
+    # settings of recordings, such as their muscle set, are none of models and of trial files beside them
+    common = {} if found.trials else common_settings(of_recordings)
     subjects = dict.fromkeys(trial.role.subject for trial in trials)
     known = _known_people(tables, subjects)
     people = _people(trials, known)

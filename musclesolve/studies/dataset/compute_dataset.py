@@ -16,7 +16,7 @@ import pandas as pd
 from musclesolve._util.checks import one_or_several
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress
-from musclesolve.drafting.study.draft_study import NAME, draft_study, write_study
+from musclesolve.drafting.study.draft_study import NAME, TABLE, draft_study, write_study
 from musclesolve.errors import InputError, input_error
 from musclesolve.opensim.b3d import read_b3d
 from musclesolve.recording.text.text_file import file_path
@@ -28,7 +28,7 @@ from musclesolve.studies.dataset.data_set import SUBJECTS
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
-from musclesolve.studies.study.study_file import SOURCES, Study, StudyTrial, read_study
+from musclesolve.studies.study.study_file import SOURCES, Study, StudyTrial, lacking, lacking_text, read_study
 from musclesolve.studies.study.unpacked import INPUTS
 
 SPLITS = {"test": 0.15, "validation": 0.15}
@@ -63,9 +63,11 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
     above = Path(os.path.commonpath([path if path.is_dir() else path.parent for path in paths]))
     draft = draft_study(above, output / INPUTS / NAME, paths)
     write_study(draft, force=True)
-    study = read_study(draft.path)
-    unread = [f"not read: {text}" for text in (*draft.unread, *draft.left_out)]
-    return replace(study, title=output.name, notes=(*study.notes, *unread))
+    study, people = read_study(draft.path), f"{INPUTS}/{TABLE}"
+    notes = [f"not read: {text}" for text in (*draft.unread, *draft.left_out)]
+    if absent := lacking(study.subjects, study.included):
+        notes.insert(0, f"nothing states {lacking_text(absent)}: enter it in {people}, and give the command again")
+    return replace(study, title=output.name, notes=tuple(notes), people=people)
 
 
 def compute_dataset(
