@@ -138,7 +138,8 @@ def read_b3d(path: str | Path, names: Collection[str] | None = None) -> B3DSubje
 
     Args:
         path: of the file.
-        names: the trials whose frames are read; all of them unless given. Without frames only the header is read.
+        names: the trials whose frames are read; all of them unless given. A fault of the frames of other trials is
+            then no error. With no name only the header is read.
 
     Raises:
         InputError: the file is no B3D file, ends early, or is of another version.
@@ -193,7 +194,7 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
         trials.append(found)
         position += length
         stream.seek(position)
-    if position != size:
+    if names is None and position != size:
         raise input_error(
             "opensim.bytes_after_last_frame",
             file=file,
@@ -253,7 +254,7 @@ def _trial(
             remedy="download the file again",
         )
     length = sizes[0] + len(passes) * sizes[1]
-    if frames * length > left:
+    if stream is not None and frames * length > left:
         whole = max(left, 0) // max(length, 1)
         raise input_error(
             "opensim.trial_cut_off",

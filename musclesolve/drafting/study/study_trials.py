@@ -422,14 +422,17 @@ def trials_of_sources(sources: Sequence[Path]) -> FoundStudy:
     """Search several folders and B3D files, of which only the headers are read; the trials of each are below its name.
 
     Raises:
-        InputError: a source does not exist, or a file is no B3D file.
+        InputError: a source is neither a folder nor a B3D file.
     """
     names = _source_names({source.resolve().as_posix() for source in sources})
     found = list[FoundStudy]()
     for source in dict.fromkeys(sources):
         name = names[source.resolve().as_posix()]
         if source.is_file() and source.suffix.casefold() == SUFFIX:
-            own = FoundStudy(tuple(_of_b3d(source, (), whole=False)), {}, ())
+            try:
+                own = FoundStudy(tuple(_of_b3d(source, (), whole=False)), {}, ())
+            except InputError as error:
+                own = FoundStudy((), {}, (f"{source.name}: {error.problem}",))
         else:
             own = study_trials(source, whole=False)
         if len(sources) > 1:

@@ -98,4 +98,6 @@ def kept_of(result: xr.Dataset, keep: Sequence[str]) -> xr.Dataset:
         for where in (one["where"] for one in found if one["where"]["file"]):
             where["file"] = Path(where["file"]).name
         attrs[FINDINGS] = json.dumps(found)
-    return kept.assign(changed).assign_attrs(attrs | {"signs": SIGNS})
+    kept = kept.assign(changed)
+    kept.attrs = attrs | {"signs": SIGNS}
+    return kept

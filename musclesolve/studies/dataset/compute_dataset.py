@@ -106,7 +106,7 @@ def split_of(subjects: Iterable[str]) -> dict[str, str]:
 
 def trials_table(computed: ComputedStudy) -> pd.DataFrame:
     """The table of all trials: that of the study, and what a data set states besides; without paths of the machine."""
-    table = pd.read_csv(computed.folder / CSV, dtype={"name": str, "subject": str}, keep_default_na=False)
+    table = pd.read_csv(computed.folder / CSV, dtype=str, keep_default_na=False)
     split = split_of(dict.fromkeys(trial.subject for trial in computed.study.trials))
     rows = []
     for name in table["name"]:

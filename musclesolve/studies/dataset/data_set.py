@@ -27,6 +27,8 @@ from musclesolve.studies.many_trials.trial_record import CSV
 
 SUBJECTS, TRIALS = "subjects.csv", "trials"
 """Table of the subjects, and folder with a folder of each trial."""
+NUMBERS = ("leg_frames_", "peak_", "frames", "muscles", "mass_kg", "stature_m", "age_years", "trials", "with_result")
+"""Beginnings of the names of columns of numbers; the others are texts."""
 FIT_FOR_USE = (USABLE, WITH_CARE)
 """Verdicts of the trials that `DataSet.names` chooses unless it is told otherwise."""
 
@@ -53,8 +55,10 @@ class DataSet:
         tables = []
         for name, index in ((CSV, "name"), (SUBJECTS, "subject")):
             try:
-                tables.append(pd.read_csv(self.folder / name, index_col=index, dtype={index: str, "subject": str}))
-            except (OSError, ValueError) as reason:
+                table = pd.read_csv(self.folder / name, dtype=str).set_index(index)
+                numbers = [column for column in table if str(column).startswith(NUMBERS)]
+                tables.append(table.assign(**{column: pd.to_numeric(table[column]) for column in numbers}))
+            except (OSError, ValueError, KeyError) as reason:
                 raise input_error(
                     "studies.no_data_set",
                     file=self.folder / name,

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+from musclesolve.constants import TRIAL_FILE
 from musclesolve.plotting.page.page_style import PageStyle, current_style
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.text.text_file import has_hash
@@ -83,11 +84,11 @@ def hashed_files(text: str) -> dict[str, str]:
 
 
 def inputs_hash(text: str) -> str:
-    """One hash of the contents of all input files in the JSON of a recipe, in the order of their names; "" without any.
+    """One hash of the contents of the recordings in the JSON of a recipe, whatever their names; "" without any.
 
-    The names are not part of it: they begin where the results lie.
+    The trial file is not part of it: it names the recordings from the folder of the results.
     """
-    hashes = [sha for _, sha in sorted(hashed_files(text).items())]
+    hashes = sorted(sha for name, sha in hashed_files(text).items() if not name.endswith(TRIAL_FILE))
     return hashlib.sha256("".join(hashes).encode()).hexdigest()[:16] if hashes else ""
 
 
