@@ -182,7 +182,9 @@ def main() -> None:
         console.print(table)
         one = place / "processes_1"
         for other in (f"processes_{cores()}", "killed"):
-            console.print(f"one process and {other.replace('_', ' ')}: equal to the bit: {same(one, place / other)}")
+            console.print(
+                f"one process and {other.replace('_', ' ')}: equal to the bit: {same(one, place / other)}"
+            )
         size = sum(file.stat().st_size for file in folder.iterdir())
         console.print(f"input {size / MB:.0f} MB; broken trials: {', '.join(BROKEN)}")
 

@@ -26,7 +26,7 @@ def features(values: np.ndarray) -> np.ndarray:
 
 
 def main(folder: Path) -> None:
-    """Make the data set, fit on the subjects for training, predict those of the test."""
+    """Make the data set, fit on the subjects for training, predict the force of the subjects for the test."""
     runpy.run_path(str(MAKE))["write_trials"](folder / "subjects", subjects=6, trials=1)
     ms.make_dataset(folder / "subjects", folder / "forces", keep=["force", "angle", "moment"], jobs=1)
 
@@ -44,7 +44,9 @@ def main(folder: Path) -> None:
     explained = 1.0 - np.var(error) / np.var(y_test)
     people = train["subject"].nunique(), test["subject"].nunique()
     print(f"{len(train)} frames of {people[0]} subjects to learn, {len(test)} of {people[1]} to test")
-    print(f"soleus: root mean square error {np.sqrt(np.mean(error**2)):.0f} N, {100 * explained:.0f} % explained")
+    print(
+        f"soleus: root mean square error {np.sqrt(np.mean(error**2)):.0f} N, {100 * explained:.0f} % explained"
+    )
 
 
 if __name__ == "__main__":  # make_dataset starts processes, and they read this script again

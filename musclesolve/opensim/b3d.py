@@ -189,8 +189,8 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
     bodies = header.texts(6)
     trials, position = [], start
     for trial in header.messages(9):
-        wanted = names is None or trial.text(1) in names
-        found, length = _trial(trial, stream if wanted else None, size - position, (sensors, block), (count, len(bodies)), file)
+        read = stream if names is None or trial.text(1) in names else None
+        found, length = _trial(trial, read, size - position, (sensors, block), (count, len(bodies)), file)
         trials.append(found)
         position += length
         stream.seek(position)
@@ -304,7 +304,9 @@ def _trial(
     by_plate = {field: column.reshape(read, -1, 3) for field, column in plates.items()} if read else {}
     by_plate = by_plate or {field: np.zeros((0, 0, 3)) for field in _PLATES}
     time = np.arange(frames, dtype=float) * step
-    return B3DTrial(name, header.text(10) or name, time, missing, tuple(passes_read), **by_plate), frames * length
+    return B3DTrial(
+        name, header.text(10) or name, time, missing, tuple(passes_read), **by_plate
+    ), frames * length
 
 
 def _columns(blocks: NDArray[np.uint8], fields: dict[str, int], file: Path, trial: str) -> dict[str, Array]:

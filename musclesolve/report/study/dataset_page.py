@@ -96,9 +96,7 @@ def dataset_into(
     return data, computed, [*paths, computed.folder / CSV, computed.folder / SUBJECTS]
 
 
-def _page(
-    data: DataSet, computed: ComputedStudy, methods: Sequence[Markup], citations: Citations
-) -> str:
+def _page(data: DataSet, computed: ComputedStudy, methods: Sequence[Markup], citations: Citations) -> str:
     """Return the page of a data set, which needs no other file."""
     result, colors = StudyResult(computed), verdict_words()
     verdicts, unusual = _verdicts(data.trials), list(_unusual(data.trials))
@@ -179,7 +177,9 @@ def _splits(data: DataSet) -> PageTable:
 def _kinds(trials: pd.DataFrame) -> PageTable:
     """Return what trials differ in, which a user of all of them has to know."""
     done = trials[trials["file"].notna()]
-    kinds = Counter(zip(done["muscles"].astype(int), done["ground_forces"].fillna("none: joint moments"), strict=True))
+    kinds = Counter(
+        zip(done["muscles"].astype(int), done["ground_forces"].fillna("none: joint moments"), strict=True)
+    )
     rows = [[str(muscles), ground, count] for (muscles, ground), count in sorted(kinds.items())]
     return PageTable("Kinds of trials", ("muscles", "ground forces", "trials"), rows)
 
@@ -192,7 +192,9 @@ def _findings(computed: ComputedStudy) -> PageTable | None:
             for code, sentence in zip(record.measures.codes, record.measures.findings, strict=True):
                 found.setdefault(code, {}).setdefault(name, sentence)
     rows = []
-    for code, own in sorted(found.items(), key=lambda entry: (not entry[0].startswith("error"), -len(entry[1]))):
+    for code, own in sorted(
+        found.items(), key=lambda entry: (not entry[0].startswith("error"), -len(entry[1]))
+    ):
         severity, _, kind = code.partition(" ")
         links = Markup(", ").join(
             Markup('<a href="trials/{0}/">{0}</a>').format(name) for name in list(own)[:EXAMPLES]
@@ -221,8 +223,8 @@ def _peaks(trials: pd.DataFrame) -> PageTable | None:
     heads = [f"{100 * share:.0f} %" for share in QUANTILES]
     columns = ("joint", "trials", *heads, "implants", "trials above")
     note = (
-        "Quantiles over trials of the larger peak of both legs [body weights]; trials that are not usable are left out. "
-        "Implants: over all speeds at which they were measured."
+        "Quantiles over trials of the larger peak of both legs [body weights], without trials that are not usable. "
+        "Implants: over all speeds at which they measured."
     )
     return PageTable("Peaks of joint contact forces", columns, rows, note) if rows else None
 
@@ -284,9 +286,7 @@ def _card(data: DataSet, methods: Sequence[Markup], citations: Citations) -> str
         lead=_lead(data),
         usable=_usable(data),
         verdicts=[(LABELS[name], int(verdicts[name])) for name in reversed(ORDER) if name in verdicts],
-        without=[(status, int(count)) for status, count in Counter(
-            data.trials["status"][data.trials["file"].isna()]
-        ).items()],  # fmt: skip
+        without=list(Counter(data.trials["status"][data.trials["file"].isna()]).items()),
         splits=_splits(data).rows,
         kinds=_kinds(data.trials).rows,
         variables=described,

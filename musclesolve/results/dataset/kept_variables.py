@@ -38,8 +38,8 @@ ALWAYS = ("status", "valid", "kkt_residual", "plausible", "max_isometric_force")
 """Variables of every trial: solution, validity and certificate of each frame, verdict of the legs, and strength."""
 SIGNS = (
     "Angles, moments and powers are positive as the name of the coordinate says (hip_flexion: flexion). Joint moments "
-    "are internal: muscles produce them. Muscle forces pull. Contact forces act on the distal segment. Ground reactions "
-    "act on the foot."
+    "are internal: muscles produce them. Muscle forces pull. Contact forces act on the distal segment. "
+    "Ground reactions act on the foot."
 )
 _LABORATORY = "laboratory; of an OpenSim model its ground (x forward, y up, z right)"
 FRAMES = {

@@ -66,7 +66,9 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
     study, people = read_study(draft.path), f"{INPUTS}/{TABLE}"
     notes = [f"not read: {text}" for text in (*draft.unread, *draft.left_out)]
     if absent := lacking(study.subjects, study.included):
-        notes.insert(0, f"nothing states {lacking_text(absent)}: enter it in {people}, and give the command again")
+        notes.insert(
+            0, f"nothing states {lacking_text(absent)}: enter it in {people}, and give the command again"
+        )
     return replace(study, title=output.name, notes=tuple(notes), people=people)
 
 
@@ -79,7 +81,10 @@ def compute_dataset(
     **how: Any,
 ) -> ComputedStudy:
     """Compute the trials of a data set, and write its tables of trials and subjects; see `make_dataset`."""
-    variables, output = kept_variables(one_or_several(keep)), Path(os.path.realpath(file_path(output, "output")))
+    variables, output = (
+        kept_variables(one_or_several(keep)),
+        Path(os.path.realpath(file_path(output, "output"))),
+    )
     with reserved(output):
         study = dataset_study(sources, output)
         (output / SUBJECTS).unlink(missing_ok=True)  # the data set is not complete before this table is there
@@ -105,7 +110,7 @@ def split_of(subjects: Iterable[str]) -> dict[str, str]:
 
 
 def trials_table(computed: ComputedStudy) -> pd.DataFrame:
-    """The table of all trials: that of the study, and what a data set states besides; without paths of the machine."""
+    """The table of trials of the study, with what a data set states besides, and without paths of the machine."""
     table = pd.read_csv(computed.folder / CSV, dtype=str, keep_default_na=False)
     split = split_of(dict.fromkeys(trial.subject for trial in computed.study.trials))
     rows = []
@@ -119,13 +124,17 @@ def trials_table(computed: ComputedStudy) -> pd.DataFrame:
                 "muscles": "" if found is None else found.muscles,
                 "mass_kg": "" if found is None or np.isnan(found.mass_kg) else f"{found.mass_kg:.6g}",
                 "ground_forces": "" if found is None else found.ground,
-                "finding_codes": "" if found is None else " ".join(code.partition(" ")[2] for code in found.codes),
+                "finding_codes": ""
+                if found is None
+                else " ".join(code.partition(" ")[2] for code in found.codes),
                 "inputs_sha256": "" if found is None else found.inputs,
                 "file": "" if found is None or record is None else _inside(record, computed.folder),
             }
         )
     more = pd.DataFrame(rows, index=table.index)
-    table["status"] = table["status"].replace(Outcome.UNCHANGED.value, Outcome.COMPUTED.value)  # the same data
+    table["status"] = table["status"].replace(
+        Outcome.UNCHANGED.value, Outcome.COMPUTED.value
+    )  # the same data
     return pd.concat([table.drop(columns=["trial", "folder", "seconds"]), more], axis=1)
 
 
@@ -133,7 +142,11 @@ def subjects_table(computed: ComputedStudy, trials: pd.DataFrame) -> pd.DataFram
     """The table of subjects: what is stated of each, its split, and the numbers of its trials and frames."""
     rows = []
     for name, own in trials.groupby("subject", sort=False):
-        stated = {key: value for key, value in computed.study.subjects.get(str(name), {}).items() if value is not None}
+        stated = {
+            key: value
+            for key, value in computed.study.subjects.get(str(name), {}).items()
+            if value is not None
+        }
         with_result = own[own["file"] != ""]
         masses = pd.to_numeric(with_result["mass_kg"], errors="coerce").dropna()
         body = {} if masses.empty else {"mass_kg": round(float(masses.median()), 2)}
@@ -162,7 +175,7 @@ class Estimate:
         trials, subjects: their numbers. frames: of the trials whose frames are known before they are read.
         seconds: of the computation of all trials in so many processes. jobs: number of processes.
         size: of all results [bytes].
-        sampled: the trials that were computed. failed: those of them that have no result.
+        sampled: the trials that were computed. failed: sampled trials without a result.
     """
 
     trials: int
@@ -206,7 +219,11 @@ def estimate_dataset(
             sorted(of)[int(share * (len(of) - 1))][1] for of in kinds.values() for share in SAMPLED
         ))  # fmt: skip
         few = replace(study, trials=tuple(study.trial_of[name] for name in chosen))
-        options: dict[str, Any] = {"keep": kept_variables(one_or_several(keep)), "jobs": 1, "progress": progress}
+        options: dict[str, Any] = {
+            "keep": kept_variables(one_or_several(keep)),
+            "jobs": 1,
+            "progress": progress,
+        }
         compute_trials(replace(few, trials=few.trials[:1]), output, **options)
         done = compute_trials(few, output, again=True, **options).records
         (output / SUBJECTS).unlink(missing_ok=True)

@@ -27,7 +27,17 @@ from musclesolve.studies.many_trials.trial_record import CSV
 
 SUBJECTS, TRIALS = "subjects.csv", "trials"
 """Table of the subjects, and folder with a folder of each trial."""
-NUMBERS = ("leg_frames_", "peak_", "frames", "muscles", "mass_kg", "stature_m", "age_years", "trials", "with_result")
+NUMBERS = (
+    "leg_frames_",
+    "peak_",
+    "frames",
+    "muscles",
+    "mass_kg",
+    "stature_m",
+    "age_years",
+    "trials",
+    "with_result",
+)
 """Beginnings of the names of columns of numbers; the others are texts."""
 FIT_FOR_USE = (USABLE, WITH_CARE)
 """Verdicts of the trials that `DataSet.names` chooses unless it is told otherwise."""
@@ -111,7 +121,9 @@ class DataSet:
             InputError: there is no trial of this name, it has no result, or its file is damaged.
         """
         if name not in self.trials.index:
-            raise unknown_name(name, "trial", [str(each) for each in self.trials.index], f" in {self.folder.name}")
+            raise unknown_name(
+                name, "trial", [str(each) for each in self.trials.index], f" in {self.folder.name}"
+            )
         return read_result(self.folder / TRIALS / name / RESULT)
 
     def frames(
@@ -163,7 +175,11 @@ class DataSet:
                 expected="a variable that the data set keeps, or one of its curves",
                 remedy=suggestion(missing[0], names or QUANTITIES) or "see DATA_CARD.md",
             )
-        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["trial", "subject", "time"])
+        return (
+            pd.concat(parts, ignore_index=True)
+            if parts
+            else pd.DataFrame(columns=["trial", "subject", "time"])
+        )
 
 
 def open_dataset(folder: str | Path) -> DataSet:

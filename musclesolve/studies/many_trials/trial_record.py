@@ -67,7 +67,9 @@ class Measures:
     frames: int = 0
     muscles: int = 0
     mass_kg: float = float("nan")  # of the subject
-    ground: str = ""  # origin of the ground reactions: "measured", "predicted", ...; "" with joint moments alone
+    ground: str = (
+        ""  # origin of the ground reactions: "measured", "predicted", ...; "" with joint moments alone
+    )
     inputs: str = ""  # hash of the hashes of the input files
 
     @classmethod

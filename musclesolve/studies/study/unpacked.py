@@ -52,7 +52,11 @@ class B3DSource:
         state, known = [*(file_state(self.b3d) or ()), __version__], _read(self.record)
         if known.get("state") != state or not all((self.folder / name).is_file() for name in known["files"]):
             (trial,) = unpack_b3d(read_b3d(self.b3d, (self.trial,)), self.folder, (self.trial,)).trials
-            files = [] if trial.reason else [Path(file).relative_to(self.folder) for file in trial.source.values()]
+            files = (
+                []
+                if trial.reason
+                else [Path(file).relative_to(self.folder) for file in trial.source.values()]
+            )
             known = {
                 "state": state,
                 "files": [file.as_posix() for file in files],

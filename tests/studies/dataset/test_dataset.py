@@ -14,6 +14,7 @@ import pytest
 from b3d_files import MODEL, write_b3d
 from recorded_data import recorded
 from refusals import refused
+from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.cli.app import app
@@ -21,7 +22,6 @@ from musclesolve.results.dataset.kept_variables import kept_variables
 from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.dataset.compute_dataset import estimate_dataset, split_of
 from musclesolve.studies.dataset.data_set import DataSet
-from typer.testing import CliRunner
 
 MAKE = Path(__file__).parents[3] / "examples" / "study" / "make_study.py"
 TRIALS = 4
@@ -48,7 +48,9 @@ def made(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> DataSet:
 
 def arrays(data: DataSet) -> dict[str, list[bytes]]:
     """Every number of every trial, as bytes."""
-    return {name: [each.values.tobytes() for each in data.read(name).variables.values()] for name in data.computed}
+    return {
+        name: [each.values.tobytes() for each in data.read(name).variables.values()] for name in data.computed
+    }
 
 
 def test_a_trial_at_fault_costs_itself_alone(made: DataSet) -> None:
@@ -98,7 +100,9 @@ def test_rows_of_frames_and_arrays_of_trials(made: DataSet) -> None:
     assert len(rows) == 66 * TRIALS and rows["muscle_force soleus_r"].dtype == np.float32
     first = made.read(trials[0])
     of_first = rows[rows["trial"] == trials[0]]
-    np.testing.assert_array_equal(of_first["muscle_force soleus_r"], first["muscle_force"].sel(muscle="soleus_r"))
+    np.testing.assert_array_equal(
+        of_first["muscle_force soleus_r"], first["muscle_force"].sel(muscle="soleus_r")
+    )
     one = made[0]
     assert one["muscle_force"].shape == first["muscle_force"].shape and len(one["time"]) == 66
     with refused("unknown_name", "soleus_r"):
@@ -117,7 +121,9 @@ def test_frames_without_a_valid_solution_are_masked(made: DataSet, tmp_path: Pat
     assert plain[columns].notna().all(axis=None)
 
 
-def test_stopped_twice_and_resumed_it_is_the_same_to_the_bit(made: DataSet, folder: Path, tmp_path: Path) -> None:
+def test_stopped_twice_and_resumed_it_is_the_same_to_the_bit(
+    made: DataSet, folder: Path, tmp_path: Path
+) -> None:
     for done in (1, 2):
 
         def stop(stage: str, fraction: float, done: int = done) -> None:
@@ -167,7 +173,9 @@ def test_the_estimate_keeps_what_it_computed(folder: Path, tmp_path: Path) -> No
 
 def test_the_command_and_what_it_refuses(folder: Path, tmp_path: Path) -> None:
     run = CliRunner()
-    done = run.invoke(app, ["dataset", str(folder / "S01"), "-o", str(tmp_path / "one"), "--jobs", "1", "--json"])
+    done = run.invoke(
+        app, ["dataset", str(folder / "S01"), "-o", str(tmp_path / "one"), "--jobs", "1", "--json"]
+    )
     document = json.loads(done.stdout[done.stdout.index("{") :])
     assert (document["trials"], document["with_result"], document["frames"]) == (2, 2, 132)
     card = (tmp_path / "one" / "DATA_CARD.md").read_text(encoding="utf-8")
