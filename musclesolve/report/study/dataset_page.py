@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,7 @@ def _page(data: DataSet, computed: ComputedStudy, methods: Sequence[Markup], cit
         nothing_unusual=f"No subject is more than {FAR} standard deviations from the others, or there are fewer than "
         f"{FEWEST} subjects of one movement.",
         left_out=left_out_table(result),
-        trials=list(trial_rows(result)),
+        trials=[replace(row, message=_codes(computed, row.name)) for row in trial_rows(result)],
         total=len(data),
         key=[(colors[verdict]["color"], plain(count)) for count, verdict in COUNTS],
         not_judged=not_judged(result),
@@ -127,6 +128,13 @@ def _page(data: DataSet, computed: ComputedStudy, methods: Sequence[Markup], cit
         files=[CARD, CSV, SUBJECTS],
         versions=versions(),
     )
+
+
+def _codes(computed: ComputedStudy, name: str) -> str:
+    """Return the kinds of the findings of a trial, whose sentences are in the table of trials."""
+    found = computed.records[name].measures
+    codes = [] if found is None else [plain(code.partition(" ")[2]) for code in found.codes]
+    return ", ".join(dict.fromkeys(codes))
 
 
 def _lead(data: DataSet) -> str:
