@@ -115,8 +115,8 @@ def draft_study(
     recordings = {path: levels for path, levels in found.recordings.items() if path not in tables}
     # Recordings that are no trials, such as the standing one, have subjects as well, and no conditions.
     paths = [*(trial.levels for trial in found.trials), *recordings.values()]
-    sources = [*(trial.of_service for trial in found.trials), *("" for _ in recordings)]
-    role_of = dict(zip(recordings, roles(paths, sources)[len(found.trials) :], strict=True))
+    services = [*(trial.of_service for trial in found.trials), *("" for _ in recordings)]
+    role_of = dict(zip(recordings, roles(paths, services)[len(found.trials) :], strict=True))
     drafted = recorded_trials(folder, recordings, role_of, target)
     if not found.trials and not drafted.trials:
         raise _no_trial(folder, found, drafted.unread)
@@ -124,7 +124,7 @@ def draft_study(
     for path in recordings:
         draft = drafted.trials.get(path)
         places.append((None if draft is None else draft.found, draft))
-    final_roles = roles(paths, sources, [trial is not None for trial, _ in places])
+    final_roles = roles(paths, services, [trial is not None for trial, _ in places])
     trials = _named_trials(zip(paths, final_roles, places, strict=True))
     of_recordings = list(drafted.trials.values())
     # settings of recordings, such as their muscle set, are none of models and of trial files beside them
