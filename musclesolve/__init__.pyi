@@ -25,6 +25,7 @@ from .pipeline.pose_problem import pose_problem as pose_problem
 from .recording.trial.trial_file import read_trial as read_trial
 from .report.picture.inline_picture import moving_picture as moving_picture
 from .report.picture.save_picture import save_picture as save_picture
+from .report.study.dataset_page import make_dataset as make_dataset
 from .results.cycles.cycle_averages import average_cycles as average_cycles
 from .results.cycles.discrete_values import discrete_values as discrete_values
 from .results.cycles.discrete_values import write_values as write_values
@@ -47,6 +48,7 @@ from .sharing.status import Status as Status
 from .studies.calibration.body_calibration import calibrate_body as calibrate_body
 from .studies.calibration.calibrate import calibrate_muscles as calibrate_muscles
 from .studies.compare import compare as compare
+from .studies.dataset.data_set import open_dataset as open_dataset
 from .studies.forward_problem import forward_problem as forward_problem
 from .studies.many_trials.run_many import run_many as run_many
 from .studies.study.analysis import run_study as run_study

@@ -217,6 +217,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         force_commands.average: BOTH,
         force_commands.live: BOTH,
         study_commands.study: BOTH,
+        study_commands.dataset: BOTH,
         watch_command.watch: BOTH,
     },
     "Questions about a trial": {

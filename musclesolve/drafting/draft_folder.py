@@ -210,9 +210,10 @@ def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
         problem = f"no file holds markers; there are {shown}"
         remedy = "name the folder with the recorded markers"
         if any(path.suffix.casefold() == B3D for path in contents.folder.iterdir()):
+            place = shlex.quote(str(contents.folder))
             remedy = (
-                "a .b3d file holds trials that are already computed: draft a study of them, musclesolve init --study "
-                f"{shlex.quote(str(contents.folder))}"
+                "a .b3d file holds trials with kinematics and ground forces: compute the forces of all of them, "
+                f"musclesolve dataset {place} -o results, or compare them in a study, musclesolve init --study {place}"
             )
     else:
         problem, remedy = "the folder has no files", "name the folder with the recordings, not one above it"

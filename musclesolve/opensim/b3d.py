@@ -15,10 +15,11 @@ Meaning of the blocks by the source of nimblephysics and real files, where the d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +96,7 @@ class B3DTrial:
     """A trial: its name, the name of its recording, and its frames at `time` (T,) [s], from zero.
 
     missing (T,): number of the reason why the ground forces are missing (`MISSING_FORCES`), 0 if they are present.
+    The passes of a trial whose frames were not read have no frames.
     plate_point, plate_moment, plate_force (T, P, 3) [m, N m, N]: of the P plates; NaN without a plate.
     """
 
@@ -131,18 +133,29 @@ class B3DSubject:
     trials: tuple[B3DTrial, ...]
 
 
-def read_b3d(path: str | Path) -> B3DSubject:
+def read_b3d(path: str | Path, names: Collection[str] | None = None) -> B3DSubject:
     """Read a B3D file.
+
+    Args:
+        path: of the file.
+        names: the trials whose frames are read; all of them unless given. A fault of the frames of other trials is
+            then no error. With no name only the header is read.
 
     Raises:
         InputError: the file is no B3D file, ends early, or is of another version.
     """
     file = file_path(path)
     with open_input(file) as stream, opening(file):
-        raw = stream.read()
-    stated = int.from_bytes(raw[:_LENGTH], "little", signed=True)
+        return _subject(stream, file, names)
+
+
+def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3DSubject:
+    """The content of an open B3D file; see `read_b3d`."""
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(0)
+    stated = int.from_bytes(stream.read(_LENGTH), "little", signed=True)
     start = _LENGTH + stated
-    if len(raw) < _LENGTH or not 0 < stated < _LONGEST_HEADER:
+    if size < _LENGTH or not 0 < stated < _LONGEST_HEADER:
         raise input_error(
             "opensim.b3d_without_header",
             file=file,
@@ -151,16 +164,16 @@ def read_b3d(path: str | Path) -> B3DSubject:
             expected="a B3D file of AddBiomechanics",
             remedy="download the file again",
         )
-    if start > len(raw):
+    if start > size:
         raise input_error(
             "opensim.header_cut_off",
             file=file,
-            problem=f"the header has {stated} bytes, the file {len(raw)}",
+            problem=f"the header has {stated} bytes, the file {size}",
             code="truncated_file",
             expected="a file that is whole",
             remedy="download the file again",
         )
-    header = _Message(raw[_LENGTH:start], file)
+    header = _Message(stream.read(stated), file)
     version = header.whole(10)
     if not 1 <= version <= NEWEST:
         raise input_error(
@@ -176,14 +189,17 @@ def read_b3d(path: str | Path) -> B3DSubject:
     bodies = header.texts(6)
     trials, position = [], start
     for trial in header.messages(9):
-        found, position = _trial(trial, raw, position, (sensors, block), (count, len(bodies)), file)
+        read = stream if names is None or trial.text(1) in names else None
+        found, length = _trial(trial, read, size - position, (sensors, block), (count, len(bodies)), file)
         trials.append(found)
-    if position != len(raw):
+        position += length
+        stream.seek(position)
+    if names is None and position != size:
         raise input_error(
             "opensim.bytes_after_last_frame",
             file=file,
             where=f"byte {position}",
-            problem=f"{len(raw) - position} bytes follow the last frame",
+            problem=f"{size - position} bytes follow the last frame",
             code="bad_format",
             expected="the frames that the header states",
             remedy="download the file again",
@@ -207,9 +223,23 @@ def read_b3d(path: str | Path) -> B3DSubject:
 
 
 def _trial(
-    header: _Message, raw: bytes, start: int, sizes: tuple[int, int], counts: tuple[int, int], file: Path
+    header: _Message,
+    stream: BinaryIO | None,
+    left: int,
+    sizes: tuple[int, int],
+    counts: tuple[int, int],
+    file: Path,
 ) -> tuple[B3DTrial, int]:
-    """A trial and the byte after its frames; sizes: bytes of the two blocks; counts: of coordinates and bodies."""
+    """A trial and the bytes of its frames.
+
+    Args:
+        header: of the trial.
+        stream: at its first frame; None to leave its frames out.
+        left: bytes of the file from there.
+        sizes: bytes of the two blocks.
+        counts: of coordinates and bodies.
+        file: for messages.
+    """
     name, frames, step = header.text(1), header.whole(3), header.real(4)
     passes = header.messages(5)
     if not name or frames < 0 or not (step > 0.0 and np.isfinite(step)) or min(sizes) < 0:
@@ -224,9 +254,8 @@ def _trial(
             remedy="download the file again",
         )
     length = sizes[0] + len(passes) * sizes[1]
-    end = start + frames * length
-    if end > len(raw):
-        whole = max(len(raw) - start, 0) // max(length, 1)
+    if stream is not None and frames * length > left:
+        whole = max(left, 0) // max(length, 1)
         raise input_error(
             "opensim.trial_cut_off",
             file=file,
@@ -235,7 +264,9 @@ def _trial(
             expected="a file that is whole",
             remedy="download the file again",
         )
-    table = np.frombuffer(raw, np.uint8, frames * length, start).reshape(frames, length)
+    read = frames if stream is not None else 0
+    raw = stream.read(read * length) if stream is not None else b""
+    table = np.frombuffer(raw, np.uint8).reshape(read, length)
     plates = _columns(table[:, : sizes[0]], _PLATES, file, name)
     passes_read = []
     for number, message in enumerate(passes):
@@ -244,7 +275,7 @@ def _trial(
         widths = {field: counts[0] for field in ("position", "velocity", "acceleration", "moment")}
         widths |= {"wrench": 6 * counts[1]} | {field: 3 * counts[1] for field in ("point", "torque", "force")}
         for field, width in widths.items():
-            if frames and columns[field].shape[1] != width:
+            if read and columns[field].shape[1] != width:
                 raise input_error(
                     "opensim.column_of_other_width",
                     file=file,
@@ -255,7 +286,7 @@ def _trial(
                     remedy="download the file again",
                 )
         of_body = {"wrench": 6, "point": 3, "torque": 3, "force": 3}
-        by_body = {field: columns[field].reshape(frames, counts[1], size) for field, size in of_body.items()}
+        by_body = {field: columns[field].reshape(read, counts[1], size) for field, size in of_body.items()}
         kind = message.whole(1)
         called = PASSES[kind] if 0 <= kind < len(PASSES) else f"pass of kind {kind}"
         passes_read.append(B3DPass(called, number, **columns | by_body))
@@ -270,10 +301,12 @@ def _trial(
             expected="every frame",
             remedy="download the file again",
         )
-    by_plate = {field: column.reshape(frames, -1, 3) for field, column in plates.items()} if frames else {}
+    by_plate = {field: column.reshape(read, -1, 3) for field, column in plates.items()} if read else {}
     by_plate = by_plate or {field: np.zeros((0, 0, 3)) for field in _PLATES}
     time = np.arange(frames, dtype=float) * step
-    return B3DTrial(name, header.text(10) or name, time, missing, tuple(passes_read), **by_plate), end
+    return B3DTrial(
+        name, header.text(10) or name, time, missing, tuple(passes_read), **by_plate
+    ), frames * length
 
 
 def _columns(blocks: NDArray[np.uint8], fields: dict[str, int], file: Path, trial: str) -> dict[str, Array]:

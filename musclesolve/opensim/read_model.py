@@ -1,6 +1,7 @@
 """Reads OpenSim models (.osim)."""
 
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from musclesolve.opensim.read_context import Context
 from musclesolve.opensim.read_joints import read_coordinates, read_couplers, read_joints, read_links
 from musclesolve.opensim.read_muscles import read_muscles, read_surfaces
 from musclesolve.opensim.xml_tree import Element, read_xml
+from musclesolve.recording.schema import file_state
 
 _OLDEST = 20000
 _TENSOR = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
@@ -104,6 +106,18 @@ def read_osim(path: str | Path) -> OpenSimModel:
         if constraint.kind != PRESCRIBED
     }
     return replace(read, other_constraints=tuple(others))
+
+
+def known_osim(path: str | Path) -> OpenSimModel:
+    """Read a model as `read_osim` does, unless this process has just read a file of the same name, size and time of
+    change: the trials of a person follow each other.
+    """
+    return _read_in_state(Path(path), file_state(Path(path)))
+
+
+@lru_cache(maxsize=2)
+def _read_in_state(path: Path, state: object) -> OpenSimModel:
+    return read_osim(path)
 
 
 def _model(root: Element) -> Element:

@@ -15,6 +15,7 @@ weight, the moments contradict the motion and are not written; some files were c
 """
 
 import json
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,20 +26,23 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
+from musclesolve._util.written_files import HIDDEN, PART
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 from musclesolve.errors import input_error
 from musclesolve.opensim.b3d import MISSING_FORCES, B3DPass, B3DSubject, B3DTrial, read_b3d
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import GROUND, OpenSimModel
-from musclesolve.opensim.read_model import read_osim
+from musclesolve.opensim.read_model import known_osim
 from musclesolve.opensim.service_folders import NO_FORCES, NO_MODEL, SUBJECT_FILE, ServiceTrial
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.opensim_text import mot_text
-from musclesolve.recording.text.text_file import write_text
+from musclesolve.recording.text.text_file import write_text, writing
 
 MOST_RESIDUAL = 0.25
 """Largest force at the root in written moments, median over the frames as a share of the weight."""
-_AXES = "xyz"
+MODEL = Path("Models", "final.osim")
+"""Place of the model in the folder of a subject."""
+_AXES, _LOADS = "xyz", "_external_forces.xml"
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,10 @@ def subject_data(subject: B3DSubject) -> dict[str, float | str]:
 
 
 def left_out(subject: B3DSubject, trial: B3DTrial) -> str:
-    """Return the reason why muscle forces cannot be computed from a trial of a B3D file; "" if they can."""
+    """Return the reason why muscle forces cannot be computed from a trial of a B3D file; "" if they can.
+
+    Missing ground forces are seen only where the frames of the trial were read.
+    """
     if len(trial.time) < 2:
         return f"it has {len(trial.time)} frames"
     if not trial.passes or not _model_text(subject):
@@ -74,7 +81,7 @@ def left_out(subject: B3DSubject, trial: B3DTrial) -> str:
     last, most = trial.passes[-1], _last_pass(subject)
     if last.number < most:
         return f"the service processed it to pass {last.number + 1} of {most + 1} alone ({last.kind})"
-    if not last.wrench.any():
+    if len(last.wrench) and not last.wrench.any():
         return NO_FORCES
     if trial.missing.all():
         reasons = sorted({_reason(number) for number in trial.missing})
@@ -110,7 +117,7 @@ def unpack_b3d(
                 expected="a place where you may write",
                 remedy="name another folder",
             ) from None
-    model_path, text, stated = root / "Models" / "final.osim", _model_text(subject), subject_data(subject)
+    model_path, text, stated = root / MODEL, _model_text(subject), subject_data(subject)
     if not text:
         raise input_error(
             "opensim.no_model_in_b3d",
@@ -120,27 +127,26 @@ def unpack_b3d(
             expected="the .osim text of the last processing pass",
             remedy="process the subject again",
         )
-    write_text(model_path, text)
     services = {"mass_kg": "massKg", "stature_m": "heightM", "sex": "sex", "age_years": "ageYears"}
     content = {services[key]: value for key, value in stated.items()}
-    write_text(
-        root / SUBJECT_FILE,
-        json.dumps(content | {"subjectTags": subject.tags, "source": subject.path.name}, indent=1),
-    )
-    model = read_osim(model_path)
+    about = json.dumps(content | {"subjectTags": subject.tags, "source": subject.path.name}, indent=1)
+    for path, shared in ((model_path, text), (root / SUBJECT_FILE, about)):
+        _write_shared(path, shared)
+    model = known_osim(model_path)
     order = coordinate_order(model, subject)
-    trials = []
-    for trial, file_name in zip(subject.trials, _file_names(known), strict=True):
+    files, trials = unpacked_files(subject, root), list[ServiceTrial]()
+    for trial in subject.trials:
         if trial.name not in chosen:
             continue
-        coordinates, reason = root / "IK" / f"{file_name}_ik.mot", left_out(subject, trial)
+        coordinates, reason = files[trial.name]["coordinates"], left_out(subject, trial)
         loads = moments = None
         notes: list[str] = []
         if len(trial.time) > 1 and trial.passes:
             _write(coordinates, trial.time, order, trial.passes[-1].position, in_degrees=False)
         if not reason:
-            loads, measured = root / "ID" / f"{file_name}_external_forces.xml", trial.missing == 0
-            data = loads.with_name(f"{file_name}_grf.mot")
+            loads, measured = files[trial.name]["loads"], trial.missing == 0
+            stem = loads.name.removesuffix(_LOADS)
+            data = loads.with_name(f"{stem}_grf.mot")
             names_of, columns = contact_columns(model, order, subject, trial)
             _write(data, trial.time[measured], names_of, columns[measured])
             write_text(loads, _description(subject.contact_bodies, data.name))
@@ -148,7 +154,7 @@ def unpack_b3d(
             last, measured_frames = trial.passes[-1], measured & trial.passes[-1].stated
             residual = root_residual(model, order, last)
             if residual <= MOST_RESIDUAL and measured_frames.sum() > 1:
-                moments = loads.with_name(f"{file_name}_id.sto")
+                moments = loads.with_name(f"{stem}_id.sto")
                 ends = ["moment" if model.coordinates[name].rotational else "force" for name in order]
                 columns_of = [f"{name}_{end}" for name, end in zip(order, ends, strict=True)]
                 _write(moments, trial.time[measured_frames], columns_of, last.moment[measured_frames])
@@ -162,6 +168,30 @@ def unpack_b3d(
             ServiceTrial(trial.name, coordinates, model_path, None, loads, stated, reason, tuple(notes))
         )
     return UnpackedSubject(root, tuple(trials))
+
+
+def unpacked_files(subject: B3DSubject, folder: Path) -> dict[str, dict[str, Path]]:
+    """Return the files that `unpack_b3d` writes for each trial, by the keys of [files] of a trial file."""
+    names = [trial.name for trial in subject.trials]
+    return {
+        name: {
+            "model": folder / MODEL,
+            "coordinates": folder / "IK" / f"{file}_ik.mot",
+            "loads": folder / "ID" / f"{file}{_LOADS}",
+        }
+        for name, file in zip(names, _file_names(names), strict=True)
+    }
+
+
+def _write_shared(path: Path, text: str) -> None:
+    """Write a file that all trials of a subject share, unless it is there; several processes may do so at once."""
+    content = text.encode("utf-8")
+    with writing(path):
+        if path.is_file() and path.stat().st_size == len(content) and path.read_bytes() == content:
+            return
+        own = path.with_name(f"{HIDDEN}{os.getpid()}{PART}")
+        own.write_bytes(content)
+        own.replace(path)
 
 
 def coordinate_order(model: OpenSimModel, subject: B3DSubject) -> tuple[str, ...]:

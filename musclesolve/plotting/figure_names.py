@@ -104,7 +104,7 @@ def files_of(*kinds: str) -> tuple[str, ...]:
     return tuple(f"{page}.png" for figure in figures for page in figure.pages)
 
 
-UNCERTAINTY, REPORT, STUDY_PAGE = UNCERTAINTY_FILE, "report.html", "study.html"
+UNCERTAINTY, REPORT, STUDY_PAGE, DATASET_PAGE = UNCERTAINTY_FILE, "report.html", "study.html", "dataset.html"
 
 
 def in_every_format(files: Iterable[str]) -> tuple[str, ...]:

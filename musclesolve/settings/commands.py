@@ -285,6 +285,28 @@ class StudyOptions(SampleSettings):
     )
 
 
+KEPT = ("activation", "force", "moment", "contact", "angle", "ground")
+"""What a data set keeps of a trial unless it is told otherwise."""
+
+
+class DataSetOptions(Settings):
+    """Options of `dataset`."""
+
+    keep: tuple[str, ...] = setting(
+        "name_list",
+        f"what is kept of each trial: {', '.join(KEPT)}, or a variable of a result, such as fiber_length; "
+        "default: the six words",
+        default=KEPT,
+        option="--keep",
+    )
+    estimate: bool = setting(
+        "truth",
+        "compute a few trials, print how long the others take and how large they are, and end",
+        default=False,
+        option="--estimate",
+    )
+
+
 class MarginSettings(Settings):
     """Options of `margins`."""
 
@@ -346,6 +368,7 @@ class CommandSettings(Settings):
     many: ManyTrialsSettings = table(ManyTrialsSettings)
     run: RunSettings = table(RunSettings)
     study: StudyOptions = table(StudyOptions)
+    dataset: DataSetOptions = table(DataSetOptions)
     figures: FigureSettings = table(FigureSettings)
     plot: PlotSettings = table(PlotSettings)
     compare: CompareSettings = table(CompareSettings)

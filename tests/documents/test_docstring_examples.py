@@ -17,6 +17,8 @@ NAMESPACES = ("signals", "cameras", "files", "dynamics", "symbolic", "trajectory
 NEED_FILES = {
     "calibrate_muscles",  # trials with EMG or fascicle lengths: docs/calibration.md
     "check_study",  # a study of many trials: docs/study.md
+    "make_dataset",  # folders of trials: docs/data_sets.md
+    "open_dataset",
     "open_study",
     "read_study",
     "run_study",

@@ -266,6 +266,21 @@ def test_the_gallery_names_every_figure_and_makes_those_that_pages_show():
             assert re.search(rf"(-o|--figures) {folder}\b" if folder else rf'"{file}"', text), file
 
 
+def test_the_page_of_data_sets(tmp_path):
+    make = runpy.run_path(str(DOCS.parent / "examples" / "study" / "make_study.py"))
+    make["write_trials"](tmp_path / "subjects", subjects=2, trials=1)
+    ms.make_dataset(tmp_path / "subjects", tmp_path / "forces", jobs=1)
+    given = {
+        "S01_walking_1": "S01_free_trial_1",
+        '["S01.b3d", "recordings"]': '"subjects"',
+        'data.names("train")': "data.names(verdicts=None)",
+        'keep=["force", "angle"], jobs=4': "jobs=1",
+    }
+    left = names_left_by("data_sets.md", tmp_path, given)
+    assert len(left["data"]) == 4 and left["rows"]["muscle_force soleus_r"].notna().all()
+    assert left["trial"].sizes["time"] == 66
+
+
 def test_every_page_with_examples_has_a_test():
     tests = "".join(file.read_text(encoding="utf-8") for file in Path(__file__).parent.glob("test_*.py"))
     assert all(page.name in tests for page in PAGES if blocks(page, "python"))

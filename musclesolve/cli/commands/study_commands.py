@@ -1,9 +1,10 @@
-"""Commands on studies of many trials: `study`."""
+"""Commands on many trials of many people: `study` and `dataset`."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from musclesolve.studies.dataset.compute_dataset import Estimate
+    from musclesolve.studies.dataset.data_set import DataSet
     from musclesolve.studies.study.analysis import StudyResult
+    from musclesolve.studies.study.run_study import ComputedStudy
 
 
 @with_settings(CommandSettings, command_arguments("many", "study", "figures"))
@@ -60,16 +64,104 @@ def study(
     finish("study", _text(result), document, paths, _exit_code(result))
 
 
-def _text(result: StudyResult) -> Iterator[RenderableType | str]:
-    """Yield the numbers of trials by outcome, unusual values, and differences."""
+@with_settings(CommandSettings, command_arguments("many", "dataset"))
+def dataset(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="Folders with trials, B3D files, or one study file: models with kinematics and loads, recordings.",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the data set.")],
+    estimate: bool = False,
+    **settings: Any,
+) -> None:
+    """Make a data set of the forces of all trials: a file for each trial, tables, a card and a page.
+
+    A trial at fault costs itself alone. The same command goes on after a stop, and computes nothing twice.
+    """
+    if estimate:
+        from musclesolve.studies.dataset.compute_dataset import estimate_dataset
+
+        with progress() as report:
+            found = estimate_dataset(sources, output, progress=report, **settings)
+        finish("dataset", _estimated(found), lambda: asdict(found))
+        return
+    from musclesolve.report.study.dataset_page import dataset_into
+
+    with progress() as report:
+        data, computed, paths = dataset_into(sources, output, progress=report, **settings)
+
+    def document() -> dict[str, Any]:
+        return {
+            "trials": len(data.trials),
+            "with_result": len(data),
+            "fit_for_use": len(data.names()),
+            "subjects": len(data.subjects),
+            "frames": int(data.subjects["frames"].sum()),
+            "notes": list(computed.notes),
+        }
+
+    finish("dataset", _made(data, computed), document, paths, _code_of(computed))
+
+
+def _estimated(found: Estimate) -> Iterator[str]:
+    """Yield the estimate in lines."""
+    from musclesolve._util.message_text import count_of
+    from musclesolve.results.tables.lines import line
+
+    frames = f", {found.frames} frames in B3D files" if found.frames else ""
+    yield line("trials", f"{found.trials} of {count_of(found.subjects, 'subject')}{frames}")
+    hours, minutes = found.seconds / 3600.0, found.seconds / 60.0
+    time = f"{hours:.1f} h" if hours >= 1.0 else f"{minutes:.1f} min"
+    yield line("time", f"{time} with --jobs {found.jobs}")
+    yield line("size", f"{found.size / 1e6:.3g} MB")
+    yield line("computed", f"{', '.join(found.sampled)}; these results are kept")
+    if found.failed:
+        yield line("no result", f"{', '.join(found.failed)}: error.txt in their folders has the reasons")
+
+
+def _made(data: DataSet, computed: ComputedStudy) -> Iterator[str]:
+    """Yield the numbers of a data set in lines."""
     from musclesolve._util.message_text import count_of
     from musclesolve._util.names import shortened
-    from musclesolve.results.judgement import LABELS, ORDER
-    from musclesolve.results.tables import study_tables
     from musclesolve.results.tables.lines import line, lines
     from musclesolve.studies.many_trials.trial_record import Outcome
 
-    study, records = result.computed.study, result.computed.records
+    yield from _outcomes(computed)
+    frames = int(data.subjects["frames"].sum())
+    yield line("frames", f"{frames} of {count_of(len(data.subjects), 'subject')}")
+    yield line("fit for use", f"{len(data.names())} of {count_of(len(data.trials), 'trial')}")
+    faults: dict[str, list[str]] = {}
+    for record in computed.records.values():
+        if record.outcome in (Outcome.REFUSED, Outcome.FAILED):
+            reason = re.sub(r"^.*?\] ", "", record.message.partition("\n")[0]).replace(record.name, "NAME")
+            faults.setdefault(re.sub(r"[0-9]+(?:[.][0-9]+)?", "#", reason), []).append(record.name)
+    for names in faults.values():
+        first = computed.records[names[0]].message.partition("\n")[0]
+        yield from lines("no result", [f"{shortened(names)}: {first}"])
+    yield from lines("note", computed.notes)
+
+
+def _code_of(computed: ComputedStudy) -> int:
+    """0: every trial is fine; 2: no trial could be read; 3: some frames or trials failed."""
+    from musclesolve.studies.many_trials.trial_record import Outcome
+
+    records = computed.records.values()
+    if all(record.fine for record in records):
+        return 0
+    refused = all(record.outcome is Outcome.REFUSED for record in records)
+    return INPUT_AT_FAULT if refused else SOME_FRAMES_FAILED
+
+
+def _outcomes(computed: ComputedStudy) -> Iterator[str]:
+    """Yield the numbers of trials by outcome and by verdict."""
+    from musclesolve.results.judgement import LABELS, ORDER
+    from musclesolve.results.tables.lines import line
+    from musclesolve.studies.many_trials.trial_record import Outcome
+
+    study, records = computed.study, computed.records
     count = Counter(record.outcome for record in records.values())
     count[Outcome.EXCLUDED] = len(study.trials) - len(study.included)
     parts = ", ".join(f"{count[outcome]} {outcome.value}" for outcome in Outcome if count[outcome])
@@ -77,7 +169,18 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     verdicts = Counter(record.measures.verdict for record in records.values() if record.measures is not None)
     counted = ", ".join(f"{verdicts[name]} {LABELS[name].lower()}" for name in ORDER if verdicts[name])
     if counted:
-        yield line("verdicts", f"{counted}; trials that are not plausible count")
+        yield line("verdicts", counted)
+
+
+def _text(result: StudyResult) -> Iterator[RenderableType | str]:
+    """Yield the numbers of trials by outcome, unusual values, and differences."""
+    from musclesolve._util.message_text import count_of
+    from musclesolve._util.names import shortened
+    from musclesolve.results.tables import study_tables
+    from musclesolve.results.tables.lines import line, lines
+
+    study, records = result.computed.study, result.computed.records
+    yield from _outcomes(result.computed)
     yield from lines("note", result.computed.notes)
     if unsolved := [
         record.name for record in records.values() if record.outcome.has_result and not record.fine
@@ -113,11 +216,6 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
 
 
 def _exit_code(result: StudyResult) -> int:
-    """0: all is fine; 2: no trial could be read; 3: some frames or trials failed, or there is nothing to average."""
-    from musclesolve.studies.many_trials.trial_record import Outcome
-
-    records = result.computed.records.values()
-    if all(record.fine for record in records):
-        return 0 if result.cycles is not None else SOME_FRAMES_FAILED
-    refused = all(record.outcome is Outcome.REFUSED for record in records)
-    return INPUT_AT_FAULT if refused else SOME_FRAMES_FAILED
+    """Exit code of the trials (`_code_of`); 3 as well where there is nothing to average."""
+    code = _code_of(result.computed)
+    return SOME_FRAMES_FAILED if code == 0 and result.cycles is None else code

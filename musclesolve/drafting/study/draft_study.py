@@ -27,6 +27,7 @@ from musclesolve.drafting.study.study_trials import (
     in_order,
     roles,
     study_trials,
+    trials_of_sources,
     words_of,
 )
 from musclesolve.errors import InputError, input_error
@@ -91,16 +92,20 @@ class _People:
     todos: Sequence[str] = ()
 
 
-def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
+def draft_study(
+    folder: str | Path, output: Path | None = None, sources: Sequence[Path] | None = None
+) -> StudyDraft:
     """Draft the study file of a folder and all below it; nothing is written.
 
     Args:
         folder: with recordings, trial files (.toml), results of AddBiomechanics (folders or .b3d files), sessions of
             OpenCap, or OpenSim models with coordinates and loads or moments, in it or below it.
         output: the study file; `study.toml` in the folder when None. A folder means `study.toml` in it.
+        sources: folders and B3D files below the folder, the only ones that are searched; of B3D files only the
+            headers are read.
     """
     folder = Path(folder)
-    found = study_trials(folder)
+    found = study_trials(folder) if sources is None else trials_of_sources(sources)
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
     beside = dict.fromkeys(place for place in (folder, target.parent) if place.is_dir())
@@ -110,8 +115,8 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
     recordings = {path: levels for path, levels in found.recordings.items() if path not in tables}
     # Recordings that are no trials, such as the standing one, have subjects as well, and no conditions.
     paths = [*(trial.levels for trial in found.trials), *recordings.values()]
-    sources = [*(trial.of_service for trial in found.trials), *("" for _ in recordings)]
-    role_of = dict(zip(recordings, roles(paths, sources)[len(found.trials) :], strict=True))
+    services = [*(trial.of_service for trial in found.trials), *("" for _ in recordings)]
+    role_of = dict(zip(recordings, roles(paths, services)[len(found.trials) :], strict=True))
     drafted = recorded_trials(folder, recordings, role_of, target)
     if not found.trials and not drafted.trials:
         raise _no_trial(folder, found, drafted.unread)
@@ -119,10 +124,11 @@ def draft_study(folder: str | Path, output: Path | None = None) -> StudyDraft:
     for path in recordings:
         draft = drafted.trials.get(path)
         places.append((None if draft is None else draft.found, draft))
-    final_roles = roles(paths, sources, [trial is not None for trial, _ in places])
+    final_roles = roles(paths, services, [trial is not None for trial, _ in places])
     trials = _named_trials(zip(paths, final_roles, places, strict=True))
     of_recordings = list(drafted.trials.values())
-    common = common_settings(of_recordings)
+    # settings of recordings, such as their muscle set, are none of models and of trial files beside them
+    common = {} if found.trials else common_settings(of_recordings)
     subjects = dict.fromkeys(trial.role.subject for trial in trials)
     known = _known_people(tables, subjects)
     people = _people(trials, known)

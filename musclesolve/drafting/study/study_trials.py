@@ -418,8 +418,52 @@ class FoundStudy:
     unread: tuple[str, ...]
 
 
-def study_trials(folder: Path) -> FoundStudy:
-    """Search a folder and its subfolders, except results and hidden folders."""
+def trials_of_sources(sources: Sequence[Path]) -> FoundStudy:
+    """Search several folders and B3D files, of which only the headers are read; the trials of each are below its name.
+
+    Raises:
+        InputError: a source is neither a folder nor a B3D file.
+    """
+    names = _source_names({source.resolve().as_posix() for source in sources})
+    found = list[FoundStudy]()
+    for source in dict.fromkeys(sources):
+        name = names[source.resolve().as_posix()]
+        if source.is_file() and source.suffix.casefold() == SUFFIX:
+            try:
+                own = FoundStudy(tuple(_of_b3d(source, (), whole=False)), {}, ())
+            except InputError as error:
+                own = FoundStudy((), {}, (f"{source.name}: {error.problem}",))
+        else:
+            own = study_trials(source, whole=False)
+        if len(sources) > 1:
+            trials = [
+                replace(
+                    each,
+                    levels=_below(name, each.levels),
+                    of_service=each.of_service and "/".join(_below(name, tuple(each.of_service.split("/")))),
+                )
+                for each in own.trials
+            ]
+            placed = {path: _below(name, levels) for path, levels in own.recordings.items()}
+            own = FoundStudy(tuple(trials), placed, own.unread)
+        found.append(own)
+    return FoundStudy(
+        tuple(trial for each in found for trial in each.trials),
+        {path: levels for each in found for path, levels in each.recordings.items()},
+        tuple(text for each in found for text in each.unread),
+    )
+
+
+def _below(name: str, levels: tuple[str, ...]) -> tuple[str, ...]:
+    """Levels below the name of a source, which a file and a folder of a service have already."""
+    return levels if levels[:1] == (name,) else (name, *levels)
+
+
+def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
+    """Search a folder and its subfolders, except results and hidden folders.
+
+    whole: whether the frames of B3D files are read, which show trials without ground forces.
+    """
     expected, remedy = "a folder with the trials of a study, in it or below it", "name that folder"
     if not folder.is_dir():
         raise input_error(
@@ -447,7 +491,7 @@ def study_trials(folder: Path) -> FoundStudy:
             trials += written
             for path in (file for file in files if file.suffix.casefold() == SUFFIX):
                 try:
-                    trials += _of_b3d(path, levels)
+                    trials += _of_b3d(path, levels, whole)
                 except InputError as error:
                     unread.append(f"{'/'.join((*levels, path.name))}: {error.problem}")
             opensim = [path for path in files if path.suffix.casefold() in (*STORAGE, *OPENSIM)]
@@ -545,8 +589,8 @@ def _of_service(trial: ServiceTrial, levels: tuple[str, ...], place: Path) -> Fo
     return FoundTrial((*kept, trial.name), source, stated, kind, called, trial.reason, tuple(notes))
 
 
-def _of_b3d(path: Path, levels: tuple[str, ...]) -> list[FoundTrial]:
-    subject = read_b3d(path)
+def _of_b3d(path: Path, levels: tuple[str, ...], whole: bool) -> list[FoundTrial]:
+    subject = read_b3d(path, None if whole else ())
     stated, named = subject_data(subject), (*levels, path.stem)
     return [
         FoundTrial(

@@ -34,7 +34,7 @@ from musclesolve.opensim.kinematics import joints_crossed
 from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.opensim.muscle_parameters import control_notes, curve_notes, muscle_parameters
 from musclesolve.opensim.person_file import person_of_model
-from musclesolve.opensim.read_model import read_osim
+from musclesolve.opensim.read_model import known_osim, read_osim
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import BLOCK, EVERY, KeptArms, LaterLoads, LaterParts, Sharing, SharingGroup
 from musclesolve.pipeline.emg_informed import informed_cost
@@ -634,7 +634,7 @@ def body_of_trial(
             settings = settings.changed(files={"loads": trial.loads})
         check_model_settings(settings)
     sharing = Sharing(chosen, method, of_muscles.tendon, options.reserve_weight, options.least_activation)
-    model = read_osim(trial.model)
+    model = known_osim(trial.model)
     _check_names(trial, "sharing", "dofs", "coordinate", options.dofs, model.coordinates)
     _check_names(trial, "sharing", "without", "coordinate", options.without, model.coordinates)
     _check_names(trial, "muscles", "names", "muscle", of_muscles.names, model.muscles)

@@ -125,11 +125,11 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         plausible=_plausible(result),
         nothing_found=_nothing_found(result),
         people=_people(result),
-        left_out=_left_out(result),
+        left_out=left_out_table(result),
         findings=_findings(result),
         compared=[f"{capitalized(sentence)}." for sentence in result.compared.said],
-        trials=list(_rows(result)),
-        not_judged=_not_judged(result),
+        trials=list(trial_rows(result)),
+        not_judged=not_judged(result),
         total=sum(record.outcome.has_result for record in records.values()),
         key=[(colors[verdict]["color"], plain(count)) for count, verdict in COUNTS],
         figures=list(_figures(result, report)),
@@ -410,7 +410,7 @@ def _on_left_out(result: StudyResult) -> list[str]:
     ]
 
 
-def _left_out(result: StudyResult) -> PageTable | None:
+def left_out_table(result: StudyResult) -> PageTable | None:
     """Return excluded trials, and those without result or without cycles that count, with the reasons."""
     study, records = result.computed.study, result.computed.records
     rows: list[tuple[str, ...]] = [
@@ -453,7 +453,7 @@ def _findings(result: StudyResult) -> PageTable | None:
     return from_rich(table) if table.row_count else None
 
 
-def _rows(result: StudyResult) -> Iterator[TrialRow]:
+def trial_rows(result: StudyResult) -> Iterator[TrialRow]:
     """Return a row for every trial with a result; for very many trials only those with remarks."""
     study, folder = result.computed.study, result.computed.folder
     verdicts = verdict_words()
@@ -490,7 +490,7 @@ def _rows(result: StudyResult) -> Iterator[TrialRow]:
         )
 
 
-def _not_judged(result: StudyResult) -> list[str]:
+def not_judged(result: StudyResult) -> list[str]:
     """Return the reasons why the verdict on trials is not known, each reason once with its number of trials."""
     found = [record.measures for record in result.computed.records.values() if record.measures is not None]
     reasons = Counter(each.reason for each in found if each.plausibility == NOT_KNOWN)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import xarray as xr
 
@@ -30,6 +30,7 @@ from musclesolve.plotting.figure_names import (
 )
 from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle, page_style
 from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.dataset.kept_variables import kept_of
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.files.result_netcdf import (
     check_folder,
@@ -60,6 +61,13 @@ An object may have `made(path)`: whether an existing file is what it would make 
 """
 
 
+class Source(Protocol):
+    """A source of the input files of a trial, such as a file that holds many trials."""
+
+    def unpack(self) -> None:
+        """Write the files, unless they are up to date; raises InputError where there are none."""
+
+
 @dataclass(frozen=True)
 class Job:
     """A trial that is to be computed."""
@@ -74,6 +82,16 @@ class Job:
     # files beside the result by name, made in this order; None: not wanted, a file of an earlier result is removed
     further: Mapping[str, Further | None] = field(default_factory=dict)
     questions: tuple[str, ...] = ()  # further questions beside those of the trial file
+    source: Source | None = None  # what writes the input files, before they are read
+    keep: tuple[
+        str, ...
+    ] = ()  # the variables of result.nc, which then has numbers of 32 bits; all unless given
+
+    def ready(self) -> Path:
+        """Write the input files where they are made from another file; the trial file."""
+        if self.source is not None:
+            self.source.unpack()
+        return self.trial
 
     def with_answers(self) -> Job:
         """Put the answers to the questions of the trial first among the further files."""
@@ -96,12 +114,13 @@ def analyze(
     more: Callable[[RecordedBody | ModelBody, xr.Dataset], dict[str, bytes]] | None = None,
     outdated: Iterable[str] = (),
     completed: Callable[[xr.Dataset], xr.Dataset] = lambda result: result,
+    keep: Sequence[str] = (),
 ) -> tuple[xr.Dataset, list[Path]]:
     """Read, compute, draw and write one trial; all files are written, or none. Returns the result and the files.
 
     Figures, page and messages of an earlier result in the folder are removed, and files that are named in `outdated`.
     Options are keyword arguments of `run`; `more` makes further files of the body and its result, by name;
-    `completed` adds their verdicts to the result.
+    `completed` adds their verdicts to the result; `keep`: as of `Job`.
     """
     with reserved(folder):
         check_folder(folder, RESULT, trial)
@@ -119,11 +138,12 @@ def analyze(
             drawn = _figures(result, progress, beside) if figures else {}
         result.attrs |= trial_from(trial, folder)
         result.attrs[ATTRIBUTE] = recipe(
-            hashes, settings_hash(loaded.document.content), options, [RESULT, *drawn]
+            hashes, settings_hash(loaded.document.content), _recorded(options, keep), [RESULT, *drawn]
         )
         result.attrs[MEASURES] = Measures.from_result(result).as_json()
         progress("writing", 1.0)
-        files = {RESULT: result_content(result), **drawn, **of_trial}
+        content = result_content(kept_of(result, keep), small=True) if keep else result_content(result)
+        files = {RESULT: content, **drawn, **of_trial}
         figure_names = files_of(RECORDING, MODEL, UNCERTAINTIES)
         replaced = [*in_every_format(figure_names), UNCERTAINTY, REPORT, ERROR, EARLIER, *outdated]
         return result, write_files(folder, files, replaced)
@@ -217,12 +237,13 @@ def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
         with page_style(job.style), reserved(job.folder):
             stored = result_attributes(job.folder / RESULT)
             check_folder(job.folder, RESULT, job.trial, stored)
+            job.ready()
             job = job.with_answers()
             measures, outcome = None if job.again else _current(job, stored), Outcome.UNCHANGED
             result = None
             if measures is None:
                 files = job.trial, job.folder, job.options, job.figures, progress
-                result, _ = analyze(*files, outdated=job.further)
+                result, _ = analyze(*files, outdated=job.further, keep=job.keep)
                 measures, outcome = Measures.from_json(result.attrs[MEASURES]), Outcome.COMPUTED
             if missing := _missing(job):
                 path = job.folder / RESULT
@@ -240,10 +261,16 @@ def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
     return TrialRecord(job.name, job.trial, job.folder, outcome, time.perf_counter() - start, measures)
 
 
+def _recorded(options: Mapping[str, object], keep: Sequence[str]) -> Mapping[str, object]:
+    """The options by which a result is recognized as current."""
+    return {**options, "keep": " ".join(keep)} if keep else options
+
+
 def _current(job: Job, stored: Mapping[str, str]) -> Measures | None:
     """Measures of an existing result, from its attributes, if a run would compute the same result."""
     text = stored.get(ATTRIBUTE, "")
-    if not is_current(text, job.trial, job.folder, job.options, job.figures):
+    options = _recorded(job.options, job.keep)
+    if not is_current(text, job.trial, job.folder, options, job.figures):
         return None
     return Measures.from_json(stored.get(MEASURES, ""))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+from musclesolve.constants import TRIAL_FILE
 from musclesolve.plotting.page.page_style import PageStyle, current_style
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.text.text_file import has_hash
@@ -80,6 +81,15 @@ def hashed_files(text: str) -> dict[str, str]:
         return dict(json.loads(text)["files"])
     except (ValueError, KeyError, TypeError):
         return {}
+
+
+def inputs_hash(text: str) -> str:
+    """One hash of the contents of the recordings in the JSON of a recipe, whatever their names; "" without any.
+
+    The trial file is not part of it: it names the recordings from the folder of the results.
+    """
+    hashes = sorted(sha for name, sha in hashed_files(text).items() if not name.endswith(TRIAL_FILE))
+    return hashlib.sha256("".join(hashes).encode()).hexdigest()[:16] if hashes else ""
 
 
 def has_settings(text: str, content: Mapping[str, Any]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from musclesolve.results.files.result_netcdf import storable
 from musclesolve.results.judgement import NOT_USABLE, USABLE, judge
 from musclesolve.results.plausibility import with_verdict
 from musclesolve.results.tables.lines import csv_text
+from musclesolve.studies.many_trials.recipe import ATTRIBUTE, inputs_hash
 
 MEASURES = "measures"
 """Attribute of result.nc with its line of the table of many trials."""
@@ -62,6 +63,14 @@ class Measures:
     reason: str  # of this verdict
     verdict: str  # of `results.judgement`
     findings: list[str]  # its errors and warnings
+    codes: list[str] = field(default_factory=list)  # severity and code of each of these
+    frames: int = 0
+    muscles: int = 0
+    mass_kg: float = float("nan")  # of the subject
+    ground: str = (
+        ""  # origin of the ground reactions: "measured", "predicted", ...; "" with joint moments alone
+    )
+    inputs: str = ""  # hash of the hashes of the input files
 
     @classmethod
     def from_result(cls, result: xr.Dataset) -> Measures:
@@ -90,6 +99,12 @@ class Measures:
             reason=judged["reason"],
             verdict=judgement.verdict,
             findings=[entry.sentence for entry in judgement.of("error", "warning")],
+            codes=[f"{entry.severity} {entry.code}" for entry in judgement.of("error", "warning")],
+            frames=result.sizes["time"],
+            muscles=result.sizes["muscle"],
+            mass_kg=float(result.attrs.get("subject_mass_kg", "nan")),
+            ground=str(result.attrs.get("ground_reactions", "")),
+            inputs=inputs_hash(result.attrs.get(ATTRIBUTE, "")),
         )
 
     @property

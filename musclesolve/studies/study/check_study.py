@@ -15,10 +15,12 @@ from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.errors import InputError, input_error
 from musclesolve.results.judgement import LABELS, ORDER, Report
 from musclesolve.sharing.kernel.compiled_solver import compile_kernel
+from musclesolve.studies.many_trials.one_trial import Job
 from musclesolve.studies.many_trials.run_many import TrialsProgress, find_trials
 from musclesolve.studies.questions.answers import check_with_questions
 from musclesolve.studies.study.run_study import prepared
 from musclesolve.studies.study.study_file import read_study
+from musclesolve.studies.study.unpacked import B3DSource, unpacked_notes
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,8 @@ def check_study(path: str | Path, jobs: int | None = None, progress: Progress | 
     study = read_study(path)
     with tempfile.TemporaryDirectory(prefix="musclesolve-") as folder:
         trials, refused, notes = prepared(study, Path(folder))
-        reports, lost = _reports({trial.name: trial.trial for trial in trials}, jobs, progress)
+        reports, lost = _reports({trial.name: trial for trial in trials}, jobs, progress)
+        notes += unpacked_notes(trial.source for trial in trials if isinstance(trial.source, B3DSource))
     lost = {record.name: record.message for record in refused} | lost
     return StudyCheck(study.path, reports, lost, (*study.notes, *notes))
 
@@ -110,12 +113,13 @@ def check_folder(folder: Path, progress: Progress | None = None) -> StudyCheck:
             raise
         remedy = f"musclesolve init {shlex.quote(str(folder))} drafts one from the recordings in it"
         raise input_error(error.key, file=folder, remedy=remedy) from None
-    reports, lost = _reports({trial.name: trial for trial in trials}, None, progress)
+    jobs = {trial.name: Job(trial.name, trial, folder, {}) for trial in trials}
+    reports, lost = _reports(jobs, None, progress)
     return StudyCheck(folder, reports, lost, (), of_folder=True)
 
 
 def _reports(
-    trials: Mapping[str, Path], jobs: int | None, progress: Progress | None
+    trials: Mapping[str, Job], jobs: int | None, progress: Progress | None
 ) -> tuple[dict[str, Report], dict[str, str]]:
     """Check trials side by side: the report of each, in order, and the reason for each that has none."""
     names = list(trials)
@@ -129,10 +133,17 @@ def _reports(
             report.done += 1
             if isinstance(found, Lost):
                 lost[names[number]] = found.reason
+            elif isinstance(found, str):
+                lost[names[number]] = found
             else:
                 reports[names[number]] = found
     return {name: reports[name] for name in names if name in reports}, lost
 
 
-def _check(shared: None, path: Path, progress: Progress) -> Report:
+def _check(shared: None, trial: Job, progress: Progress) -> Report | str:
+    """The report of a trial, or the reason why its files cannot be unpacked."""
+    try:
+        path = trial.ready()
+    except InputError as error:
+        return str(error)
     return check_with_questions(path)

@@ -5,23 +5,23 @@ result, such as groups of a model's muscles without a known function, the outcom
 """
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.outcomes import value_of
 from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.studies.known_names import known_names
+from musclesolve.studies.many_trials.one_trial import Job
 from musclesolve.studies.study.study_file import Study
 
 RESULTANT = "resultant"
 
 
-def check_curves(study: Study, trials: Iterable[Path]) -> None:
+def check_curves(study: Study, trials: Iterable[Job]) -> None:
     """Refuse quantities and outcomes of [design] that no trial of a study has.
 
     Args:
         study: the study file.
-        trials: the trial files of its trials.
+        trials: its trials.
     """
     design = study.design
     stated = [("quantities", name, name, "") for name in design.quantities or ()]
@@ -33,11 +33,11 @@ def check_curves(study: Study, trials: Iterable[Path]) -> None:
     open_ones = [each for each in stated if each[2] in QUANTITIES]
     there: dict[str, None] = {}
     unknown, unasked = dict[str, str](), dict[str, str]()
-    for path in trials:
+    for trial in trials:
         if not open_ones:
             return
         try:
-            known = known_names(path)
+            known = known_names(trial.ready())
         except InputError:
             return  # the trial itself is refused, with the reason
         left = []

@@ -20,7 +20,7 @@ from musclesolve.studies.study.cycles_file import CYCLES, UncertaintyFile, cycle
 from musclesolve.studies.study.known_curves import check_curves
 from musclesolve.studies.study.study_file import Study, StudyTrial, lacking, lacking_text, read_study
 from musclesolve.studies.study.trial_files import TrialFile, trial_file
-from musclesolve.studies.study.unpacked import Unpacked
+from musclesolve.studies.study.unpacked import B3DSource, Unpacked, unpacked_notes
 
 TRIALS = "trials"
 """Folder of the folders of the trials."""
@@ -54,6 +54,7 @@ def compute_trials(
     scheduler: str | None = None,
     again: bool = False,
     samples: int | str | None = None,
+    keep: tuple[str, ...] = (),
     progress: Progress | None = None,
 ) -> ComputedStudy:
     """Compute every trial of a study that is not excluded; keep current results; no failure stops other trials.
@@ -64,6 +65,7 @@ def compute_trials(
         pages: further files of every trial by name, see `Job`.
         jobs, scheduler, again, progress: see `ManyOptions`.
         samples: of the uncertainty of every trial, uncertainty.nc, as in `uncertainty`; None without one.
+        keep: the variables of each result, as of `Job`, without cycles.nc; all of them and the cycles unless given.
 
     Raises:
         InputError: the study file is at fault, or the folder cannot be written.
@@ -78,8 +80,8 @@ def compute_trials(
         report("reading", 0.0)
         jobs_of, refused, notes = prepared(study, output)
         spread = None if samples is None else UncertaintyFile(samples)
-        further = {UNCERTAINTY: spread, CYCLES: cycles_file, **(pages or {})}
-        todo = [replace(job, figures=False, again=again, further=further) for job in jobs_of]
+        further = {UNCERTAINTY: spread, CYCLES: None if keep else cycles_file, **(pages or {})}
+        todo = [replace(job, figures=False, again=again, further=further, keep=keep) for job in jobs_of]
 
         def write(records: Sequence[TrialRecord]) -> None:
             write_files(
@@ -95,6 +97,7 @@ def compute_trials(
             )
         else:
             write(done)
+    notes += unpacked_notes(job.source for job in jobs_of if isinstance(job.source, B3DSource))
     records = {each.name: each for each in (*done, *refused)}
     names = [trial.name for trial in study.included]
     others = sorted({file.parent.name for file in (output / TRIALS).glob("*/result.nc")} - set(names))
@@ -133,7 +136,9 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
         path = folder / TRIAL_FILE
         job = Job(trial.name, path, folder, {"side": trial.side})
         try:
-            made = trial_file(study, trial, unpacked.source(trial), path)
+            files, source = unpacked.source(trial)
+            job = replace(job, source=source)
+            made = trial_file(study, trial, files, path)
             _write(made, path)
             asked_of(path)
         except InputError as error:
@@ -143,19 +148,20 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
             refused.append(record)
             continue
         todo.append(job)
-        inputs[trial.name] = (str((trial.side, sorted(trial.time.items()), trial.settings)), made.inputs)
+        what = (trial.side, sorted(trial.time.items()), trial.settings, source and source.trial)
+        inputs[trial.name] = str(what), made.inputs if source is None else (source.b3d,)
         for note in made.notes:
             differing.setdefault(note, []).append(trial.name)
     if misspelt is not None and not todo and "questions" in study.settings:
         raise study.document.placed(misspelt, "settings.questions", str(misspelt.where).split()[-1])
-    check_curves(study, [job.trial for job in todo])
+    check_curves(study, todo)
     notes = [f"{note} ({shortened(names)})" for note, names in differing.items()]
     for same in _alike(inputs):
         notes.append(
             f"the files of {shortened(same)} have the same contents, which count {len(same)} times; where a file was "
             'copied, leave out its trial with exclude = "a copy"'
         )
-    return todo, refused, [*notes, *unpacked.notes]
+    return todo, refused, notes
 
 
 def _alike(inputs: Mapping[str, tuple[str, Sequence[Path]]]) -> list[list[str]]:

@@ -36,7 +36,7 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
 
     Args:
         study, trial: of the study file.
-        source: the keys of `StudyTrial.source`, but for b3d the files that it was unpacked to.
+        source: the keys of `StudyTrial.source`, but for b3d the files that it will be unpacked to.
         path: where the trial file is to be.
     """
     here = study.path.parent
@@ -51,7 +51,7 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
             )
     else:
         for name in source.values():
-            if not is_predicted(name):
+            if not is_predicted(name) and "b3d" not in trial.source:
                 study.document.input_file("trials", trial.name, str(name))
         content = with_paths({"files": dict(source)}, here, path)
         of_model = "markers" not in source

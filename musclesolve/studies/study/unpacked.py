@@ -1,43 +1,96 @@
-"""Trials that another service keeps in one file, unpacked once beside the results of a study."""
+"""Trials that another service keeps in one file, each unpacked by the process that computes it."""
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from musclesolve.errors import InputError, input_error
-from musclesolve.opensim.unpack_b3d import unpack_b3d
-from musclesolve.recording.text.text_file import is_file, sha256
-from musclesolve.results.files.atomic_writing import reserved, write_files
+from musclesolve._util.names import shortened
+from musclesolve.errors import input_error
+from musclesolve.opensim.b3d import read_b3d
+from musclesolve.opensim.unpack_b3d import unpack_b3d, unpacked_files
+from musclesolve.recording.schema import file_state
+from musclesolve.recording.text.text_file import is_file
+from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.studies.many_trials.run_many import safe
 from musclesolve.studies.study.study_file import Study, StudyTrial
 from musclesolve.version import __version__
 
-INPUTS = "inputs"
-"""Folder of the unpacked files."""
-RECORD = "unpacked.json"
-"""File with the source of an unpacked folder, and its trials."""
+INPUTS, RECORDS = "inputs", "unpacked"
+"""Folder of the unpacked files of a study, and folder in it with a record of each unpacked trial."""
+
+
+@dataclass(frozen=True)
+class B3DSource:
+    """A trial of a B3D file, which `unpack` writes as files of OpenSim.
+
+    Args:
+        b3d: the file. trial: name of the trial in it.
+        folder: of the unpacked files of the subject.
+        stated: file and place that name the trial, for messages.
+    """
+
+    b3d: Path
+    trial: str
+    folder: Path
+    stated: tuple[Path, str | None]
+
+    @property
+    def record(self) -> Path:
+        """File with the state of the B3D file when the trial was unpacked, and with what was found in the trial."""
+        return self.folder / RECORDS / f"{safe(self.trial)}.json"
+
+    def unpack(self) -> None:
+        """Write the files of the trial, unless they were written from the B3D file as it is.
+
+        Raises:
+            InputError: the file cannot be read, or no muscle forces follow from the trial.
+        """
+        state, known = [*(file_state(self.b3d) or ()), __version__], _read(self.record)
+        if known.get("state") != state or not all((self.folder / name).is_file() for name in known["files"]):
+            (trial,) = unpack_b3d(read_b3d(self.b3d, (self.trial,)), self.folder, (self.trial,)).trials
+            files = (
+                []
+                if trial.reason
+                else [Path(file).relative_to(self.folder) for file in trial.source.values()]
+            )
+            known = {
+                "state": state,
+                "files": [file.as_posix() for file in files],
+                "reason": trial.reason,
+                "notes": trial.notes,
+            }
+            write_files(self.record.parent, {self.record.name: json.dumps(known, indent=1).encode()})
+        if known["reason"]:
+            file, where = self.stated
+            raise input_error(
+                "studies.no_muscle_forces_follow",
+                file=file,
+                where=where,
+                problem=f"no muscle forces follow from {self.trial!r} of {self.b3d.name}: {known['reason']}",
+                code="unsupported",
+                remedy='leave it out: exclude = "the reason"',
+            )
 
 
 class Unpacked:
-    """The files of trials; the trials of a B3D file unpacked once, and again where the file has changed."""
+    """The files of the trials of a study; only the headers of B3D files are read here."""
 
     def __init__(self, study: Study, output: Path) -> None:
         self.study, self.folder = study, output / INPUTS
-        self.known: dict[str, dict[str, Any]] = {}  # B3D file as the study names it -> its record
 
-    def source(self, trial: StudyTrial) -> Mapping[str, str | Path]:
-        """The keys of [files] of the trial file of a model, or the trial's own file."""
+    def source(self, trial: StudyTrial) -> tuple[Mapping[str, str | Path], B3DSource | None]:
+        """The keys of [files] of the trial file of a model, or the trial's own file; and how the files are made."""
         if "b3d" not in trial.source:
-            return trial.source
-        name, wanted = trial.source["b3d"], trial.source["trial"]
-        if name not in self.known:
-            self.known[name] = self._record(name)
-        record = self.known[name]
-        if isinstance(fault := record.get("fault"), InputError):
-            raise fault
-        document, trials = self.study.document, record["trials"]
-        if wanted not in trials:
+            return trial.source, None
+        name, wanted, document = trial.source["b3d"], trial.source["trial"], self.study.document
+        b3d = self.study.path.parent / name
+        trials = _files(b3d, self.folder / _folder_name(name), file_state(b3d))
+        files = trials.get(wanted, {})
+        if not files:
             raise document.unknown(
                 "studies.no_trial",
                 wanted,
@@ -47,73 +100,45 @@ class Unpacked:
                 problem=f"{Path(name).name} has no trial {wanted!r}",
                 code="unknown_name",
             )
-        found = trials[wanted]
-        if found["reason"]:
-            raise document.error(
-                "studies.no_muscle_forces_follow",
-                "trials",
-                trial.name,
-                problem=f"no muscle forces follow from {wanted!r} of {Path(name).name}: {found['reason']}",
-                code="unsupported",
-                remedy='leave it out: exclude = "the reason"',
-            )
-        return {key: self.folder / record["folder"] / path for key, path in found["files"].items()}
+        stated = document.path, f"{document.header('trials')} {trial.name}"
+        return files, B3DSource(b3d, wanted, files["model"].parents[1], stated)
 
-    def _record(self, name: str) -> dict[str, Any]:
-        """Return the record of the trials unpacked from a B3D file, or of the fault that prevents it."""
-        path = self.study.path.parent / name
-        folder = safe(Path(name).with_suffix("").as_posix().replace("/", "-").replace("..-", ""))
-        place = self.folder / folder
-        try:
-            if not is_file(path):
-                raise input_error(
-                    "studies.no_file",
-                    file=path,
-                    problem=f"there is no file {name!r}",
-                    code="missing_file",
-                    expected="a file of AddBiomechanics (.b3d)",
-                )
-            digest = sha256(path)
-            record = _read(place / RECORD)
-            if record.get("sha256") != digest or record.get("version") != __version__:
-                with reserved(place):
-                    trials = unpack_b3d(path, place).trials
-                    record = {
-                        "sha256": digest,
-                        "version": __version__,
-                        "folder": folder,
-                        "trials": {
-                            trial.name: {
-                                "files": {
-                                    key: Path(file).relative_to(place).as_posix()
-                                    for key, file in trial.source.items()
-                                },
-                                "reason": trial.reason,
-                                "notes": list(trial.notes),
-                            }
-                            for trial in trials
-                        },
-                    }
-                    write_files(place, {RECORD: json.dumps(record, indent=1).encode()})
-            return record
-        except InputError as error:
-            return {"fault": error}
 
-    @property
-    def notes(self) -> list[str]:
-        """Notes on unusual contents of the files, each with its trial."""
-        return [
-            f"{Path(name).name}, {trial}: {note}"
-            for name, record in self.known.items()
-            for trial, found in record.get("trials", {}).items()
-            for note in found["notes"]
-        ]
+@lru_cache(maxsize=2)
+def _files(b3d: Path, place: Path, state: object) -> dict[str, dict[str, Path]]:
+    """The unpacked files of the trials of a B3D file, by the name of the trial."""
+    if not is_file(b3d):
+        raise input_error(
+            "studies.no_file",
+            file=b3d,
+            problem=f"there is no file {b3d.name!r}",
+            code="missing_file",
+            expected="a file of AddBiomechanics (.b3d)",
+        )
+    return unpacked_files(read_b3d(b3d, ()), place)
+
+
+def _folder_name(name: str) -> str:
+    """Name of the folder of a subject by the name of its file; numbered where folders above the study are in it."""
+    parts = Path(name).with_suffix("").parts
+    kept = "-".join(part for part in parts if part not in ("..", "/"))
+    return safe(f"{kept}-{hashlib.sha256(name.encode()).hexdigest()[:8]}" if ".." in parts else kept)
+
+
+def unpacked_notes(sources: Iterable[B3DSource]) -> list[str]:
+    """Notes on unusual contents of trials that were unpacked, each once, with the trials that have it."""
+    found: dict[str, list[str]] = {}
+    for source in sources:
+        for note in _read(source.record)["notes"]:
+            found.setdefault(f"{source.b3d.name}: {note}", []).append(source.trial)
+    return [f"{note} ({shortened(trials)})" for note, trials in found.items()]
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """A record, empty where there is none."""
+    """A record; an empty one where there is none."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return {}
-    return content if isinstance(content, dict) else {}
+        content = None
+    empty: dict[str, Any] = {"files": [], "reason": "", "notes": []}
+    return empty | content if isinstance(content, dict) else empty

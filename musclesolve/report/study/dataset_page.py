@@ -1,0 +1,305 @@
+"""The page and the card of a data set: what may be used, what was found, peaks beside implants, unusual subjects."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from musclesolve._util.message_text import count_of
+from musclesolve._util.progress import Progress
+from musclesolve._util.sides import LEG_JOINTS
+from musclesolve.plotting.figure_names import DATASET_PAGE
+from musclesolve.report.content.methods import Citations, study_methods
+from musclesolve.report.content.overview import versions
+from musclesolve.report.content.pieces import DAMAGE, PageTable, cell, plain
+from musclesolve.report.inputs import TrialFiles, read_inputs
+from musclesolve.report.rendering import rendered, whole_page
+from musclesolve.report.study.study_page import COUNTS, left_out_table, not_judged, trial_rows
+from musclesolve.results.dataset.kept_variables import FRAMES, SIGNS
+from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER
+from musclesolve.results.plausibility import in_vivo
+from musclesolve.settings.commands import KEPT
+from musclesolve.settings.trial import MOVEMENTS
+from musclesolve.sharing.status import verdict_words
+from musclesolve.studies.dataset.compute_dataset import compute_dataset
+from musclesolve.studies.dataset.data_set import FIT_FOR_USE, SUBJECTS, DataSet, open_dataset
+from musclesolve.studies.many_trials.one_trial import RESULT
+from musclesolve.studies.many_trials.trial_record import CSV
+from musclesolve.studies.study.analysis import StudyResult
+from musclesolve.studies.study.run_study import ComputedStudy
+
+CARD = "DATA_CARD.md"
+EXAMPLES, DESCRIBED = 3, 24
+"""Number of trials that a finding leads to, and of trials whose methods are described."""
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+FAR, FEWEST = 3.5, 5
+"""Distance from the median of the subjects, in standard deviations by the median absolute deviation (Iglewicz & Hoaglin
+1993), beyond which a subject is unusual, and number of subjects from which this is computed.
+"""
+NORMAL_MAD = 1.4826
+"""Standard deviation of a normal distribution divided by its median absolute deviation."""
+
+
+def make_dataset(
+    sources: str | Path | Iterable[str | Path],
+    output: str | Path,
+    *,
+    keep: Sequence[str] = KEPT,
+    progress: Progress | None = None,
+    **how: Any,
+) -> DataSet:
+    """Compute the forces of all trials in some folders and files, and write them as a data set.
+
+    Every trial is read, examined, shared and judged as `run` does; a trial at fault costs itself alone. What is up to
+    date is kept, so that a call that was stopped goes on. In the folder there are then trials/NAME/result.nc with the
+    kept variables (numbers of 32 bits), trials.csv, subjects.csv with a split by subject, DATA_CARD.md and
+    dataset.html. On one machine this starts processes: in a script, call it below ``if __name__ == "__main__":``.
+
+    Args:
+        sources: folders with trials in them or below them, and B3D files; or one study file.
+        output: folder of the data set, made when it is missing.
+        keep: what is kept of each trial: activation, force, moment, contact, angle, ground, or names of variables of
+            a result. Status, validity and certificate of each frame are always kept.
+        progress: called with the names of running trials, and the share of the work that is done.
+        **how: jobs, scheduler and again, see `ManyOptions`.
+
+    Returns:
+        The data set, as `open_dataset` opens it.
+
+    Raises:
+        InputError: a source does not exist, no trial is found, `keep` names no variable, or the folder cannot be
+            written.
+        KeyboardInterrupt: after Ctrl-C; the same call goes on with the trials that are left.
+    """
+    return dataset_into(sources, output, keep=keep, progress=progress, **how)[0]
+
+
+def dataset_into(
+    sources: str | Path | Iterable[str | Path], output: str | Path, **how: Any
+) -> tuple[DataSet, ComputedStudy, list[Path]]:
+    """Make a data set as `make_dataset` does; also return the study and the files beside the trials."""
+    computed = compute_dataset(sources, output, **how)
+    data = open_dataset(computed.folder)
+    citations = Citations()
+    methods = _methods(computed, citations)
+    page = _page(data, computed, methods, citations).encode("utf-8", "replace")
+    card = _card(data, methods, citations).encode("utf-8")
+    paths = write_files(computed.folder, {DATASET_PAGE: page, CARD: card})
+    return data, computed, [*paths, computed.folder / CSV, computed.folder / SUBJECTS]
+
+
+def _page(data: DataSet, computed: ComputedStudy, methods: Sequence[Markup], citations: Citations) -> str:
+    """Return the page of a data set, which needs no other file."""
+    result, colors = StudyResult(computed), verdict_words()
+    verdicts, unusual = _verdicts(data.trials), list(_unusual(data.trials))
+    columns = ("subject", "movement", "quantity", "subject’s median", "median of all", "distance [SD]")
+    return whole_page(
+        DATASET_PAGE,
+        title=computed.study.title,
+        lead=_lead(data),
+        usable=_usable(data),
+        care=len(data.names()) < len(data.trials),
+        verdicts=verdicts,
+        notes=computed.notes,
+        people=[_splits(data), _kinds(data.trials)],
+        findings=_findings(computed),
+        peaks=_peaks(data.trials),
+        unusual=PageTable("Subjects far from the others, by the medians of their trials", columns, unusual)
+        if unusual
+        else None,
+        nothing_unusual=f"No subject is more than {FAR} standard deviations from the others, or there are fewer than "
+        f"{FEWEST} subjects of one movement.",
+        left_out=left_out_table(result),
+        trials=[replace(row, message=_codes(computed, row.name)) for row in trial_rows(result)],
+        total=len(data),
+        key=[(colors[verdict]["color"], plain(count)) for count, verdict in COUNTS],
+        not_judged=not_judged(result),
+        methods=methods,
+        citations=citations,
+        files=[CARD, CSV, SUBJECTS],
+        versions=versions(),
+    )
+
+
+def _codes(computed: ComputedStudy, name: str) -> str:
+    """Return the kinds of the findings of a trial, whose sentences are in the table of trials."""
+    found = computed.records[name].measures
+    codes = [] if found is None else [plain(code.partition(" ")[2]) for code in found.codes]
+    return ", ".join(dict.fromkeys(codes))
+
+
+def _lead(data: DataSet) -> str:
+    frames = int(data.subjects["frames"].sum())
+    return (
+        f"{count_of(len(data.subjects), 'subject')}, {len(data)} of {count_of(len(data.trials), 'trial')} with a "
+        f"result, {count_of(frames, 'frame')}."
+    )
+
+
+def _usable(data: DataSet) -> str:
+    """Return a sentence on the trials that may be used."""
+    named = " or ".join(LABELS[verdict].lower() for verdict in FIT_FOR_USE)
+    return f"{len(data.names())} of {count_of(len(data.trials), 'trial')} are {named}."
+
+
+def _verdicts(trials: pd.DataFrame) -> PageTable:
+    """Return the numbers of trials by verdict, of each movement."""
+    done = trials[trials["verdict"].notna()]
+    movements = list(dict.fromkeys(done["movement"]))
+    rows = []
+    for verdict in reversed(ORDER):
+        own = done[done["verdict"] == verdict]
+        if len(own):
+            counts = [int((own["movement"] == movement).sum()) for movement in movements]
+            rows.append([LABELS[verdict], *counts, len(own), int(own["frames"].sum())])
+    rows += [
+        [status, *("" for _ in movements), count, ""]
+        for status, count in Counter(trials["status"][trials["verdict"].isna()]).items()
+    ]
+    heads = ("verdict", *map(_movement, movements), "all trials", "frames")
+    return PageTable("Trials by their verdict", heads, rows)
+
+
+def _movement(name: object) -> str:
+    return MOVEMENTS.get(str(name), str(name))
+
+
+def _splits(data: DataSet) -> PageTable:
+    """Return the numbers of subjects, trials and frames of each part of the split."""
+    rows = [
+        [split, len(own), int(own["with_result"].sum()), int(own["frames"].sum())]
+        for split, own in data.subjects.groupby("split", sort=True)
+    ]
+    return PageTable("Parts of the data set, by subject", ("split", "subjects", "trials", "frames"), rows)
+
+
+def _kinds(trials: pd.DataFrame) -> PageTable:
+    """Return what trials differ in, which a user of all of them has to know."""
+    done = trials[trials["file"].notna()]
+    kinds = Counter(
+        zip(done["muscles"].astype(int), done["ground_forces"].fillna("none: joint moments"), strict=True)
+    )
+    rows = [[str(muscles), ground, count] for (muscles, ground), count in sorted(kinds.items())]
+    return PageTable("Kinds of trials", ("muscles", "ground forces", "trials"), rows)
+
+
+def _findings(computed: ComputedStudy) -> PageTable | None:
+    """Return errors and warnings by their kind, the most frequent first, with trials that have it and one sentence."""
+    found: dict[str, dict[str, str]] = {}
+    for name, record in computed.records.items():
+        if record.measures is not None:
+            for code, sentence in zip(record.measures.codes, record.measures.findings, strict=True):
+                found.setdefault(code, {}).setdefault(name, sentence)
+    rows = []
+    for code, own in sorted(
+        found.items(), key=lambda entry: (not entry[0].startswith("error"), -len(entry[1]))
+    ):
+        severity, _, kind = code.partition(" ")
+        links = Markup(", ").join(
+            Markup('<a href="trials/{0}/">{0}</a>').format(name) for name in list(own)[:EXAMPLES]
+        )
+        rows.append([plain(kind), severity, len(own), links, next(iter(own.values()))])
+    columns = ("finding", "severity", "trials", "examples", "what it says of the first")
+    return PageTable("Findings by their kind", columns, rows, prose=True) if rows else None
+
+
+def _peaks(trials: pd.DataFrame) -> PageTable | None:
+    """Return quantiles of the peaks of contact forces, and what implants measured."""
+    done = trials[trials["verdict"].notna() & (trials["verdict"] != NOT_USABLE)]
+    rows = []
+    for movement, own in done.groupby("movement", sort=False):
+        for joint in LEG_JOINTS:
+            peaks = own[_peak(joint)].dropna()
+            if peaks.empty:
+                continue
+            entries = in_vivo().get(str(movement), {}).get(joint, ())
+            lowest = min((entry.get("lowest", np.nan) for entry in entries), default=np.nan)
+            highest = max((entry["highest"] for entry in entries), default=np.nan)
+            implants = f"{cell(lowest, 1)} to {cell(highest, 1)}" if entries else "not measured"
+            above = f"{100.0 * float((peaks > highest).mean()):.0f} %" if entries else ""
+            quantiles = [cell(float(peaks.quantile(share)), 1) for share in QUANTILES]
+            rows.append([f"{joint}, {_movement(movement)}", len(peaks), *quantiles, implants, above])
+    heads = [f"{100 * share:.0f} %" for share in QUANTILES]
+    columns = ("joint", "trials", *heads, "implants", "trials above")
+    note = (
+        "Quantiles over trials of the larger peak of both legs [body weights], without trials that are not usable. "
+        "Implants: over all speeds at which they measured."
+    )
+    return PageTable("Peaks of joint contact forces", columns, rows, note) if rows else None
+
+
+def _peak(joint: str) -> str:
+    return f"peak_{joint}_contact_force_body_weights"
+
+
+def _unusual(trials: pd.DataFrame) -> Iterator[list[str]]:
+    """Yield subjects whose medians over their trials lie far from the other subjects, the farthest first."""
+    done, found = trials[trials["verdict"].notna()], list[tuple[float, list[str]]]()
+    quantities = {f"peak contact force of the {joint} [BW]": _peak(joint) for joint in LEG_JOINTS}
+    quantities["residual at the pelvis [% BW]"] = "peak_pelvis_residual_percent_body_weight"
+    for movement, own in done.groupby("movement", sort=False):
+        for words, column in quantities.items():
+            medians = own.groupby("subject")[column].median().dropna()
+            center = float(medians.median()) if len(medians) else np.nan
+            spread = NORMAL_MAD * float((medians - center).abs().median()) if len(medians) else 0.0
+            if len(medians) < FEWEST or spread <= 0.0:
+                continue
+            for subject, value in medians.items():
+                if (distance := abs(value - center) / spread) > FAR:
+                    cells = [cell(float(value), 1), cell(center, 1), cell(distance, 1)]
+                    found.append((distance, [str(subject), _movement(movement), words, *cells]))
+    yield from (row for _, row in sorted(found, key=lambda each: -each[0]))
+
+
+def _methods(computed: ComputedStudy, citations: Citations) -> list[Markup]:
+    """Return the methods paragraph by trials at equal distances in the list of all."""
+    done = [record for record in computed.records.values() if record.outcome.has_result]
+    trials = list[tuple[TrialFiles, int]]()
+    for record in done[:: max(len(done) // DESCRIBED, 1)]:
+        try:
+            trials.append((read_inputs([record.folder / RESULT]).trials[0], 1))
+        except DAMAGE:
+            continue
+    return study_methods(trials, citations) if trials else []
+
+
+def _card(data: DataSet, methods: Sequence[Markup], citations: Citations) -> str:
+    """Return the card of a data set in Markdown."""
+    described: dict[str, Mapping[str, Any]] = {}
+    for name in data.computed[:: max(len(data) // DESCRIBED, 1)]:
+        for variable, array in data.read(name).data_vars.items():
+            described.setdefault(
+                str(variable),
+                {
+                    "dims": ", ".join(map(str, array.dims)),
+                    "units": array.attrs.get("units", "1"),
+                    "about": array.attrs.get("long_name", ""),
+                    "frame": FRAMES.get(str(variable), ""),
+                },
+            )
+    verdicts = data.trials["verdict"].value_counts()
+    tags = re.compile(r"<[^>]+>")
+    return rendered(
+        "data_card.md",
+        title=data.folder.name,
+        lead=_lead(data),
+        usable=_usable(data),
+        verdicts=[(LABELS[name], int(verdicts[name])) for name in reversed(ORDER) if name in verdicts],
+        without=list(Counter(data.trials["status"][data.trials["file"].isna()]).items()),
+        splits=_splits(data).rows,
+        kinds=_kinds(data.trials).rows,
+        variables=described,
+        signs=SIGNS,
+        methods=[Markup(tags.sub("", sentence)) for sentence in map(str, methods)],
+        references=[(number, Markup(tags.sub("", str(text)))) for number, text in citations.listed()],
+        versions=versions(),
+    )

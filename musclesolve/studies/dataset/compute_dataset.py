@@ -1,0 +1,274 @@
+"""The computation of a data set: a study whose trials are found, tables of trials and subjects, and an estimate."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from musclesolve._util.checks import one_or_several
+from musclesolve._util.processes import cores
+from musclesolve._util.progress import Progress
+from musclesolve.drafting.study.draft_study import NAME, TABLE, draft_study, write_study
+from musclesolve.errors import InputError, input_error
+from musclesolve.opensim.b3d import read_b3d
+from musclesolve.recording.text.text_file import file_path
+from musclesolve.results.dataset.kept_variables import kept_variables
+from musclesolve.results.files.atomic_writing import reserved, write_files
+from musclesolve.results.tables.lines import inert_frame
+from musclesolve.settings.commands import KEPT
+from musclesolve.studies.dataset.data_set import SUBJECTS
+from musclesolve.studies.many_trials.one_trial import RESULT
+from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord
+from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
+from musclesolve.studies.study.study_file import SOURCES, Study, StudyTrial, lacking, lacking_text, read_study
+from musclesolve.studies.study.unpacked import INPUTS
+
+SPLITS = {"test": 0.15, "validation": 0.15}
+"""Shares of the subjects; the others are for training."""
+TRAIN = "train"
+SAMPLED = (0.25, 0.75)
+"""Quantiles of the length of trials of one kind at which an estimate computes a trial."""
+LONGER = 1.5
+"""Ratio of two lengths beyond which a time for each frame and one for each trial can be told apart."""
+
+
+def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> Study:
+    """Return the study of all trials in some folders and files, drafted into the folder of the data set.
+
+    Args:
+        sources: folders and B3D files, or one study file, which is used as it is.
+        output: folder of the data set.
+
+    Raises:
+        InputError: a source does not exist, or no trial is found.
+    """
+    paths = [Path(os.path.realpath(file_path(each, "sources"))) for each in one_or_several(sources)]
+    if not paths:
+        raise input_error(
+            "studies.no_source",
+            problem="no source is named",
+            code="missing_argument",
+            expected="folders with trials, B3D files (.b3d), or a study file (.toml)",
+        )
+    if len(paths) == 1 and paths[0].suffix == ".toml":
+        return read_study(paths[0])
+    above = Path(os.path.commonpath([path if path.is_dir() else path.parent for path in paths]))
+    draft = draft_study(above, output / INPUTS / NAME, paths)
+    write_study(draft, force=True)
+    study, people = read_study(draft.path), f"{INPUTS}/{TABLE}"
+    notes = [f"not read: {text}" for text in (*draft.unread, *draft.left_out)]
+    if absent := lacking(study.subjects, study.included):
+        notes.insert(
+            0, f"nothing states {lacking_text(absent)}: enter it in {people}, and give the command again"
+        )
+    return replace(study, title=output.name, notes=tuple(notes), people=people)
+
+
+def compute_dataset(
+    sources: str | Path | Iterable[str | Path],
+    output: str | Path,
+    *,
+    keep: Sequence[str] = KEPT,
+    progress: Progress | None = None,
+    **how: Any,
+) -> ComputedStudy:
+    """Compute the trials of a data set, and write its tables of trials and subjects; see `make_dataset`."""
+    variables, output = (
+        kept_variables(one_or_several(keep)),
+        Path(os.path.realpath(file_path(output, "output"))),
+    )
+    with reserved(output):
+        study = dataset_study(sources, output)
+        (output / SUBJECTS).unlink(missing_ok=True)  # the data set is not complete before this table is there
+        computed = compute_trials(study, output, pages={}, keep=variables, progress=progress, **how)
+        trials = trials_table(computed)
+        write_files(output, {CSV: _csv(trials)})
+        write_files(output, {SUBJECTS: _csv(subjects_table(computed, trials))})
+    return computed
+
+
+def split_of(subjects: Iterable[str]) -> dict[str, str]:
+    """Assign each subject to training, validation or test, by the order of the hashes of the names.
+
+    The same subjects have the same split everywhere. There is a test from two subjects on, a validation from three.
+    """
+    order = sorted(subjects, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+    split, first = dict.fromkeys(order, TRAIN), 0
+    for fewest, (name, share) in enumerate(SPLITS.items(), start=2):
+        count = max(round(share * len(order)), 1) if len(order) >= fewest else 0
+        split |= dict.fromkeys(order[first : first + count], name)
+        first += count
+    return split
+
+
+def trials_table(computed: ComputedStudy) -> pd.DataFrame:
+    """The table of trials of the study, with what a data set states besides, and without paths of the machine."""
+    table = pd.read_csv(computed.folder / CSV, dtype=str, keep_default_na=False)
+    split = split_of(dict.fromkeys(trial.subject for trial in computed.study.trials))
+    rows = []
+    for name in table["name"]:
+        record = computed.records.get(name)
+        found = None if record is None else record.measures
+        rows.append(
+            {
+                "split": split[computed.study.trial_of[name].subject],
+                "frames": "" if found is None else found.frames,
+                "muscles": "" if found is None else found.muscles,
+                "mass_kg": "" if found is None or np.isnan(found.mass_kg) else f"{found.mass_kg:.6g}",
+                "ground_forces": "" if found is None else found.ground,
+                "finding_codes": ""
+                if found is None
+                else " ".join(code.partition(" ")[2] for code in found.codes),
+                "inputs_sha256": "" if found is None else found.inputs,
+                "file": "" if found is None or record is None else _inside(record, computed.folder),
+            }
+        )
+    more = pd.DataFrame(rows, index=table.index)
+    table["status"] = table["status"].replace(
+        Outcome.UNCHANGED.value, Outcome.COMPUTED.value
+    )  # the same data
+    return pd.concat([table.drop(columns=["trial", "folder", "seconds"]), more], axis=1)
+
+
+def subjects_table(computed: ComputedStudy, trials: pd.DataFrame) -> pd.DataFrame:
+    """The table of subjects: what is stated of each, its split, and the numbers of its trials and frames."""
+    rows = []
+    for name, own in trials.groupby("subject", sort=False):
+        stated = {
+            key: value
+            for key, value in computed.study.subjects.get(str(name), {}).items()
+            if value is not None
+        }
+        with_result = own[own["file"] != ""]
+        masses = pd.to_numeric(with_result["mass_kg"], errors="coerce").dropna()
+        body = {} if masses.empty else {"mass_kg": round(float(masses.median()), 2)}
+        counts = {
+            "trials": len(own),
+            "with_result": len(with_result),
+            "frames": int(pd.to_numeric(with_result["frames"]).sum()),
+        }
+        rows.append({"subject": name, "split": own["split"].iloc[0], **body, **stated, **counts})
+    return pd.DataFrame(rows)
+
+
+def _inside(record: TrialRecord, folder: Path) -> str:
+    return (record.folder / RESULT).relative_to(folder).as_posix()
+
+
+def _csv(table: pd.DataFrame) -> bytes:
+    return inert_frame(table).to_csv(index=False, lineterminator="\n").encode("utf-8")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The time and the size of a data set, from some of its trials.
+
+    Args:
+        trials, subjects: their numbers. frames: of the trials whose frames are known before they are read.
+        seconds: of the computation of all trials in so many processes. jobs: number of processes.
+        size: of all results [bytes].
+        sampled: the trials that were computed. failed: sampled trials without a result.
+    """
+
+    trials: int
+    subjects: int
+    frames: int
+    seconds: float
+    jobs: int
+    size: float
+    sampled: tuple[str, ...]
+    failed: tuple[str, ...]
+
+
+def estimate_dataset(
+    sources: str | Path | Iterable[str | Path],
+    output: str | Path,
+    *,
+    keep: Sequence[str] = KEPT,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    **how: Any,
+) -> Estimate:
+    """Compute a few trials of a data set, which are kept, and estimate time and size of the others by their lengths.
+
+    Of each kind of source a short and a long trial are computed in one process, after a first one that is not timed:
+    it loads and compiles. A kind whose trials fail is taken to be as fast as the others.
+
+    Args:
+        sources, output, keep, progress: as of `make_dataset`; jobs: number of processes that will compute.
+        **how: other keywords of `make_dataset`, which do not matter.
+    """
+    del how
+    output = Path(os.path.realpath(file_path(output, "output")))
+    with reserved(output):
+        study = dataset_study(sources, output)
+        kinds: dict[str, list[tuple[float, str]]] = {}
+        for trial in study.included:
+            kinds.setdefault(next(key for key in SOURCES if key in trial.source), []).append(
+                (_length(study, trial), trial.name)
+            )
+        chosen = list(dict.fromkeys(
+            sorted(of)[int(share * (len(of) - 1))][1] for of in kinds.values() for share in SAMPLED
+        ))  # fmt: skip
+        few = replace(study, trials=tuple(study.trial_of[name] for name in chosen))
+        options: dict[str, Any] = {
+            "keep": kept_variables(one_or_several(keep)),
+            "jobs": 1,
+            "progress": progress,
+        }
+        compute_trials(replace(few, trials=few.trials[:1]), output, **options)
+        done = compute_trials(few, output, again=True, **options).records
+        (output / SUBJECTS).unlink(missing_ok=True)
+    lengths = {name: length for of in kinds.values() for length, name in of}
+    known = {name: record for name, record in done.items() if record.outcome.has_result}
+    seconds = size = 0.0
+    for of in kinds.values():
+        own = [name for _, name in of if name in known] or list(known)
+        at = np.array([lengths[name] for name in own])
+        every = np.array([length for length, _ in of])
+        seconds += _total(at, np.array([known[name].seconds for name in own]), every)
+        size += _total(at, np.array([(known[name].folder / RESULT).stat().st_size for name in own]), every)
+    frames = sum(int(length) for length, _ in kinds.get("b3d", []))
+    subjects = len({trial.subject for trial in study.included})
+    failed = tuple(name for name in chosen if name not in known)
+    processes = min(jobs or cores(), len(study.included))
+    return Estimate(
+        len(study.included), subjects, frames, seconds / processes, processes, size, tuple(chosen), failed
+    )
+
+
+def _total(at: np.ndarray, spent: np.ndarray, every: np.ndarray) -> float:
+    """The sum over trials of all lengths of what was spent at some lengths: a share a trial, and one a frame."""
+    if not at.size:
+        return float("nan")
+    if at.size > 1 and at.max() > LONGER * at.min():
+        slope, start = np.polyfit(at, spent, 1)
+        if slope > 0.0 and start > 0.0:
+            return float(np.sum(start + slope * every))
+    return float(spent.sum() / max(at.sum(), 1.0) * every.sum())
+
+
+def _length(study: Study, trial: StudyTrial) -> float:
+    """The frames of a trial of a B3D file, of others the bytes of the file of its motion: what its time grows with."""
+    folder, source = study.path.parent, trial.source
+    try:
+        if "b3d" in source:
+            return float(_frames(folder / source["b3d"]).get(source["trial"], 0))
+        name = next(source[key] for key in ("coordinates", "markers", "file") if key in source)
+        return float((folder / str(name)).stat().st_size)
+    except (OSError, InputError, StopIteration):
+        return 0.0  # the trial itself is refused, with the reason
+
+
+@lru_cache(maxsize=2)
+def _frames(path: Path) -> Mapping[str, int]:
+    """Trial of a B3D file -> number of its frames."""
+    return {trial.name: len(trial.time) for trial in read_b3d(path, ()).trials}

@@ -1,0 +1,207 @@
+"""The trials of a data set, read one by one, as rows of frames, or as arrays for learning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from musclesolve._util.arrays import AnyArray
+from musclesolve._util.checks import one_or_several
+from musclesolve._util.names import suggestion, unknown_name
+from musclesolve._util.sides import side_of
+from musclesolve.errors import input_error
+from musclesolve.recording.text.text_file import file_path
+from musclesolve.results.dataset.frame_validity import muscle_sides
+from musclesolve.results.dataset.quantities import QUANTITIES
+from musclesolve.results.files.result_netcdf import read_result
+from musclesolve.results.judgement import USABLE, WITH_CARE
+from musclesolve.studies.many_trials.one_trial import RESULT
+from musclesolve.studies.many_trials.trial_record import CSV
+
+SUBJECTS, TRIALS = "subjects.csv", "trials"
+"""Table of the subjects, and folder with a folder of each trial."""
+NUMBERS = (
+    "leg_frames_",
+    "peak_",
+    "frames",
+    "muscles",
+    "mass_kg",
+    "stature_m",
+    "age_years",
+    "trials",
+    "with_result",
+)
+"""Beginnings of the names of columns of numbers; the others are texts."""
+FIT_FOR_USE = (USABLE, WITH_CARE)
+"""Verdicts of the trials that `DataSet.names` chooses unless it is told otherwise."""
+
+
+class DataSet:
+    """A data set that `musclesolve dataset` wrote.
+
+    As a sequence it has one dictionary of arrays a trial, variable -> array, frames first: what `torch.utils.data`
+    calls a map-style dataset.
+
+    Args:
+        folder: of the data set.
+
+    Attributes:
+        trials: a row for each trial by its name: subject, split, status, verdict, findings, frames, peaks.
+        subjects: a row for each subject by its name: split, body, numbers of trials and frames.
+
+    Raises:
+        InputError: the folder holds no data set, or one that is not complete.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = file_path(folder)
+        tables = []
+        for name, index in ((CSV, "name"), (SUBJECTS, "subject")):
+            try:
+                table = pd.read_csv(self.folder / name, dtype=str).set_index(index)
+                numbers = [column for column in table if str(column).startswith(NUMBERS)]
+                tables.append(table.assign(**{column: pd.to_numeric(table[column]) for column in numbers}))
+            except (OSError, ValueError, KeyError) as reason:
+                raise input_error(
+                    "studies.no_data_set",
+                    file=self.folder / name,
+                    problem="this is no complete data set",
+                    code="missing_file",
+                    expected=f"a folder of `musclesolve dataset`, with {CSV} and {SUBJECTS}",
+                    remedy="name that folder; a data set that was stopped is completed by the same command",
+                ) from reason
+        self.trials, self.subjects = tables
+
+    def __repr__(self) -> str:
+        """Return path and size in a line."""
+        return f"<DataSet {str(self.folder)!r}: {len(self)} trials of {len(self.subjects)} subjects>"
+
+    @cached_property
+    def computed(self) -> list[str]:
+        """Names of the trials that have a result."""
+        return [str(name) for name in self.trials.index[self.trials["file"].notna()]]
+
+    def __len__(self) -> int:
+        return len(self.computed)
+
+    def __getitem__(self, number: int) -> dict[str, AnyArray]:
+        """The arrays of a trial over its frames, by variable, and `time` (T,)."""
+        result = self.read(self.computed[number])
+        over_time = {str(name): each.values for name, each in result.data_vars.items() if "time" in each.dims}
+        return {"time": result["time"].values, **over_time}
+
+    def names(self, split: str | None = None, verdicts: Sequence[str] | None = FIT_FOR_USE) -> list[str]:
+        """Names of trials with a result.
+
+        Args:
+            split: "train", "validation" or "test"; all of them unless given.
+            verdicts: of the trials that are chosen, as `results.judgement` names them; None for all.
+        """
+        chosen = self.trials.loc[self.computed]
+        if split is not None:
+            known = sorted(set(self.subjects["split"]))
+            if split not in known:
+                raise unknown_name(split, "split", known, f" in {self.folder.name}", self.folder / SUBJECTS)
+            chosen = chosen[chosen["split"] == split]
+        if verdicts is not None:
+            chosen = chosen[chosen["verdict"].isin(list(verdicts))]
+        return [str(name) for name in chosen.index]
+
+    def read(self, name: str) -> xr.Dataset:
+        """Read one trial as `read_result` does: the kept variables, with numbers of 32 bits.
+
+        Raises:
+            InputError: there is no trial of this name, it has no result, or its file is damaged.
+        """
+        if name not in self.trials.index:
+            raise unknown_name(
+                name, "trial", [str(each) for each in self.trials.index], f" in {self.folder.name}"
+            )
+        return read_result(self.folder / TRIALS / name / RESULT)
+
+    def frames(
+        self, columns: str | Iterable[str], trials: Iterable[str] | None = None, valid: bool = True
+    ) -> pd.DataFrame:
+        """Return frames of many trials as rows.
+
+        Args:
+            columns: variables, such as "joint_angle", or one of their curves, such as "muscle_force soleus_r".
+            trials: names of trials, as of `names`, which are also the default.
+            valid: whether numbers that follow from the sharing are left out (NaN) where the frames of their leg have
+                no valid solution.
+
+        Returns:
+            The columns trial, subject, split, time [s], and a column of 32 bits for each curve, NaN where a trial
+            lacks it.
+
+        Raises:
+            InputError: no trial has one of the columns.
+        """
+        wanted = [str(column) for column in one_or_several(columns)]
+        parts, seen = [], dict.fromkeys(wanted, False)
+        known = dict[str, None]()
+        for name in self.names() if trials is None else trials:
+            result = self.read(name)
+            row = self.trials.loc[name]
+            own: dict[str, Any] = {"trial": name, "subject": row["subject"], "split": row["split"]}
+            own["time"] = result["time"].values
+            for column in wanted:
+                variable = column.partition(" ")[0]
+                if variable not in result or result[variable].dims[:1] != ("time",):
+                    continue
+                array = result[variable]
+                labels = product(*(map(str, array[dim].values) for dim in array.dims[1:]))
+                for label, values in zip(labels, array.values.reshape(len(array), -1).T, strict=True):
+                    full = " ".join((variable, *label))
+                    known[full] = None
+                    if column in (variable, full):
+                        own[full] = _valid(result, variable, label, values) if valid else values
+                        seen[column] = True
+            parts.append(pd.DataFrame(own))
+        if parts and (missing := [column for column, there in seen.items() if not there]):
+            names = [*dict.fromkeys(name.partition(" ")[0] for name in known), *known]
+            raise input_error(
+                "studies.no_column_of_frames",
+                file=self.folder,
+                problem=f"no trial has {missing[0]!r}",
+                code="unknown_name",
+                expected="a variable that the data set keeps, or one of its curves",
+                remedy=suggestion(missing[0], names or QUANTITIES) or "see DATA_CARD.md",
+            )
+        return (
+            pd.concat(parts, ignore_index=True)
+            if parts
+            else pd.DataFrame(columns=["trial", "subject", "time"])
+        )
+
+
+def open_dataset(folder: str | Path) -> DataSet:
+    """Open a data set that `musclesolve dataset` wrote; trials are read when they are needed.
+
+    Args:
+        folder: of the data set.
+
+    Returns:
+        Its tables of trials and subjects, and the trials (`DataSet`).
+
+    Raises:
+        InputError: the folder holds no data set, or one that is not complete.
+    """
+    return DataSet(folder)
+
+
+def _valid(result: xr.Dataset, variable: str, label: Sequence[str], values: AnyArray) -> AnyArray:
+    """A curve with NaN where what it follows from is not valid for its leg; of no leg, where any leg is not."""
+    if QUANTITIES[variable].follows not in ("solution", "state"):
+        return values
+    there, of_muscles = [str(each) for each in result["side"].values], muscle_sides(result)
+    sides = {side for name in label for side in (name, of_muscles.get(name), side_of(name)) if side in there}
+    of_leg = result["valid"].sel(side=sorted(map(str, sides)) or there).values.all(axis=1)
+    return np.where(of_leg, values, np.nan).astype(values.dtype)

@@ -1,0 +1,208 @@
+"""A data set: whole trials and broken ones, stopped and resumed, on any number of processes, read back."""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from b3d_files import MODEL, write_b3d
+from recorded_data import recorded
+from refusals import refused
+from typer.testing import CliRunner
+
+import musclesolve as ms
+from musclesolve.cli.app import app
+from musclesolve.results.dataset.kept_variables import kept_variables
+from musclesolve.results.files.result_netcdf import write_result
+from musclesolve.studies.dataset.compute_dataset import estimate_dataset, split_of
+from musclesolve.studies.dataset.data_set import DataSet
+
+MAKE = Path(__file__).parents[3] / "examples" / "study" / "make_study.py"
+TRIALS = 4
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four trials of two subjects, one more whose moments are no numbers, and a B3D file that is none."""
+    place = tmp_path_factory.mktemp("subjects")
+    runpy.run_path(str(MAKE))["write_trials"](place, subjects=2, trials=1)
+    broken = place / "S02" / "free"
+    shutil.copy(broken / "trial_1_ik.mot", broken / "cut_ik.mot")
+    lines = (broken / "trial_1_id.sto").read_text(encoding="utf-8").splitlines()
+    lines[-5] = lines[-5].replace("\t", "\tnone ", 1)
+    (broken / "cut_id.sto").write_text("\n".join(lines), encoding="utf-8")
+    (place / "S03.b3d").write_bytes(b"no")
+    return place
+
+
+@pytest.fixture(scope="module")
+def made(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> DataSet:
+    return ms.make_dataset(folder, tmp_path_factory.mktemp("forces"), jobs=1)
+
+
+def arrays(data: DataSet) -> dict[str, list[bytes]]:
+    """Every number of every trial, as bytes."""
+    return {
+        name: [each.values.tobytes() for each in data.read(name).variables.values()] for name in data.computed
+    }
+
+
+def test_a_trial_at_fault_costs_itself_alone(made: DataSet) -> None:
+    assert len(made) == TRIALS and list(made.trials["status"]).count("refused") == 1
+    (cut,) = made.trials.index[made.trials["status"] == "refused"]
+    assert "cut" in cut and "cut_id.sto" in made.trials.loc[cut, "message"]
+    page = (made.folder / "dataset.html").read_text(encoding="utf-8")
+    assert "S03.b3d" in page and cut in page
+    assert int(made.subjects["frames"].sum()) == int(made.trials["frames"].sum()) == 66 * TRIALS
+
+
+def test_a_trial_is_the_result_of_run_with_numbers_of_32_bits(made: DataSet) -> None:
+    name = made.computed[0]
+    own, whole = made.read(name), ms.run(made.folder / "trials" / name / "trial.toml")
+    for variable in ("muscle_force", "activation", "joint_moment", "joint_angle"):
+        assert own[variable].dtype == np.float32
+        np.testing.assert_array_equal(own[variable], whole[variable].astype(np.float32))
+    np.testing.assert_array_equal(own["status"], whole["status"])
+    np.testing.assert_array_equal(own["time"], whole["time"])
+    assert own.attrs["cost"] == whole.attrs["cost"] and own["muscle_force"].attrs["units"] == "N"
+    assert "moment_arm" not in own and str(made.folder) not in json.dumps(own.attrs, default=str)
+
+
+def test_the_tables_state_split_verdict_and_inputs(made: DataSet) -> None:
+    done = made.trials.loc[made.computed]
+    assert set(made.subjects["split"]) == {"train", "test"}
+    assert (done["split"] == made.subjects["split"].loc[done["subject"]].values).all()
+    assert done["verdict"].notna().all() and done["inputs_sha256"].nunique() == TRIALS
+    assert set(made.names(verdicts=None)) == set(made.computed)
+    both = [*made.names("train", None), *made.names("test", None)]
+    assert sorted(both) == sorted(made.computed)
+    with refused("unknown_name", "tests"):
+        made.names("tests")
+
+
+def test_a_split_is_by_subject_and_does_not_depend_on_their_order() -> None:
+    names = [f"S{number}" for number in range(40)]
+    split = split_of(names)
+    assert split == split_of(reversed(names)) and list(split.values()).count("test") == 6
+    assert list(split_of(["a", "b", "c"]).values()).count("validation") == 1
+    assert split_of(["a"]) == {"a": "train"}
+
+
+def test_rows_of_frames_and_arrays_of_trials(made: DataSet) -> None:
+    trials = made.names(verdicts=None)
+    rows = made.frames(["joint_angle", "muscle_force soleus_r"], trials)
+    assert len(rows) == 66 * TRIALS and rows["muscle_force soleus_r"].dtype == np.float32
+    first = made.read(trials[0])
+    of_first = rows[rows["trial"] == trials[0]]
+    np.testing.assert_array_equal(
+        of_first["muscle_force soleus_r"], first["muscle_force"].sel(muscle="soleus_r")
+    )
+    one = made[0]
+    assert one["muscle_force"].shape == first["muscle_force"].shape and len(one["time"]) == 66
+    with refused("unknown_name", "soleus_r"):
+        made.frames("muscle_force soleas_r", trials)
+
+
+def test_frames_without_a_valid_solution_are_masked(made: DataSet, tmp_path: Path) -> None:
+    copy = DataSet(shutil.copytree(made.folder, tmp_path / "copy"))
+    name = copy.computed[0]
+    result = copy.read(name)
+    result["valid"].loc[{"side": "r"}] = np.arange(66) >= 10
+    write_result(result, copy.folder / "trials" / name / "result.nc")
+    columns = ["muscle_force soleus_r", "joint_angle ankle_angle_r"]
+    masked, plain = copy.frames(columns, [name]), copy.frames(columns, [name], valid=False)
+    assert masked[columns].isna().sum().tolist() == [10, 0]
+    assert plain[columns].notna().all(axis=None)
+
+
+def test_stopped_twice_and_resumed_it_is_the_same_to_the_bit(
+    made: DataSet, folder: Path, tmp_path: Path
+) -> None:
+    for done in (1, 2):
+
+        def stop(stage: str, fraction: float, done: int = done) -> None:
+            if stage.startswith(f"{done}/"):
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            ms.make_dataset(folder, tmp_path / "forces", jobs=1, progress=stop)
+        with refused("missing_file", "subjects.csv"):
+            ms.open_dataset(tmp_path / "forces")
+    there = {path: path.stat().st_mtime_ns for path in (tmp_path / "forces" / "trials").glob("*/result.nc")}
+    assert there
+    again = ms.make_dataset(folder, tmp_path / "forces", jobs=1)
+    assert {path: path.stat().st_mtime_ns for path in there} == there  # nothing is computed twice
+    assert arrays(again) == arrays(made)
+    tables = [pd.read_csv(data.folder / "trials.csv").drop(columns="message") for data in (made, again)]
+    pd.testing.assert_frame_equal(*tables)
+    assert (made.folder / "subjects.csv").read_bytes() == (again.folder / "subjects.csv").read_bytes()
+
+
+@pytest.mark.usefixtures("in_processes")
+def test_two_processes_compute_the_same_to_the_bit(made: DataSet, folder: Path, tmp_path: Path) -> None:
+    two = ms.make_dataset(folder / "S01", tmp_path / "forces", jobs=2)
+    here, there = (
+        {data.trials.loc[name, "inputs_sha256"]: numbers for name, numbers in arrays(data).items()}
+        for data in (made, two)
+    )
+    assert len(there) == 2 and all(here[key] == numbers for key, numbers in there.items())
+
+
+def test_other_variables_are_kept_on_request_and_computed_again(folder: Path, tmp_path: Path) -> None:
+    few = ms.make_dataset(folder / "S01", tmp_path / "few", keep=["force", "fiber_length"], jobs=1)
+    assert {"muscle_force", "fiber_length", "valid", "status"} <= set(few[0]) and "activation" not in few[0]
+    more = ms.make_dataset(folder / "S01", tmp_path / "few", keep=["activation"], jobs=1)
+    assert "activation" in more[0] and "fiber_length" not in more[0]
+    with refused("unknown_name", "fibre_length", "fiber_length"):
+        kept_variables(["fibre_length"])
+
+
+def test_the_estimate_keeps_what_it_computed(folder: Path, tmp_path: Path) -> None:
+    found = estimate_dataset(folder, tmp_path / "forces", jobs=3)
+    assert found.trials == TRIALS + 1 and found.subjects == 2 and found.jobs == 3
+    assert found.seconds > 0.0 and found.size > 1e4
+    there = {path.parent.name for path in (tmp_path / "forces" / "trials").glob("*/result.nc")}
+    assert there == {*found.sampled} - {*found.failed} and there
+
+
+def test_the_command_and_what_it_refuses(folder: Path, tmp_path: Path) -> None:
+    run = CliRunner()
+    done = run.invoke(
+        app, ["dataset", str(folder / "S01"), "-o", str(tmp_path / "one"), "--jobs", "1", "--json"]
+    )
+    document = json.loads(done.stdout[done.stdout.index("{") :])
+    assert (document["trials"], document["with_result"], document["frames"]) == (2, 2, 132)
+    card = (tmp_path / "one" / "DATA_CARD.md").read_text(encoding="utf-8")
+    assert "| `muscle_force` | time, muscle | N |" in card and "Citation" in card
+    with refused("missing_file", "no such folder"):
+        ms.make_dataset(tmp_path / "none", tmp_path / "two")
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "s.b3d").write_bytes(bytes(400))
+    with refused("missing_file", "s.b3d"):
+        ms.make_dataset(tmp_path / "bad", tmp_path / "two")
+
+
+def test_trials_of_a_b3d_file_are_unpacked_where_they_are_computed(tmp_path: Path) -> None:
+    """The trials of the real file, one of them without ground forces, beside a file that is cut off."""
+    real = recorded("addbiomechanics") / "results.b3d"
+    shutil.copy(real, tmp_path / "S1.b3d")
+    (tmp_path / "S2.b3d").write_bytes(real.read_bytes()[:-5000])
+    write_b3d(tmp_path / "S3.b3d", [], [MODEL], 12)
+    sources = sorted(tmp_path.glob("*.b3d"))
+    data = ms.make_dataset(sources, tmp_path / "forces", jobs=1)
+    assert len(data) == 3 and list(data.trials["status"]).count("refused") == 1  # the trial that is cut off
+    (cut,) = data.trials.index[data.trials["status"] == "refused"]
+    assert data.trials.loc[cut, "subject"] == "S2" and "which are there" in data.trials.loc[cut, "message"]
+    result = data.read(data.computed[0])
+    per_frame = sum(each.nbytes for each in result.data_vars.values()) / result.sizes["time"]
+    assert result.sizes["muscle"] == 80 and per_frame < 1500
+    results = {path: path.stat().st_mtime_ns for path in data.folder.rglob("result.nc")}
+    os.utime(tmp_path / "S1.b3d")  # a copy of the same contents is unpacked again, and gives the same results
+    ms.make_dataset(sources, data.folder, jobs=1)
+    assert {path: path.stat().st_mtime_ns for path in data.folder.rglob("result.nc")} == results
