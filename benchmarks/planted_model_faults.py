@@ -141,7 +141,9 @@ def scaled_parameter(case: Case, draw: np.random.Generator, field: str, factors:
     factor = pick(draw, factors)
     names = sides_of_fault(pick(draw, case.shared), case.shared, draw)
     muscles = case.model.muscles
-    changed = {name: replace(muscles[name], **{field: factor * getattr(muscles[name], field)}) for name in names}
+    changed = {
+        name: replace(muscles[name], **{field: factor * getattr(muscles[name], field)}) for name in names
+    }
     return with_muscles(case, changed), f"{field} of {', '.join(names)} x {factor:g}"
 
 
@@ -247,12 +249,16 @@ def two_of_a_side(case: Case, draw: np.random.Generator) -> tuple[str, str]:
 def names_exchanged(case: Case, draw: np.random.Generator) -> Drawn:
     one, two = two_of_a_side(case, draw)
     a, b = case.model.muscles[one], case.model.muscles[two]
-    return with_muscles(case, {one: replace(b, name=one), two: replace(a, name=two)}), f"{one} and {two} exchanged"
+    return with_muscles(
+        case, {one: replace(b, name=one), two: replace(a, name=two)}
+    ), f"{one} and {two} exchanged"
 
 
 @kind("muscle_anatomy")
 def sides_exchanged(case: Case, draw: np.random.Generator) -> Drawn:
-    sided = [split_side(name)[0] for name in case.shared if with_side(split_side(name)[0], "l") in case.shared]
+    sided = [
+        split_side(name)[0] for name in case.shared if with_side(split_side(name)[0], "l") in case.shared
+    ]
     stems = sorted(set(sided)) if draw.random() < 0.3 else [pick(draw, sided)]
     changed: dict[str, OpenSimMuscle | None] = {}
     for stem in stems:
@@ -295,7 +301,9 @@ def point_moved(case: Case, draw: np.random.Generator) -> Drawn:
         moved = replace(point, location=point.location + size * np.eye(3)[axis])
         changed[name] = replaced_points(muscles[name], {fixed[end]: moved})
     where = "origin" if end == 0 else "insertion"
-    return with_muscles(case, changed), f"{where} of {', '.join(names)} {1000 * size:+.0f} mm along {'xyz'[axis]}"
+    return with_muscles(
+        case, changed
+    ), f"{where} of {', '.join(names)} {1000 * size:+.0f} mm along {'xyz'[axis]}"
 
 
 @kind("muscle_anatomy")
@@ -309,7 +317,9 @@ def point_mirrored(case: Case, draw: np.random.Generator) -> Drawn:
     point = muscle.points[number]
     assert point.location is not None
     mirrored = replace(point, location=point.location * [1.0, 1.0, -1.0])
-    return with_muscles(case, {name: replaced_points(muscle, {number: mirrored})}), f"a point of {name} mirrored"
+    return with_muscles(
+        case, {name: replaced_points(muscle, {number: mirrored})}
+    ), f"a point of {name} mirrored"
 
 
 @kind("muscle_anatomy")
@@ -321,7 +331,9 @@ def wrong_body(case: Case, draw: np.random.Generator) -> Drawn:
     bodies = [joint.outboard.body for joint in case.model.joints if joint.inboard.body == point.frame.body]
     bodies += [joint.inboard.body for joint in case.model.joints if joint.outboard.body == point.frame.body]
     stem, side = split_side(point.frame.body)
-    bodies += [each for each in (with_side(stem, {"r": "l", "l": "r"}.get(side, side)),) if each != point.frame.body]
+    bodies += [
+        each for each in (with_side(stem, {"r": "l", "l": "r"}.get(side, side)),) if each != point.frame.body
+    ]
     other = pick(draw, [body for body in bodies if body in case.model.body_number and body != "ground"])
     moved = replace(point, frame=replace(point.frame, body=other))
     text = f"a point of {name} on {other}, not {point.frame.body}"
@@ -345,7 +357,9 @@ def wrap_radius(case: Case, draw: np.random.Generator) -> Drawn:
     used = sorted({wrap.surface for name in case.shared for wrap in case.model.muscles[name].wraps})
     name, factor = pick(draw, used), pick(draw, (0.3, 0.5, 2.0, 3.0))
     surface = case.model.surfaces[name]
-    return wrap_changed(case, name, replace(surface, radii=factor * surface.radii)), f"radii of {name} x {factor:g}"
+    return wrap_changed(
+        case, name, replace(surface, radii=factor * surface.radii)
+    ), f"radii of {name} x {factor:g}"
 
 
 @kind("muscle_anatomy")
@@ -355,7 +369,9 @@ def via_point_lost(case: Case, draw: np.random.Generator) -> Drawn:
     lost = int(draw.integers(1, len(muscle.points) - 1))
     points = tuple(point for k, point in enumerate(muscle.points) if k != lost)
     wraps = tuple(replace(wrap, first=None, last=None) for wrap in muscle.wraps)
-    return with_muscles(case, {name: replace(muscle, points=points, wraps=wraps)}), f"{name} without point {lost + 1}"
+    return with_muscles(
+        case, {name: replace(muscle, points=points, wraps=wraps)}
+    ), f"{name} without point {lost + 1}"
 
 
 # Joints
@@ -429,7 +445,9 @@ def angle_frozen(case: Case, draw: np.random.Generator) -> Drawn:
 
     for each in names:
         table = on_column(table, each, frozen)
-    return replace(case, coordinates=table), f"{', '.join(names)} constant{' from the middle' if first else ''}"
+    return replace(
+        case, coordinates=table
+    ), f"{', '.join(names)} constant{' from the middle' if first else ''}"
 
 
 @kind("over_filtered")
@@ -485,14 +503,18 @@ def moment_copied(case: Case, draw: np.random.Generator) -> Drawn:
     ]  # fmt: skip
     name, other = pick(draw, pairs)
     source = case.moments.values[:, case.moments.names.index(other)]
-    return replace(case, moments=on_column(case.moments, name, lambda _: source)), f"{name} is a copy of {other}"
+    return replace(
+        case, moments=on_column(case.moments, name, lambda _: source)
+    ), f"{name} is a copy of {other}"
 
 
 @kind("moment_scale", "moment_sign", moments=True)
 def moment_scaled(case: Case, draw: np.random.Generator) -> Drawn:
     assert case.moments is not None
     name, factor = pick(draw, moment_columns(case)), pick(draw, (-1.0, 0.5, 0.7, 1.5, 2.0))
-    return replace(case, moments=on_column(case.moments, name, lambda each: factor * each)), f"{name} x {factor:g}"
+    return replace(
+        case, moments=on_column(case.moments, name, lambda each: factor * each)
+    ), f"{name} x {factor:g}"
 
 
 @kind("columns_exchanged", "sides_swapped", moments=True)
@@ -516,14 +538,18 @@ def moments_filtered(case: Case, draw: np.random.Generator) -> Drawn:
 def moment_offset(case: Case, draw: np.random.Generator) -> Drawn:
     assert case.moments is not None
     name, by = pick(draw, moment_columns(case)), pick(draw, (-25.0, -15.0, 15.0, 25.0))
-    return replace(case, moments=on_column(case.moments, name, lambda each: each + by)), f"{name} {by:+.0f} N m"
+    return replace(
+        case, moments=on_column(case.moments, name, lambda each: each + by)
+    ), f"{name} {by:+.0f} N m"
 
 
 @kind("time_offset", moments=True)
 def moments_late(case: Case, draw: np.random.Generator) -> Drawn:
     assert case.moments is not None
     by = pick(draw, (-0.06, -0.03, 0.03, 0.06))
-    return replace(case, moments=replace(case.moments, time=case.moments.time + by)), f"moments {1000 * by:+.0f} ms"
+    return replace(
+        case, moments=replace(case.moments, time=case.moments.time + by)
+    ), f"moments {1000 * by:+.0f} ms"
 
 
 # The table
@@ -542,7 +568,9 @@ def signs(result: xr.Dataset) -> set[tuple[str, str, str]]:
     bad = [f" {word}:" for word in (AT_EDGE, "outside")]
     lines = result["plausible"].attrs["criteria"].splitlines()
     return found | {
-        ("implausible", line.split()[1], line.split()[0]) for line in lines if any(word in line for word in bad)
+        ("implausible", line.split()[1], line.split()[0])
+        for line in lines
+        if any(word in line for word in bad)
     }
 
 
@@ -572,7 +600,9 @@ def main(data: str, count: str = "100", seed: str = "1", *kinds: str) -> None:
     with TemporaryDirectory() as folder:
         sound = {name: (case, result) for name, case, result in sound_cases(Path(data), Path(folder))}
         for name, (_, result) in sound.items():
-            console.print(f"sound {name}: {', '.join(sorted({code for code, *_ in signs(result)})) or 'no finding'}")
+            console.print(
+                f"sound {name}: {', '.join(sorted({code for code, *_ in signs(result)})) or 'no finding'}"
+            )
         of_moments = [name for name, (case, _) in sound.items() if case.moments is not None]
         names = list(kinds or KINDS)
         for number in range(int(count)):
@@ -591,11 +621,11 @@ def main(data: str, count: str = "100", seed: str = "1", *kinds: str) -> None:
                 size, new = change(after, before), signs(after) - signs(before)
             except InputError as error:
                 new = {((error.key or "refused").rpartition(".")[2], "error", "refused")}
-            found = (
-                "by name" if any(code in codes for code, *_ in new) else "otherwise" if new else "silent"
-            )
+            found = "by name" if any(code in codes for code, *_ in new) else "otherwise" if new else "silent"
             counts[found].append(size)
-            table.add_row(name, text, title, found, f"{size:.0f}", ", ".join(sorted({code for code, *_ in new})))
+            table.add_row(
+                name, text, title, found, f"{size:.0f}", ", ".join(sorted({code for code, *_ in new}))
+            )
     console.print(table)
     for found, sizes in counts.items():
         great = sum(size > SILENT_N for size in sizes)

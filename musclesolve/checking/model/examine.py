@@ -7,7 +7,7 @@ import numpy as np
 
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.checking.case import collect_errors
-from musclesolve.checking.model import coordinates, given_moments, load_balance, whole_wrench
+from musclesolve.checking.model import coordinates, given_moments, load_balance, muscles, whole_wrench
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import MomentCase, moment_case
 from musclesolve.checking.model.model_case import ModelCase, Motion
@@ -17,6 +17,13 @@ from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Finding, Where, finding
 
+OF_MODEL: tuple[Callable[[ModelBody], Iterator[Finding]], ...] = (
+    muscles.muscles_of_model,
+    muscles.joints_of_model,
+    muscles.fibers_of_motion,
+    coordinates.locked_coordinates,
+)
+"""Checks of the model and its muscles in the poses of the motion."""
 OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     coordinates.angle_units,
     coordinates.frozen_coordinates,
@@ -74,6 +81,8 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     """
     changed, body = body.change, body.measured
     findings = [*_cut_files(body), *_asked(given_moments.belonging.__name__, given_moments.belonging(body))]
+    for of_model in OF_MODEL:
+        findings += _asked(of_model.__name__, of_model(body))
     if len(body.time) < 2:  # no motion
         return findings
     try:
