@@ -7,7 +7,15 @@ import numpy as np
 
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.checking.case import collect_errors
-from musclesolve.checking.model import coordinates, given_moments, load_balance, muscles, whole_wrench
+from musclesolve.checking.model import (
+    coordinates,
+    given_moments,
+    load_balance,
+    moment_columns,
+    muscles,
+    posture,
+    whole_wrench,
+)
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import MomentCase, moment_case
 from musclesolve.checking.model.model_case import ModelCase, Motion
@@ -28,6 +36,8 @@ OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     coordinates.angle_units,
     coordinates.frozen_coordinates,
     coordinates.direction,
+    posture.feet_on_floor,
+    posture.spectra,
 )
 OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
     # units first: contacts and places of points under feet are unknown before
@@ -66,9 +76,13 @@ ON_GROUND = {
 """Checks whose repairs hold for forces and points in the axes of the ground."""
 OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
     given_moments.empty_columns,
+    moment_columns.held_moments,
+    moment_columns.copied_moments,
+    moment_columns.spectra_of_moments,
     given_moments.sides_of_moments,
     given_moments.unit_of_moments,
     given_moments.shift_of_moments,
+    moment_columns.columns_of_moments,
     given_moments.whole_body,
 )
 

@@ -1,0 +1,174 @@
+"""Is every column of a file of moments the moment of its coordinate?
+
+While one foot alone carries the body, the forces of the root in the file and the motion give the wrench on this foot,
+
+    w = J_root^-T (tau_0,root - tau_root),      tau = tau_0 - J^T w,
+
+and with it the moments of all joints (`MomentCase.due`), to 1 to 3 N m rms where model, motion and moments belong
+together. Each column is compared with its moment by the robust line tau_file = k tau + b. Of moments of another model
+(arms, other coordinates) k is 0.5 to 1 in all columns, the same on both sides within 20 %, and b up to 3 N m.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import few
+from musclesolve._util.sides import has_side, split_side, with_side
+from musclesolve.checking.model.given_moments import (
+    LEAST_MOMENT_RMS,
+    MomentCase,
+    changed_columns,
+    where_moments,
+)
+from musclesolve.checking.model.model_case import FEWEST_FRAMES
+from musclesolve.checking.model.posture import ANGLES, f90, held_stretches, walks
+from musclesolve.recording.data import Table
+from musclesolve.results.finding import Finding, Where, finding
+
+LARGE = 8.0
+"""Least rms of a moment that shows its column [N m]."""
+UNEVEN = 1.4
+"""Ratio of the factors k of both sides, or of a column to the others, from which a column has another scale."""
+UNLIKE = 2.0
+"""Ratio of the factor k of a column to the median of the legs from which it has another scale on both sides."""
+OFFSET = 8.0
+"""Constant b that no moment has [N m]."""
+LIKE = 0.85
+"""Correlation from which a column follows a moment."""
+KEPT = 0.8
+"""Share of the frames that the robust line keeps, those nearest to it."""
+LOWEST_F90 = 4.2
+"""Least f90 of the rates of moments of a walking person [Hz]; public files have 6.3 to 7.5, filtered at 2.5 Hz 2.9 to
+3.6."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The robust line of a column over a moment: slope k, constant b [N m], correlation r over the frames kept."""
+
+    slope: float
+    constant: float
+    correlation: float
+
+
+def line(due: Array, given: Array) -> Line:
+    """Fit given = k due + b to the frames (F,) nearest to the line."""
+    kept = np.ones(len(due), bool)
+    slope = constant = 0.0
+    for _ in range(8):
+        slope, constant = np.polyfit(due[kept], given[kept], 1)
+        off = np.abs(given - slope * due - constant)
+        kept = off <= np.quantile(off, KEPT)
+    spread = float(np.std(due[kept]) * np.std(given[kept]))
+    like = float(np.mean((due[kept] - due[kept].mean()) * (given[kept] - given[kept].mean()))) / (
+        spread + 1e-12
+    )
+    return Line(float(slope), float(constant), like)
+
+
+def held_moments(case: MomentCase) -> Iterator[Finding]:
+    """Find moments that keep exactly one value, zero or another, for a part of the motion."""
+    table, shared = case.table, {f"{name}_moment" for name in case.body.dofs}
+    columns = [k for k, name in enumerate(table.names) if name in shared]
+    first, last = case.body.time[[0, -1]]
+    inside = (table.time >= first - 1e-6) & (table.time <= last + 1e-6)
+    if inside.sum() < FEWEST_FRAMES:
+        return
+    names = [table.names[k] for k in columns]
+    size = np.nanmax(np.abs(table.values[:, columns]), axis=0, initial=0.0) > LEAST_MOMENT_RMS
+    for name, begin, end, value in held_stretches(
+        table.values[inside][:, columns], table.time[inside], names
+    ):
+        if size[names.index(name)]:
+            said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "value": value}
+            place = where_moments(case)
+            yield finding("moment_zero.stretch", "error", said, Where(place.file, times=((begin, end),)))
+
+
+def copied_moments(case: MomentCase) -> Iterator[Finding]:
+    """Find columns that are copies of each other, of either sign."""
+    table = case.table
+    names = [f"{name}_moment" for name in case.body.dofs if f"{name}_moment" in table.names]
+    values = {name: table.values[:, table.names.index(name)] for name in names}
+    pairs = []
+    for k, one in enumerate(names):
+        for two in names[:k]:
+            size = float(np.nanmax(np.abs(values[one]), initial=0.0))
+            if size > LEAST_MOMENT_RMS and any(
+                np.nanmax(np.abs(values[one] - sign * values[two])) < 1e-6 * size for sign in (1.0, -1.0)
+            ):
+                pairs.append(f"{two.removesuffix('_moment')} and {one.removesuffix('_moment')}")
+    if pairs:
+        yield finding("moment_copied", "error", {"pairs": few(pairs, 4)}, where_moments(case))
+
+
+def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
+    """Find columns that are exchanged, of another scale, with an offset, or that are no moments of this motion."""
+    if case.frames.sum() < 2 * FEWEST_FRAMES or not case.exact or case.found("moment_zero", "moment_copied"):
+        return
+    names = [name for name in case.names if has_side(name) and split_side(name)[0] in ANGLES]
+    due, given = case.expected(names), case.given(names)
+    size = np.sqrt((due**2).mean(axis=0))
+    large = [k for k in range(len(names)) if size[k] > LARGE]
+    lines = {k: line(due[:, k], given[:, k]) for k in range(len(names))}
+    where, wrong = where_moments(case), set[int]()
+    across = {(k, j): line(due[:, j], given[:, k]).correlation for k in lines for j in large if k != j}
+    for k in large:
+        for j in range(k):
+            if (j, k) not in across:
+                continue
+            # the smaller moment of a pair may be too small to be recognized
+            then = across[j, k] if j not in large else min(across[k, j], across[j, k])
+            now = max(lines[k].correlation, lines[j].correlation if j in large else -1.0)
+            if then > LIKE and then > now + 0.2:
+                wrong |= {k, j}
+                said = {"names": f"{names[j]} and {names[k]}", "then": then, "now": now}
+                yield finding("columns_exchanged.moments", "error", said, where)
+    sound = [k for k in large if k not in wrong and lines[k].correlation > LIKE]
+    if len(sound) < 3:
+        return
+    middle = float(np.median([lines[k].slope for k in sound]))
+    for k in sound:
+        stem, side = split_side(names[k])
+        twin = with_side(stem, "l" if side == "r" else "r")
+        other = names.index(twin) if twin in names else k
+        own, of_twin = lines[k].slope, lines[other].slope
+        uneven = other in sound and not 1.0 / UNEVEN < own / of_twin < UNEVEN
+        farther = abs(np.log(abs(own / middle))) >= abs(np.log(abs(of_twin / middle)))
+        if (uneven and farther) or not 1.0 / UNLIKE < own / middle < UNLIKE:
+            factor = middle / own if not uneven else of_twin / own
+            repair = changed_columns([f"{names[k]}_moment"], factor)
+            said = {"name": names[k], "slope": own, "others": of_twin if uneven else middle}
+            yield finding("moment_scale", "error", said, where, cost=case.cost(repair))
+        elif abs(lines[k].constant) > OFFSET:
+            said = {"name": names[k], "offset": lines[k].constant, "limit": OFFSET}
+
+            def repair_offset(table: Table, name: str = names[k], by: float = lines[k].constant) -> Table:
+                return case.moved(table, f"{name}_moment", -by)
+
+            yield finding("moment_offset", "warning", said, where, cost=case.cost(repair_offset))
+    lost = [names[k] for k in large if k not in wrong and lines[k].correlation <= LIKE]
+    agree = len(sound) >= 0.6 * len(large) and np.median([lines[k].correlation for k in sound]) > 0.95
+    for name in lost if agree else ():
+        said = {"name": name, "likeness": lines[names.index(name)].correlation, "limit": LIKE}
+        yield finding("moment_unlike", "warning", said, where)
+
+
+def spectra_of_moments(case: MomentCase) -> Iterator[Finding]:
+    """Find moments that were filtered too much."""
+    table, time = case.table, case.fixed.time
+    inside = (table.time >= time[0] - 1e-6) & (table.time <= time[-1] + 1e-6)
+    names = [name for name in case.body.dofs if split_side(name)[0] in ANGLES[:2] + ANGLES[3:]]
+    columns = [table.names.index(f"{name}_moment") for name in names if f"{name}_moment" in table.names]
+    values, own = table.values[inside][:, columns], table.time[inside]
+    if not walks(case.fixed) or len(columns) < 4 or np.isnan(values).any() or np.ptp(own) < 1.0:
+        return
+    highest = max(f90(column, 1.0 / float(np.diff(own).mean()), 2) for column in values.T)
+    if highest < LOWEST_F90:
+        said = {"frequency": highest, "least": LOWEST_F90}
+        yield finding("over_filtered.moments", "warning", said, where_moments(case))

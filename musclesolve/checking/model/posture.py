@@ -1,0 +1,226 @@
+"""Does the motion of a model stand on the floor, and is it the signal of a person?
+
+A foot that carries the body stands still with its sole on the floor. Over the frames in which heel or toe of a foot are
+slowest (`STILL`), the tilt of the soles and the direction of the feet show offsets of angles, and their speed shows
+angles that are reversed or exchanged. In the walks of the public models the mean pitch of both soles is -3 to 3 degrees
+and their difference up to 5, toes point 3 degrees inward to 6 outward with a difference of up to 13 degrees, and the
+fifth slowest of the frames has up to 0.2 m/s.
+
+The accelerations of the angles of a walking leg reach to 5.5 Hz and more: 90 % of their power up to 8 Hz lies below
+the frequency f90, the highest of hips, knees and ankles. Files of public models have 5.7 to 7.7 Hz, with a cut-off of
+6 Hz 5.0 to 7.4, with 2.5 Hz 3.6 to 4.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.sides import SIDES, split_side
+from musclesolve.checking.model.model_case import Motion, soles
+from musclesolve.opensim.kinematics import BodyMotion, body_motion
+from musclesolve.opensim.model import GROUND
+from musclesolve.opensim.segments import segments
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.results.finding import Finding, Severity, Where, finding
+
+STILL = 0.2
+"""Share of the frames, the slowest ones of a foot, in which it stands."""
+FRAMES = 80
+"""Most frames in which feet are examined."""
+PITCH, UNEVEN = 6.0, 6.5
+"""Mean pitch of both soles, and its difference between the feet [degrees], that no standing feet have."""
+OUT, TURNED = (-10.0, 22.0), 17.0
+"""Mean direction of the feet, outward from the pelvis, and its difference [degrees]."""
+SPEED = 0.35
+"""Speed of a foot that does not stand [m/s]."""
+FLIES = 0.08
+"""Share of frames in free fall from which the body runs or jumps: its feet are not examined."""
+EXPLAINED = 0.35
+"""Share of the misfit of the soles that remains once the angle at fault is corrected."""
+ANGLES = ("hip_flexion", "hip_adduction", "hip_rotation", "knee_angle", "ankle_angle")
+SPECTRA = ("hip_flexion", "knee_angle", "ankle_angle")
+WALKING = 2.0
+"""Speed that a foot of a walking person reaches [m/s]."""
+LOWEST_F90 = 4.8
+"""Least f90 of the angles of a walking person [Hz]."""
+TOP, SHARE = 8.0, 0.9
+SHORTEST = 1.0
+"""Duration from which a spectrum is known [s]."""
+NOISE = 0.75
+"""Rms of what the filter takes away, the median of the angles of the legs [degrees]; public models have 0.2 to 0.5."""
+HELD_S = 0.15
+"""Duration from which an angle with exactly one value is no motion [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Feet while they stand, right and left: pitch of the sole, toe up, direction outward [degrees], speed [m/s]."""
+
+    pitch: Array
+    out: Array
+    speed: Array
+
+    @property
+    def misfits(self) -> Array:
+        """What is said of the feet as multiples of the limits: pitch, its difference, direction, its difference,
+        speeds.
+        """
+        middle, half = 0.5 * (OUT[0] + OUT[1]), 0.5 * (OUT[1] - OUT[0])
+        return np.array(
+            [
+                abs(self.pitch.mean()) / PITCH,
+                abs(self.pitch[0] - self.pitch[1]) / UNEVEN,
+                abs(self.out.mean() - middle) / half,
+                abs(self.out[0] - self.out[1]) / TURNED,
+                *(self.speed / SPEED),
+            ]
+        )
+
+    @property
+    def cost(self) -> float:
+        """Sum of the squared misfits."""
+        return float((self.misfits**2).sum())
+
+
+def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
+    """The feet of a motion in some poses at equal steps."""
+    model, up = fixed.model, fixed.model.up
+    root = next(joint for joint in model.joints if joint.inboard.body == GROUND).outboard.body
+    upright, flat = segments(model).upright.rotation[0], np.eye(3) - np.outer(up, up)
+    ahead = (pose.rotation[:, model.body_number[root]] @ upright[model.body_number[root]].T)[:, :, 0] @ flat
+    way = np.median(ahead / np.maximum(np.linalg.norm(ahead, axis=1, keepdims=True), 1e-9), axis=0)
+    found = []
+    for sole in soles(model, pose):
+        number = model.body_number[sole.body]
+        ends = [np.gradient(point, time, axis=0) - fixed.belt for point in (sole.heel, sole.toe)]
+        speed = np.min([np.linalg.norm(end, axis=1) for end in ends], axis=0)
+        still = speed <= np.quantile(speed, STILL)
+        forward = (pose.rotation[still, number] @ upright[number].T)[:, :, 0]
+        level = forward @ flat
+        pitch = np.degrees(np.arcsin(np.clip(forward @ up, -1.0, 1.0)))
+        turn = np.degrees(np.arctan2(np.cross(level, way) @ up, level @ way))
+        outward = turn if sole.side == "r" else -turn
+        found.append((np.median(pitch), np.median(outward), np.quantile(speed, STILL)))
+    return Standing(*np.array(found).T)
+
+
+def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
+    """Find angles with an offset, reversed or exchanged ones: standing feet have their soles on the floor."""
+    if len(fixed.soles) != 2 or len(fixed.time) < FRAMES // 2 or _flies(fixed):
+        return
+    every = max(1, len(fixed.time) // FRAMES)
+    time, value = fixed.time[::every], fixed.motion.value[::every]
+    now = standing(fixed, body_motion(fixed.model, value), time)
+    if now.misfits.max() < 1.0:
+        return
+    where = Where(body.motion.file)
+    number = fixed.model.coordinate_number
+    names = [
+        name for name in body.motion.names if split_side(name)[0] in ANGLES and split_side(name)[1] in SIDES
+    ]
+    names = [name for name in names if not fixed.model.coordinates[name].locked]
+
+    def cost(changed: Array) -> float:
+        return standing(fixed, body_motion(fixed.model, changed), time).cost
+
+    tried: list[tuple[float, str, tuple[str, ...]]] = []
+    groups = [(name,) for name in names]
+    groups += [(f"{stem}_r", f"{stem}_l") for stem in ANGLES if {f"{stem}_r", f"{stem}_l"} <= set(names)]
+    for group in groups:
+        changed = value.copy()
+        changed[:, [number[name] for name in group]] *= -1.0
+        tried.append((cost(changed), "angle_sign", group))
+    for pair in combinations(names, 2):
+        columns = [number[name] for name in pair]
+        changed = value.copy()
+        changed[:, columns] = value[:, columns[::-1]]
+        tried.append((cost(changed), "columns_exchanged", pair))
+    least, code, group = min(tried, default=(np.inf, "", ()))
+    said = {
+        "right": float(now.pitch[0]), "left": float(now.pitch[1]),
+        "right_out": float(now.out[0]), "left_out": float(now.out[1]),
+        "right_speed": float(now.speed[0]), "left_speed": float(now.speed[1]),
+    }  # fmt: skip
+    moving = bool((now.speed > SPEED).any())
+    if least < EXPLAINED * now.cost and (moving or now.misfits.max() > 1.5):
+        yield finding(code, "error", said | {"names": " and ".join(group)}, where)
+        return
+    if moving:
+        yield finding("foot_slides.standing", "warning", said, where)
+    if now.misfits[:2].max() >= 1.0:
+        yield finding("angle_offset", "warning", said, where)
+    if now.misfits[2:4].max() >= 1.0:
+        yield finding("angle_offset.turned", "warning", said, where)
+
+
+def _flies(fixed: Motion) -> bool:
+    """Return whether the body is in free fall for a part of the motion."""
+    if not fixed.weight > 0.0 or not np.isfinite(fixed.need).all():
+        return False
+    return float(np.mean(fixed.due[:, 3:] @ fixed.model.up < 0.1 * fixed.weight)) > FLIES
+
+
+def f90(values: Array, rate: float, power: int) -> float:
+    """Frequency [Hz] below which `SHARE` of the power of f^(power/2) times a signal (T,) lies, up to `TOP`."""
+    steps = np.linspace(-1.0, 1.0, len(values))
+    level = values - np.polyval(np.polyfit(steps, values, 1), steps)
+    amount = np.abs(np.fft.rfft(level * np.hanning(len(level)), 8 * len(level))) ** 2
+    frequency = np.fft.rfftfreq(8 * len(level), 1.0 / rate)
+    inside = (frequency > 0.3) & (frequency < TOP)
+    total = np.cumsum((amount * frequency**power)[inside])
+    return float(frequency[inside][np.searchsorted(total, SHARE * total[-1])])
+
+
+def walks(fixed: Motion) -> bool:
+    """Return whether both feet swing as in walking, long enough for a spectrum."""
+    fast = [
+        np.quantile(np.linalg.norm(np.gradient(sole.heel, fixed.time, axis=0), axis=1), 0.98)
+        for sole in fixed.soles
+    ]
+    return len(fast) == 2 and min(fast) > WALKING and float(np.ptp(fixed.time)) > SHORTEST
+
+
+def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
+    """Find motions that were filtered too much, noise, and angles that stop."""
+    motion, where = body.motion, Where(body.motion.file)
+    names = [name for name in body.motion.names if split_side(name)[0] in ANGLES]
+    values = motion.by_name(np.degrees(motion.value))
+    legs = [name for name in names if split_side(name)[0] in SPECTRA and np.ptp(values[name]) > 5.0]
+    if walks(fixed) and len(legs) >= 4:
+        highest = max(f90(values[name], fixed.rate, 4) for name in legs)
+        if highest < LOWEST_F90:
+            said = {"frequency": highest, "least": LOWEST_F90, "cutoff": motion.cutoff_hz or np.nan}
+            yield finding("over_filtered", "warning", said, where)
+    if motion.measured is None:
+        return
+    removed = np.degrees(np.sqrt(np.mean((motion.measured - motion.value) ** 2, axis=0)))
+    of_legs = [removed[motion.names.index(name)] for name in names]
+    if walks(fixed) and of_legs and float(np.median(of_legs)) > NOISE:
+        said = {"noise": float(np.median(of_legs)), "least": NOISE, "cutoff": motion.cutoff_hz or np.nan}
+        yield finding("noise.angles", "warning", said, where)
+    held = held_stretches(motion.measured, motion.time, motion.names)
+    for name, first, last, value in held:
+        coordinate = fixed.model.coordinates[name]
+        at_end = min(abs(value - coordinate.lower), abs(value - coordinate.upper)) < 1e-4
+        if name in body.dofs and coordinate.rotational and not at_end:
+            said = {"name": name, "first": first, "last": last, "value": float(np.degrees(value))}
+            severity: Severity = "error" if last - first > 2.0 * HELD_S else "warning"
+            yield finding("frozen.stretch", severity, said, Where(where.file, times=((first, last),)))
+
+
+def held_stretches(
+    values: Array, time: Array, names: Sequence[str]
+) -> Iterator[tuple[str, float, float, float]]:
+    """Yield columns (T, K) that keep exactly one value for `HELD_S` and move otherwise: name, times, value."""
+    for name, column in zip(names, values.T, strict=True):
+        span = float(np.ptp(column))
+        if not span > 1e-9:
+            continue
+        for first, stop in true_runs(np.abs(np.diff(column)) < 1e-9 * span):
+            if stop - first >= 8 and time[stop] - time[first] >= HELD_S:
+                yield name, float(time[first]), float(time[stop]), float(column[first])
