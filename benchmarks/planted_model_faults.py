@@ -3,8 +3,8 @@
 python -m benchmarks.planted_model_faults DATA [COUNT [SEED [KIND ...]]]
 
 DATA is a folder with the recorded walks of `trials`. Quantity, muscle, coordinate, side and size are drawn. A row
-states the largest change of a muscle force, and whether the fault is found by its name (one of the codes of its kind), by
-another error or warning that the sound trial does not have, or not at all. The last lines count the rows.
+states the largest change of a muscle force, and whether the fault is found by its name (one of the codes of its kind),
+by another error or warning that the sound trial does not have, or not at all. The last lines count the rows.
 """
 
 from __future__ import annotations
@@ -155,7 +155,9 @@ def on_column(table: Table, name: str, change: Callable[[np.ndarray], np.ndarray
 
 
 def degrees(case: Case, value: float) -> float:
-    return value if case.coordinates.in_degrees else float(np.radians(value))
+    largest = np.abs(case.coordinates.values).max()
+    in_degrees = largest > 2.0 * np.pi if case.coordinates.in_degrees is None else case.coordinates.in_degrees
+    return value if in_degrees else float(np.radians(value))
 
 
 def moving(case: Case) -> list[str]:

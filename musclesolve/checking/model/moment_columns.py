@@ -30,13 +30,17 @@ from musclesolve.checking.model.posture import ANGLES, f90, held_stretches, walk
 from musclesolve.recording.data import Table
 from musclesolve.results.finding import Finding, Where, finding
 
-LARGE = 8.0
-"""Least rms of a moment that shows its column [N m]."""
-UNEVEN = 1.4
-"""Ratio of the factors k of both sides, or of a column to the others, from which a column has another scale."""
+LARGE, SMALL = 8.0, 3.0
+"""Least rms of a moment that shows its column [N m]; of moments of this model and motion."""
+BELONGS = 0.996
+"""Median correlation of the columns from which moments, model and motion belong together."""
+UNEVEN = {True: 1.2, False: 1.6}
+"""Ratio of the factor k of a column to the median that is another scale: of moments that belong, and of others."""
+TWIN = 1.25
+"""Ratio of the factors k of both sides from which one of them has another scale."""
 UNLIKE = 2.0
 """Ratio of the factor k of a column to the median of the legs from which it has another scale on both sides."""
-OFFSET = 8.0
+OFFSET = 6.0
 """Constant b that no moment has [N m]."""
 LIKE = 0.85
 """Correlation from which a column follows a moment."""
@@ -114,8 +118,10 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     names = [name for name in case.names if has_side(name) and split_side(name)[0] in ANGLES]
     due, given = case.expected(names), case.given(names)
     size = np.sqrt((due**2).mean(axis=0))
-    large = [k for k in range(len(names)) if size[k] > LARGE]
     lines = {k: line(due[:, k], given[:, k]) for k in range(len(names))}
+    great = [lines[k].correlation for k in lines if size[k] > LARGE]
+    belongs = len(great) > 2 and float(np.median(great)) > BELONGS
+    large = [k for k in lines if size[k] > (SMALL if belongs else LARGE)]
     where, wrong = where_moments(case), set[int]()
     across = {(k, j): line(due[:, j], given[:, k]).correlation for k in lines for j in large if k != j}
     for k in large:
@@ -132,15 +138,16 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     sound = [k for k in large if k not in wrong and lines[k].correlation > LIKE]
     if len(sound) < 3:
         return
-    middle = float(np.median([lines[k].slope for k in sound]))
+    factors = np.log([max(lines[k].slope, 1e-3) for k in sound])
+    middle = float(np.exp(np.median(factors)))
     for k in sound:
         stem, side = split_side(names[k])
         twin = with_side(stem, "l" if side == "r" else "r")
         other = names.index(twin) if twin in names else k
         own, of_twin = lines[k].slope, lines[other].slope
-        uneven = other in sound and not 1.0 / UNEVEN < own / of_twin < UNEVEN
-        farther = abs(np.log(abs(own / middle))) >= abs(np.log(abs(of_twin / middle)))
-        if (uneven and farther) or not 1.0 / UNLIKE < own / middle < UNLIKE:
+        uneven = other in sound and not 1.0 / TWIN < own / of_twin < TWIN
+        apart = abs(np.log(abs(own / middle)))
+        if (uneven and apart > np.log(UNEVEN[belongs])) or apart > np.log(UNLIKE):
             factor = middle / own if not uneven else of_twin / own
             repair = changed_columns([f"{names[k]}_moment"], factor)
             said = {"name": names[k], "slope": own, "others": of_twin if uneven else middle}
