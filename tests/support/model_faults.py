@@ -401,7 +401,7 @@ LOAD_FAULTS = (
     ModelFault("knee_frozen", ("frozen",), frozen("knee_angle_l")),
     ModelFault("hip_frozen", ("frozen",), frozen("hip_flexion_r")),
     ModelFault("pelvis_turned", ("walking_direction", "plates_swapped"), pelvis_turned),
-    ModelFault("knee_sign", ("foot_slides", "foot_height"), knees_reversed),
+    ModelFault("knee_sign", ("angle_sign", "foot_slides", "foot_height"), knees_reversed),
 )  # fmt: skip
 OTHER_TRIAL_FAULTS = (
     ModelFault("loads_of_another_trial", ANOTHER, other_loads, other=True),

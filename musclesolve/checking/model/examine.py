@@ -36,6 +36,8 @@ OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     coordinates.angle_units,
     coordinates.frozen_coordinates,
     coordinates.direction,
+)
+OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     posture.feet_on_floor,
     posture.spectra,
 )
@@ -107,6 +109,8 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         fault for check in OF_COORDINATES for fault in _asked(check.__name__, check(body, fixed))
     ]
     findings += of_coordinates
+    of_posture = [fault for check in OF_POSTURE for fault in _asked(check.__name__, check(body, fixed))]
+    findings += of_posture
     if changed is not None:
         place = Where(None if body.trial is None else body.trial.path, field="[consistency] residual")
         moved = {"rms": float(np.sqrt(np.mean(changed.change**2))), "most": float(changed.change.max())}
@@ -125,7 +129,8 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         if exchanged := _asked(sides.__name__, sides(case)):
             return [*findings, *exchanged]  # all other findings would follow from it
         # wrong coordinates change the loads that the body needs
-        weighed = _is_weighed(fixed) and not of_coordinates
+        wrong = [each for each in of_posture if each.severity == "error"]
+        weighed = _is_weighed(fixed) and not of_coordinates and not wrong
         on_ground = all((load.force_frame, load.point_frame) == (GROUND, GROUND) for load in loads)
         for of_loads in OF_LOADS:
             if (weighed or of_loads not in NEED_MASSES) and (on_ground or of_loads not in ON_GROUND):

@@ -115,12 +115,19 @@ def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
                 other[j] = max(other[j], np.abs(arm[:, k, j]).max())
     shanks = [length for knee in segments(model).knees if (length := segments(model).length(knee))]
     muscles = [model.muscles[name] for name in geometry.muscles]
-    parameters = (
-        np.array([getattr(muscle, field) for muscle in muscles])
-        for field in ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
-    )
     size = float(np.mean(shanks)) / SHANK if shanks else 1.0
-    return Anatomy(geometry.muscles, stems, geometry.opensim_length, own, other, *parameters, size)
+    return Anatomy(
+        geometry.muscles,
+        stems,
+        geometry.opensim_length,
+        own,
+        other,
+        np.array([muscle.max_isometric_force for muscle in muscles]),
+        np.array([muscle.optimal_fiber_length for muscle in muscles]),
+        np.array([muscle.tendon_slack_length for muscle in muscles]),
+        np.array([muscle.pennation_angle for muscle in muscles]),
+        size,
+    )
 
 
 def _flexion(model: OpenSimModel, name: str) -> float:
@@ -293,7 +300,7 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
 
 
 def muscles_of_model(body: ModelBody) -> Iterator[Finding]:
-    """Find muscles that differ from their twins or from those of public models, and muscles that stand twice."""
+    """Find muscles that differ from their twins or from public models, and muscles that stand twice."""
     model, where = body.model, Where(body.model.file)
     try:
         anatomy = anatomy_of(model, [name for name, muscle in model.muscles.items() if muscle.enabled])
@@ -334,7 +341,7 @@ def muscles_of_model(body: ModelBody) -> Iterator[Finding]:
 
 
 def _chosen_strength(body: Anatomy) -> list[str]:
-    """Muscles of a side whose strengths differ from those of their twins by a factor that several of them share."""
+    """Muscles of a side whose strengths differ from their twins by a factor that several of them share."""
     number, factors = body.number, {}
     for name, k in number.items():
         twin = number.get(_twin(name), k)

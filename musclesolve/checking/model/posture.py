@@ -137,7 +137,7 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     ]
     names = [name for name in names if not fixed.model.coordinates[name].locked]
 
-    groups = [("angle_sign", (name,)) for name in names]
+    groups: list[tuple[str, tuple[str, ...]]] = [("angle_sign", (name,)) for name in names]
     both = [(f"{stem}_r", f"{stem}_l") for stem in ANGLES]
     groups += [("angle_sign", pair) for pair in both if set(pair) <= set(names)]
     groups += [("columns_exchanged", pair) for pair in combinations(names, 2)]
@@ -222,9 +222,14 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         coordinate = fixed.model.coordinates[name]
         at_end = min(abs(value - coordinate.lower), abs(value - coordinate.upper)) < 1e-4
         if name in body.dofs and coordinate.rotational and not at_end:
-            said = {"name": name, "first": first, "last": last, "value": float(np.degrees(value))}
+            held_at: dict[str, object] = {
+                "name": name,
+                "first": first,
+                "last": last,
+                "value": float(np.degrees(value)),
+            }
             severity: Severity = "error" if last - first > 2.0 * HELD_S else "warning"
-            yield finding("frozen.stretch", severity, said, Where(where.file, times=((first, last),)))
+            yield finding("frozen.stretch", severity, held_at, Where(where.file, times=((first, last),)))
 
 
 def held_stretches(
