@@ -36,7 +36,7 @@ from musclesolve._util.arrays import Array, Mask, at_times, true_runs
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import has_side
 from musclesolve.checking.cost import moment_cost
-from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST_S, eroded, shift_values
+from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST_S, shift_values
 from musclesolve.checking.model.load_balance import PASSES
 from musclesolve.checking.model.load_units_and_axes import CLEAR, CYCLE, NEAR, OTHER_UNIT, SHIFT_STEP
 from musclesolve.checking.model.model_case import CUTOFF_HZ, FEWEST_FRAMES, MEMORY, Motion, below, covariance
@@ -45,7 +45,7 @@ from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.opensim.external_loads import feet_of
 from musclesolve.opensim.inverse_dynamics import ModelMotion, inverse_dynamics, joint_forces
-from musclesolve.opensim.model import GROUND, Joint, OpenSimModel
+from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody
@@ -193,13 +193,6 @@ class MomentCase:
         """Return whether there is a finding of some codes."""
         return any(entry.code in codes for entry in self.findings)
 
-    @staticmethod
-    def moved(table: Table, name: str, by: float) -> Table:
-        """The table with a constant added to a column [N m]."""
-        values = table.values.copy()
-        values[:, table.names.index(name)] += by
-        return replace(table, values=values)
-
     @property
     def names(self) -> list[str]:
         """The shared angles with a column, whose moments the motion shows."""
@@ -259,59 +252,25 @@ def moment_case(body: ModelBody, fixed: Motion) -> MomentCase | None:
     """Return the moments to be examined; None where the file or the model does not suffice."""
     if body.moment_table is None:
         return None
-    table, model = body.moment_table, fixed.model
-    due, exact = np.full((len(fixed.time), len(model.coordinates)), np.nan), False
-    if len(fixed.soles) == 2 and fixed.weight > 0.0 and np.isfinite(fixed.need).all():
-        middle = [0.5 * (sole.heel + sole.toe) for sole in fixed.soles]
-        velocity = np.gradient(middle[0] - middle[1], fixed.time, axis=0)
-        joint = next(joint for joint in model.joints if joint.inboard.body == GROUND)
-        root = fixed.bodies.pose.rotation[:, model.body_number[joint.outboard.body], :, 0]
-        ahead = root * [1.0, 0.0, 1.0]
-        passing = (velocity * ahead).sum(axis=1) / np.maximum(np.linalg.norm(ahead, axis=1), 1e-9)
-        total = fixed.need.sum(axis=1)
-        given, numbers = _root_forces(table, joint, fixed)
-        exact = given is not None
-        margin = round(SINGLE_S * fixed.rate) if exact else 0
-        for standing, swings in ((1, passing > PASSES), (0, passing < -PASSES)):
-            foot, swings = fixed.soles[standing].body, eroded(np.asarray(swings), margin)
-            if given is None:
-                wrench = fixed.need.copy()
-                wrench[:, model.body_number[foot]] -= total
-                due[swings] = joint_forces(model, fixed.bodies, wrench)[swings]
-                continue
-            alone, pushes = joint_forces(model, fixed.bodies, fixed.need), _pushes(model, fixed, foot)
-            of_root = np.linalg.pinv(pushes[:, numbers], rcond=1e-9)
-            amount = np.einsum("tcr,tr->tc", of_root, given - alone[:, numbers])
-            due[swings] = (alone + np.einsum("tkc,tc->tk", pushes, amount))[swings]
-    return MomentCase(body, fixed, table, due, exact=exact)
+    due = np.full((len(fixed.time), len(fixed.model.coordinates)), np.nan)
+    for foot, swings in single_supports(fixed):
+        wrench = fixed.need.copy()
+        wrench[:, fixed.model.body_number[foot]] -= fixed.need.sum(axis=1)
+        due[swings] = joint_forces(fixed.model, fixed.bodies, wrench)[swings]
+    return MomentCase(body, fixed, body.moment_table, due)
 
 
-SINGLE_S = 0.05
-"""Margin to the ends of a single support, in which the other foot may still touch the ground [s]."""
-
-
-def _root_forces(table: Table, root: Joint, fixed: Motion) -> tuple[Array | None, list[int]]:
-    """Generalized forces (T, 6) of the root in the file, filtered as the coordinates, and their numbers; else None."""
-    columns = []
-    for name in root.coordinates:
-        found = [f"{name}{suffix}" for suffix in COLUMN_ENDINGS if f"{name}{suffix}" in table.names]
-        columns += found[:1]
-    if len(columns) != 6 or root.speeds_are_angular:
-        return None, []
-    values = table.values[:, [table.names.index(name) for name in columns]]
-    inside = np.clip(fixed.time, table.time[0], table.time[-1])
-    given = fixed.smooth(np.nan_to_num(at_times(table.time, values, inside)))
-    return given, [fixed.model.coordinate_number[name] for name in root.coordinates]
-
-
-def _pushes(model: OpenSimModel, fixed: Motion, foot: str) -> Array:
-    """Generalized forces (T, K, 6) of a unit of each component of the wrench of the ground on a foot."""
-    pushes = []
-    for component in range(6):
-        wrench = np.zeros((len(fixed.time), len(model.bodies), 6))
-        wrench[:, model.body_number[foot], component] = -1.0
-        pushes.append(joint_forces(model, fixed.bodies, wrench))
-    return np.stack(pushes, axis=2)
+def single_supports(fixed: Motion) -> Iterator[tuple[str, Mask]]:
+    """Yield each foot with the frames (T,) in which the other one swings; nothing where the motion does not show it."""
+    if len(fixed.soles) != 2 or not fixed.weight > 0.0 or not np.isfinite(fixed.need).all():
+        return
+    middle = [0.5 * (sole.heel + sole.toe) for sole in fixed.soles]
+    velocity = np.gradient(middle[0] - middle[1], fixed.time, axis=0)
+    root = next(joint for joint in fixed.model.joints if joint.inboard.body == GROUND).outboard.body
+    ahead = fixed.bodies.pose.rotation[:, fixed.model.body_number[root], :, 0] * [1.0, 0.0, 1.0]
+    passing = (velocity * ahead).sum(axis=1) / np.maximum(np.linalg.norm(ahead, axis=1), 1e-9)
+    for standing, swings in ((1, passing > PASSES), (0, passing < -PASSES)):
+        yield fixed.soles[standing].body, np.asarray(swings)
 
 
 def where_moments(case: MomentCase) -> Where:

@@ -4,7 +4,7 @@ While one foot alone carries the body, the forces of the root in the file and th
 
     w = J_root^-T (tau_0,root - tau_root),      tau = tau_0 - J^T w,
 
-and with it the moments of all joints (`MomentCase.due`), to 1 to 3 N m rms where model, motion and moments belong
+and with it the moments of all joints (`due_with_root`), to 1 to 3 N m rms where model, motion and moments belong
 together. Each column is compared with its moment by the robust line tau_file = k tau + b. Of moments of another model
 (arms, other coordinates) k is 0.5 to 1 in all columns, the same on both sides within 20 %, and b up to 3 N m.
 """
@@ -12,21 +12,26 @@ together. Each column is compared with its moment by the robust line tau_file = 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, at_times
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import has_side, split_side, with_side
+from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.model.given_moments import (
     LEAST_MOMENT_RMS,
     MomentCase,
     changed_columns,
+    single_supports,
     where_moments,
 )
 from musclesolve.checking.model.model_case import FEWEST_FRAMES
 from musclesolve.checking.model.posture import ANGLES, f90, held_stretches, walks
+from musclesolve.opensim.inverse_dynamics import joint_forces
+from musclesolve.opensim.model import GROUND
+from musclesolve.pipeline.opensim.moments import COLUMN_ENDINGS
 from musclesolve.recording.data import Table
 from musclesolve.results.finding import Finding, Where, finding
 
@@ -44,6 +49,8 @@ OFFSET = 6.0
 """Constant b that no moment has [N m]."""
 LIKE = 0.85
 """Correlation from which a column follows a moment."""
+SINGLE_S = 0.05
+"""Margin to the ends of a single support, in which the other foot may still touch the ground [s]."""
 KEPT = 0.8
 """Share of the frames that the robust line keeps, those nearest to it."""
 LOWEST_F90 = 4.2
@@ -73,6 +80,42 @@ def line(due: Array, given: Array) -> Line:
         spread + 1e-12
     )
     return Line(float(slope), float(constant), like)
+
+
+def due_with_root(case: MomentCase) -> Array | None:
+    """Moments (T, K) of all coordinates by motion and forces of the root in the file; NaN but in single support.
+
+    None where the file lacks forces of the root, or states them of angular velocities.
+    """
+    fixed, table = case.fixed, case.table
+    model = fixed.model
+    root = next(joint for joint in model.joints if joint.inboard.body == GROUND)
+    columns = [
+        f"{name}{ending}"
+        for name in root.coordinates
+        for ending in COLUMN_ENDINGS
+        if f"{name}{ending}" in table.names
+    ]
+    if len(columns) != 6 or len(root.coordinates) != 6 or root.speeds_are_angular:
+        return None
+    values = table.values[:, [table.names.index(name) for name in columns]]
+    inside = np.clip(fixed.time, table.time[0], table.time[-1])
+    given = fixed.smooth(np.nan_to_num(at_times(table.time, values, inside)))
+    numbers = [model.coordinate_number[name] for name in root.coordinates]
+    alone = joint_forces(model, fixed.bodies, fixed.need)
+    due = np.full(alone.shape, np.nan)
+    for foot, swings in single_supports(fixed):
+        single = eroded(swings, round(SINGLE_S * fixed.rate))
+        pushes = []
+        for component in range(6):
+            wrench = np.zeros_like(fixed.need)
+            wrench[:, model.body_number[foot], component] = -1.0
+            pushes.append(joint_forces(model, fixed.bodies, wrench))
+        push = np.stack(pushes, axis=2)
+        of_root = np.linalg.pinv(push[:, numbers], rcond=1e-9)
+        amount = np.einsum("tcr,tr->tc", of_root, given - alone[:, numbers])
+        due[single] = (alone + np.einsum("tkc,tc->tk", push, amount))[single]
+    return due
 
 
 def held_moments(case: MomentCase) -> Iterator[Finding]:
@@ -113,7 +156,11 @@ def copied_moments(case: MomentCase) -> Iterator[Finding]:
 
 def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     """Find columns that are exchanged, of another scale, with an offset, or that are no moments of this motion."""
-    if case.frames.sum() < 2 * FEWEST_FRAMES or not case.exact or case.found("moment_zero", "moment_copied"):
+    due_of_root = None if case.found("moment_zero", "moment_copied") else due_with_root(case)
+    if due_of_root is None:
+        return
+    case = replace(case, due=due_of_root)
+    if case.frames.sum() < 2 * FEWEST_FRAMES:
         return
     names = [name for name in case.names if has_side(name) and split_side(name)[0] in ANGLES]
     due, given = case.expected(names), case.given(names)
@@ -156,7 +203,9 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
             said = {"name": names[k], "offset": lines[k].constant, "limit": OFFSET}
 
             def repair_offset(table: Table, name: str = names[k], by: float = lines[k].constant) -> Table:
-                return case.moved(table, f"{name}_moment", -by)
+                values = table.values.copy()
+                values[:, table.names.index(f"{name}_moment")] -= by
+                return replace(table, values=values)
 
             yield finding("moment_offset", "warning", said, where, cost=case.cost(repair_offset))
     lost = [names[k] for k in large if k not in wrong and lines[k].correlation <= LIKE]
