@@ -57,6 +57,7 @@ OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
     load_balance.place_of_points,
     load_balance.points_under_feet,
     load_balance.parts_of_feet,
+    load_balance.shear_of_loads,
     load_balance.mass_of_model,
     load_balance.balance_of_loads,
     load_balance.cutoff_of_flight,
@@ -65,15 +66,15 @@ OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
 CUT_REMEDY = "copy or export the file again; if it is whole, correct the number of rows in its header"
 NEED_MASSES = {
     units.force_unit, units.axes_of_loads, units.shift_of_loads, load_balance.plate_units,
-    load_balance.plate_scales,
+    load_balance.plate_scales, load_balance.shear_of_loads,
     load_balance.place_of_points, load_balance.mass_of_model, load_balance.balance_of_loads,
     load_balance.cutoff_of_flight,
     coordinates.feet_on_plates, whole_wrench.whole_wrench,
 }  # fmt: skip
 """Checks of loads that require a freely moving body with known masses."""
 ON_GROUND = {
-    units.point_unit, units.axes_of_loads, load_balance.place_of_points, coordinates.feet_on_plates,
-    whole_wrench.whole_wrench,
+    units.point_unit, units.axes_of_loads, load_balance.place_of_points, load_balance.shear_of_loads,
+    coordinates.feet_on_plates, whole_wrench.whole_wrench,
 }  # fmt: skip
 """Checks whose repairs hold for forces and points in the axes of the ground."""
 OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (

@@ -21,7 +21,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.sides import SIDES, split_side
-from musclesolve.checking.model.model_case import Motion, soles
+from musclesolve.checking.model.model_case import CUTOFF_HZ, Motion, soles
+from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.model import GROUND
 from musclesolve.opensim.segments import segments
@@ -52,6 +53,8 @@ WALKING = 2.0
 """Speed that a foot of a walking person reaches [m/s]."""
 LOWEST_F90 = 4.8
 """Least f90 of the angles of a walking person [Hz]."""
+LOW_HZ, KEPT = 4.0, 0.8
+"""Cut-off [Hz] below which f90 is compared with that of the usual cut-off, and the share of it that is kept."""
 TOP, SHARE = 8.0, 0.9
 SHORTEST = 1.0
 """Duration from which a spectrum is known [s]."""
@@ -202,22 +205,26 @@ def walks(fixed: Motion) -> bool:
 def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     """Find motions that were filtered too much, noise, and angles that stop."""
     motion, where = body.motion, Where(body.motion.file)
-    names = [name for name in body.motion.names if split_side(name)[0] in ANGLES]
+    names = [name for name in motion.names if split_side(name)[0] in ANGLES]
     values = motion.by_name(np.degrees(motion.value))
     legs = [name for name in names if split_side(name)[0] in SPECTRA and np.ptp(values[name]) > 5.0]
+    cutoff, measured = motion.cutoff_hz or np.inf, motion.measured
     if walks(fixed) and len(legs) >= 4:
-        highest = max(f90(values[name], fixed.rate, 4) for name in legs)
-        if highest < LOWEST_F90:
-            said = {"frequency": highest, "least": LOWEST_F90, "cutoff": motion.cutoff_hz or np.nan}
+        highest, of_usual = max(f90(values[name], fixed.rate, 4) for name in legs), 0.0
+        if measured is not None and fixed.rate > 4.0 * CUTOFF_HZ:
+            usual = dict(zip(motion.names, low_pass(measured, fixed.rate, CUTOFF_HZ).T, strict=True))
+            of_usual = max(f90(usual[name], fixed.rate, 4) for name in legs) if cutoff < LOW_HZ else 0.0
+            given = motion.by_name(measured)
+            noise = float(np.median([np.degrees(np.std(given[name] - usual[name])) for name in names]))
+            if noise > NOISE:
+                yield finding("noise.angles", "warning", {"noise": noise, "least": NOISE}, where)
+        if highest < max(LOWEST_F90, KEPT * of_usual):
+            least = max(LOWEST_F90, KEPT * of_usual)
+            said = {"frequency": highest, "least": least, "cutoff": motion.cutoff_hz or np.nan}
             yield finding("over_filtered", "warning", said, where)
-    if motion.measured is None:
+    if measured is None:
         return
-    removed = np.degrees(np.sqrt(np.mean((motion.measured - motion.value) ** 2, axis=0)))
-    of_legs = [removed[motion.names.index(name)] for name in names]
-    if walks(fixed) and of_legs and float(np.median(of_legs)) > NOISE:
-        said = {"noise": float(np.median(of_legs)), "least": NOISE, "cutoff": motion.cutoff_hz or np.nan}
-        yield finding("noise.angles", "warning", said, where)
-    held = held_stretches(motion.measured, motion.time, motion.names)
+    held = held_stretches(measured, motion.time, motion.names)
     for name, first, last, value in held:
         coordinate = fixed.model.coordinates[name]
         at_end = min(abs(value - coordinate.lower), abs(value - coordinate.upper)) < 1e-4

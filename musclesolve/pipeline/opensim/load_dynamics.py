@@ -248,7 +248,7 @@ class LoadDynamics:
     @cached_property
     def residual(self) -> RootResidual | None:
         """Residual at the root in the frames whose loads are measured; None where `root_force` is None."""
-        if self.root_wrench is None:
+        if self.root_wrench is None or self.root_residual is None:
             return None
         wrench = self.about_root(self.root_wrench)
         wrench[np.isnan(self.root_residual)] = np.nan
