@@ -15,7 +15,7 @@ from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve.checking.cost import SERIOUS
 from musclesolve.checking.files.body_mass_and_subject import FAR_MASS, MASS
 from musclesolve.checking.forces.newtons_law import eroded
-from musclesolve.checking.forces.plate_balance import CARRIED
+from musclesolve.checking.forces.plate_balance import CARRIED, SHEAR
 from musclesolve.checking.model.load_units_and_axes import (
     BELOW,
     CLEAR,
@@ -46,8 +46,6 @@ from musclesolve.opensim.inverse_dynamics import InverseDynamics
 from musclesolve.pipeline.opensim.load_dynamics import MISSING, LoadDynamics
 from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 
-SHEAR = (0.8, 1.25)
-"""Factor by which horizontal forces balance the moments at the root: of sound walks 0.89 to 1.00."""
 LEVEL = np.array([1.0, 0.0, 1.0])
 """Horizontal components of a force in the ground."""
 SHORTEST_SHEAR = 0.6
