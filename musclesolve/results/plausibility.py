@@ -508,7 +508,7 @@ def _of(criterion: str, side: str, passed: bool | str, value: float, **words: ob
 def least_factor(samples: float) -> float:
     """The least true rms of a measured one of 1 with a probability of 95 %: sqrt(n / chi2_0.95(n)) of n samples.
 
-    The quantile of chi-square is that of Wilson and Hilferty (1931), Proc Natl Acad Sci 17:684-8.
+    The quantile of chi-square follows Wilson and Hilferty (1931), Proc Natl Acad Sci 17:684-8.
     """
     count = max(samples, 1.0)
     part = 2.0 / (9.0 * count)

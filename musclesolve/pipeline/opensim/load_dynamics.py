@@ -50,7 +50,7 @@ MISSING = 0.25
 
 @dataclass(frozen=True, eq=False)
 class RootResidual:
-    """What the root of a model carries beside the loads: force (T, 3) [N] and moment (T, 3) [N m]; NaN where unknown.
+    """Wrench at the root of a model beside the loads: force (T, 3) [N] and moment (T, 3) [N m]; NaN where unknown.
 
     height: of the root [m]. balance_limit: largest residual force of a balanced frame [body weights]; None where the
     body does not stand.
