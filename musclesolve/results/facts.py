@@ -40,6 +40,8 @@ FULL = 0.99
 """Activation from which a muscle works at its limit."""
 SHORTEST_CARRIED = 0.5
 """Time over which the ground force is averaged to estimate the body mass [s]."""
+CENTER_HEIGHT = 0.53
+"""Height of the center of the body as a share of the stature."""
 LARGE_ERROR = 0.1
 """Balance error of activation above which a frame is counted."""
 
@@ -593,6 +595,31 @@ class Facts:
             return None
         bound = number(self.result, "balance_limit")  # the limit of a frame, that share of the peak force
         return rms / (1.0 if bound is None else bound / BALANCE_LIMIT)
+
+    @cached_property
+    def residual_moment_share(self) -> float | None:
+        """Root mean square of the residual moment over the peak ground force times the height of the body's center.
+
+        None where unknown; see `residual_share`.
+        """
+        turning, height = (
+            number(self.result, "root_residual_moment_rms_nm"),
+            number(self.result, "root_height_m"),
+        )
+        if (size := self.measured_residual) is not None:
+            turning = size.rms_moment_nm
+        if height is None and (stature := number(self.result, "subject_stature_m")):
+            height = CENTER_HEIGHT * stature
+        if turning is None or not height or not np.isfinite(self.body_weight):
+            return None
+        bound = number(self.result, "balance_limit")
+        peak = self.body_weight * (1.0 if bound is None else bound / BALANCE_LIMIT)
+        return turning / (peak * height)
+
+    @cached_property
+    def duration(self) -> float:
+        """Duration of the result [s]."""
+        return float(np.ptp(self.result["time"].values)) if self.result.sizes["time"] > 1 else 0.0
 
     @cached_property
     def movement(self) -> Movement:

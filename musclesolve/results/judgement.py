@@ -56,13 +56,14 @@ class Judgement:
     """Findings, the verdicts on every leg and on the trial, and their reasons.
 
     findings: findings of the trial and of its result, in the order of a report. legs: side -> verdict, of the analyzed
-    legs. why: sentences.
+    legs. why: sentences. because: criteria of plausibility on which the verdict "not plausible" rests.
     """
 
     findings: tuple[Finding, ...]
     legs: Mapping[str, str]
     verdict: str
     why: tuple[str, ...]
+    because: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -71,8 +72,10 @@ class Judgement:
 
     @property
     def use(self) -> str:
-        """Use of the result that the verdict allows, in a plain sentence."""
-        return words(self.verdict)["use"]
+        """Use of the result that the verdict allows, in a plain sentence, with the reason that holds."""
+        entry = bundled_toml(__package__, "judgement.toml")[self.verdict]
+        reasons = [entry["because"][name] for name in self.because if name in entry.get("because", {})]
+        return str(entry["use"]).format(because=" and ".join(reasons) or "see the verdict below")
 
     @property
     def mark(self) -> str:
@@ -109,6 +112,7 @@ class Judgement:
             "verdict": self.verdict,
             "label": self.label,
             "why": list(self.why),
+            "because": list(self.because),
             "legs": {SIDE_NAMES.get(side, side): verdict for side, verdict in self.legs.items()},
             "findings": [entry.as_dict() for entry in self.findings],
         }
@@ -183,6 +187,7 @@ class Report:
             {sides.get(name, name): verdict for name, verdict in given["legs"].items()},
             given["verdict"],
             tuple(given["why"]),
+            tuple(given.get("because", ())),
         )
         return cls(Path(document["trial"]), tuple(map(Finding.from_dict, document["findings"])), judgement)
 
@@ -231,7 +236,7 @@ def _judge(facts: Facts) -> Judgement:
     why = [*_counts(ordered), certified(facts)]
     if any(verdict != NOT_USABLE for verdict in legs.values()):
         why.append(_compared(judged))
-    return Judgement(ordered, legs, verdict, tuple(why))
+    return Judgement(ordered, legs, verdict, tuple(why), judged.decisive)
 
 
 def _verdict_of_leg(leg: LegFacts, plausible: str, findings: Sequence[Finding]) -> str | None:

@@ -41,7 +41,9 @@ OWN_PEAKS = dict(zip(("contact_peak_low", "contact_peak_high"), BAND_95, strict=
 """Variables (joint) of a result whose uncertainty is known: quantiles of the samples of its peak contact forces [N]."""
 FEWEST_SAMPLES = 50
 """Least number of samples, so that at least one lies beyond either end of the band of 95 %."""
-OF_RECORDING = ("residual", "mass")
+INDEPENDENT_S = 0.15
+"""Time after which residuals are independent [s]: about the period of the usual cut-off."""
+OF_RECORDING = ("residual", "residual_moment", "mass")
 LOWEST_CUTOFF_HZ, UNFILTERED_HZ = 3.0, 9.0
 """Cut-off below which parts of walking are lost [Hz]; value for an unknown cut-off [Hz]."""
 """Criteria of masses, motion and ground forces, on which angles or moments depend."""
@@ -195,6 +197,14 @@ class Plausibility:
     def failed(self) -> list[Comparison]:
         """The comparisons of quantities that are outside."""
         return [comparison for comparison in self.comparisons if comparison.verdict == NOT_PLAUSIBLE]
+
+    @property
+    def decisive(self) -> tuple[str, ...]:
+        """Criteria that fail and make a result not plausible alone, each once."""
+        names = criteria()
+        return tuple(
+            dict.fromkeys(each.criterion for each in self.failed if names[each.criterion].get("alone", True))
+        )
 
     @cached_property
     def at_edge(self) -> list[Comparison]:
@@ -495,16 +505,34 @@ def _of(criterion: str, side: str, passed: bool | str, value: float, **words: ob
     )
 
 
+def least_factor(samples: float) -> float:
+    """The least true rms of a measured one of 1 with a probability of 95 %: sqrt(n / chi2_0.95(n)) of n samples.
+
+    The quantile of chi-square follows Wilson and Hilferty (1931), Proc Natl Acad Sci 17:684-8.
+    """
+    count = max(samples, 1.0)
+    part = 2.0 / (9.0 * count)
+    return float((1.0 - part + 1.645 * np.sqrt(part)) ** -1.5)
+
+
 def _residual(facts: Facts) -> Iterator[Comparison]:
     """Compare the residual force with the advised limit and with the limit of use."""
     share, entry = facts.residual_share, criteria()["residual"]
     if share is not None:
+        least = share * least_factor(facts.duration / INDEPENDENT_S)
         root = "pelvis" if "pelvis_residual" in facts.result else "root of the model"
         root += " (of the motion before it was changed)" if facts.motion_change else ""
         verdict = (
-            PLAUSIBLE if share <= entry["advised"] else AT_EDGE if share <= entry["limit"] else NOT_PLAUSIBLE
+            PLAUSIBLE if share <= entry["advised"] else AT_EDGE if least <= entry["limit"] else NOT_PLAUSIBLE
         )
-        yield _of("residual", "", verdict, share, root=root)
+        found = _of("residual", "", verdict, share, root=root)
+        if verdict == AT_EDGE and share > entry["limit"]:
+            said = f"; at the edge: the lower end of its band of 95 % is {100.0 * least:.3g} %"
+            found = replace(found, sentence=found.sentence + said)
+        yield found
+    if (turning := facts.residual_moment_share) is not None:
+        limit = criteria()["residual_moment"]["limit"]
+        yield _of("residual_moment", "", PLAUSIBLE if turning <= limit else AT_EDGE, turning)
 
 
 def _mass(facts: Facts) -> Iterator[Comparison]:

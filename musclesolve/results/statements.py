@@ -291,8 +291,9 @@ def in_short(facts: Facts) -> Said:
         if of_legs and all(np.isfinite(peak.body_weights) for peak in of_legs.values())
     ]
     if joints:
-        measured = "they agree with implants, where these measured this movement"
-        compared = measured if plausible.verdict == PLAUSIBLE else None
+        within = [each.place for each in plausible.comparisons if each.place and each.verdict == PLAUSIBLE]
+        names = " and ".join(dict.fromkeys(place.split()[-1] for place in within))
+        compared = f"the {names} within the range of implants in this movement" if names else None
         yield say("short_joints", joints=", ".join(joints), compared=compared)
     if (strongest := facts.strongest_muscle) is not None:
         yield say("short_muscle", **asdict(strongest))

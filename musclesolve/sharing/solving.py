@@ -55,8 +55,9 @@ def solve(
             joints, by `Problem.joints_crossed` or the moment arms (`Problem.crossed`).
         solver: a name (`solvers()` lists them) or a solver object with options of its own.
         on_infeasible: "report" leaves an infeasible frame without a solution; "reserve" solves it again with
-            reserves, weighted so that 1 N m of reserve costs 100 times all muscles at full activation. The reserve
-            is then within about 1e-3 N m of the smallest possible one (in the sense of least squares).
+            reserves, weighted so that 1 N m of reserve costs 100 times all muscles at full activation. The sum of
+            the squared reserves is then at most 0.01 (N m)^2 more than the least possible one: f + 100 F |s|^2 is
+            least, and f changes by at most F.
         warm_start: (T, n) or (n,) activations [1], for solvers that can use them.
 
     Returns:

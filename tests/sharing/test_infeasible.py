@@ -122,3 +122,23 @@ def test_the_edge_of_what_is_possible(cost):
     assert edge.status == Status.SOLVED
     np.testing.assert_allclose(edge.activation, [1, 1, 0], atol=1e-5)
     assert solve(Problem(arm, [most + 0.01], capacity, capacity), cost).status == Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("cost", ["stress_cubed", "activation_power", "joint_weighted_activation"])
+@pytest.mark.filterwarnings("ignore:moment_arm is up to")
+def test_reserves_are_within_their_bound_of_the_least(cost):
+    """100 F |s|^2 + f is least, and f changes by at most F: |s|^2 is at most 0.01 (N m)^2 above the least one."""
+    arm = np.array([[50.0] + 20 * [0.0053]])
+    beyond = np.array([arm.sum() + 0.001])
+    reserve = solve(Problem(arm, beyond, np.ones(21), np.ones(21)), cost, on_infeasible="reserve").reserve
+    assert 0.001**2 <= float(reserve @ reserve) <= 0.001**2 + 0.01
+    assert abs(reserve[0]) > 0.02, "nearer to the bound than the moments of a leg come"
+
+
+@pytest.mark.parametrize(("apart", "least", "most"), [(1e-8, 1e-5, 1.0), (1e-2, 0.0, 1e-6)])
+def test_arms_that_nearly_agree_resolve_activations_less(apart, least, most):
+    """Two muscles and two moments have one answer; a certificate fixes it to 1e-6 over the difference of arms."""
+    arm, capacity, load = np.array([[0.05, 0.03], [0.05, 0.03 + apart]]), np.full(2, 1000.0), [0.2, 1.0]
+    answer = solve(Problem(arm, arm @ (capacity * load), capacity, capacity), "stress_cubed")
+    assert answer.status == Status.SOLVED
+    assert least <= np.abs(answer.activation - load).max() <= most

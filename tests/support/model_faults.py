@@ -208,6 +208,12 @@ def other_coordinates(trial: Trial) -> Trial:
     return replace(trial, coordinates=trial.other.coordinates)
 
 
+def on_shear(factor: float) -> Spoil:
+    """Horizontal forces times a factor."""
+    scale = np.array([factor, 1.0, factor])
+    return on_loads(lambda loads: tuple(replace(load, force=load.force * scale) for load in loads))
+
+
 def per_mass(factor: float) -> Spoil:
     """Loads over the mass of the model times a factor."""
     return lambda trial: on_loads(change.scaled(1.0 / trial.model.mass / factor, BOTH))(trial)
@@ -369,6 +375,8 @@ LOAD_FAULTS = (
     ModelFault("per_kilogram", ("force_units",), per_mass(1.0)),
     ModelFault("body_weights", ("force_units",), per_mass(9.81)),
     ModelFault("pounds", ("force_units",), on_loads(change.scaled(1.0 / 4.448, ["force"]))),
+    ModelFault("shear_half", ("plate_scale",), on_shear(0.5)),
+    ModelFault("shear_150_percent", ("plate_scale",), on_shear(1.5)),
     ModelFault("half", MASS, on_loads(change.scaled(0.5, ["force", "moment"]))),
     ModelFault("sign_reversed", ("force_sign",), on_loads(change.scaled(-1.0, ["force", "moment"]))),
     ModelFault("one_plate_half", ("plate_scale",), on_greatest(lambda n: change.scaled(0.5, BOTH, n))),
@@ -401,7 +409,7 @@ LOAD_FAULTS = (
     ModelFault("knee_frozen", ("frozen",), frozen("knee_angle_l")),
     ModelFault("hip_frozen", ("frozen",), frozen("hip_flexion_r")),
     ModelFault("pelvis_turned", ("walking_direction", "plates_swapped"), pelvis_turned),
-    ModelFault("knee_sign", ("foot_slides", "foot_height"), knees_reversed),
+    ModelFault("knee_sign", ("angle_sign", "foot_slides", "foot_height"), knees_reversed),
 )  # fmt: skip
 OTHER_TRIAL_FAULTS = (
     ModelFault("loads_of_another_trial", ANOTHER, other_loads, other=True),

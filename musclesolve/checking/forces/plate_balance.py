@@ -27,7 +27,7 @@ error of heel and toe markers, which is similar on both feet.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -74,6 +74,8 @@ FACTOR, REVERSED, CLEAR = 0.4, 3.0, 2.0
 # Sports Med Arthrosc Rehabil Ther Technol 1:19): late less early, positive about the upward axis for the right foot, in
 # body weights x stature, and how much it varies.
 EARLY, LATE, TURN, TURN_VARIES = (0.10, 0.45), (0.60, 0.95), 0.0020, 0.0015
+# Factor by which horizontal forces balance the moments about mid-hip: sound walks have 0.89 to 1.14.
+SHEAR = (0.8, 1.25)
 # Findings that do not affect the balance.
 HARMLESS = (
     "strength", "subject", "emg", "emg_flat", "emg_clipped", "emg_hum", "stature", "proportions", "mass", "cutoff",
@@ -100,6 +102,9 @@ class BalanceFit:
     twist: list[Array]  # of every plate, its free moment (T, 6)
     change: Array  # (T, 6) rate of change of the wrench of all plates [1/s], about the present mid-hip
     segments: dict[str, Array]  # segment -> change of the residual with its mass, (T, 6) per factor
+    shear: list[Array] = field(
+        default_factory=list
+    )  # of every plate, the wrench of its horizontal forces (T, 6)
 
 
 def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> BalanceFit | None:
@@ -118,12 +123,15 @@ def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> 
     below = chosen.options.unloaded_below_n
 
     def sampled(plate: PlateForce) -> Array:
-        """Wrench of a plate and the part of its free moment (T, 9)."""
+        """Wrench of a plate, the part of its free moment, and the wrench of its horizontal forces (T, 15)."""
         whole = wrench_at_origin(plate, below)
         twist = (
             whole[:, 3:] - wrench_at_origin(replace(plate, moment=np.zeros_like(plate.moment)), below)[:, 3:]
         )
-        return sampled_wrench(plate, np.concatenate([whole, twist], axis=1), chosen, motion.time)
+        level = whole[:, :3] * [1.0, 1.0, 0.0]
+        point = np.where((whole[:, [2]] != 0.0), plate.point, 0.0)
+        shear = np.concatenate([level, np.cross(point, level)], axis=1)
+        return sampled_wrench(plate, np.concatenate([whole, twist, shear], axis=1), chosen, motion.time)
 
     def about(wrench: Array) -> Array:
         moved = wrench[:, 3:] - np.cross(middle, wrench[:, :3])
@@ -137,7 +145,8 @@ def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> 
         residual=residual[known],
         size=weight * np.array([1.0, 1.0, 1.0, *[trial.subject.stature] * 3]),
         wrench=[about(wrench) for wrench in wrenches],
-        twist=[np.pad(each[known, 6:], ((0, 0), (3, 0))) for each in every],
+        twist=[np.pad(each[known, 6:9], ((0, 0), (3, 0))) for each in every],
+        shear=[about(each[:, 9:]) for each in every],
         change=about(np.gradient(np.sum(wrenches, axis=0), motion.time, axis=0)),
         segments=segment_masses(model, motion.frames(known)),
     )
@@ -277,6 +286,10 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
         if SIDE_NAMES[plate.side] not in known
         and step * float(np.sum(force * alone[plate.side])) / weight >= CARRIED
     ]
+    sheared = list(_sheared(trial, measured, judged))
+    if sheared:  # the balance shows other errors once these forces are right
+        yield from sheared
+        return
     sample = observed(measured, passages(case), trial.forces, judged)
     for _ in range(len(judged) + 1):
         names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
@@ -302,6 +315,31 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
             yield from _displaced_or_misscaled(trial, name, fits[name])
         sample = sample.freed(name, FOUND)
     yield from _reversed_moments(trial, sample, judged)
+
+
+def _sheared(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iterator[Finding]:
+    """Find horizontal forces of another scale, by the moments about the horizontal axes through mid-hip.
+
+    Residual = sum_k (g_k - 1) times the moment of the horizontal forces of plate k, by least squares; the residual is
+    correlated over `CORRELATION`.
+    """
+    part = np.stack([shear[:, 3:5] for shear in measured.shear], axis=2).reshape(-1, len(measured.shear))
+    if not judged or not (np.abs(part).max(axis=0) > 0.0).all():
+        return
+    gain, *_ = np.linalg.lstsq(part, measured.residual[:, 3:5].ravel(), rcond=None)
+    left = measured.residual[:, 3:5].ravel() - part @ gain
+    independent = np.median(np.diff(measured.time)) / (2.0 * CORRELATION)
+    error = np.sqrt(np.diag(np.linalg.inv(part.T @ part)) * np.mean(left**2) / independent)
+    for k in judged:
+        needed, plate = 1.0 + float(gain[k]), trial.forces[k]
+        if SHEAR[0] < needed < SHEAR[1] or min(abs(needed - end) for end in SHEAR) < 2.0 * error[k]:
+            continue
+        values = {
+            "foot": f"the {SIDE_NAMES[plate.side]} foot", "gain": needed, "error": float(error[k]),
+            "low": SHEAR[0], "high": SHEAR[1],
+        }  # fmt: skip
+        repair = change_plate(k, force=plate.force * [needed, needed, 1.0])
+        yield finding("plate_scale.shear", "warning", values, on_plate(plate), repair)
 
 
 def accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:

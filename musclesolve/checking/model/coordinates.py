@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import few
 from musclesolve._util.sides import OTHER, split_side, with_side
 from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.model.load_units_and_axes import moved, on_bodies, sliding
@@ -22,6 +23,8 @@ from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Finding, Severity, Where, finding
 
+LOCKED = 5.0
+"""Range of a locked angle in the file [degrees] from which its motion is lost."""
 FEW_DEGREES = 3.5
 """Size that some angle of a moving person always exceeds [degrees]; read as radians it is a quarter of a rotation."""
 TRAVELS = 0.3
@@ -55,6 +58,20 @@ def _joint_angles(model_body: ModelBody, fixed: Motion) -> dict[str, Array]:
         and not model.coordinates[name].locked
         and model.coordinates[name].rotational
     }
+
+
+def locked_coordinates(body: ModelBody) -> Iterator[Finding]:
+    """Find locked angles that the file moves: the model stays where it locks them, and their muscles share nothing."""
+    values, moved = body.motion.by_name(body.motion.value), {}
+    crossed = frozenset().union(*body.model.crossing.values()) if body.model.crossing else frozenset()
+    for name, value in values.items():
+        coordinate = body.model.coordinates[name]
+        size = float(np.degrees(np.ptp(value)))
+        if coordinate.locked and coordinate.rotational and name in crossed and size > LOCKED:
+            moved[name] = size
+    if moved:
+        said = few((f"{name} by {size:.0f} degrees" for name, size in moved.items()), 6)
+        yield finding("locked_moved", "error", {"moved": said}, Where(body.motion.file))
 
 
 def angle_units(body: ModelBody, fixed: Motion) -> Iterator[Finding]:

@@ -7,7 +7,15 @@ import numpy as np
 
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.checking.case import collect_errors
-from musclesolve.checking.model import coordinates, given_moments, load_balance, whole_wrench
+from musclesolve.checking.model import (
+    coordinates,
+    given_moments,
+    load_balance,
+    moment_columns,
+    muscles,
+    posture,
+    whole_wrench,
+)
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import MomentCase, moment_case
 from musclesolve.checking.model.model_case import ModelCase, Motion
@@ -17,10 +25,21 @@ from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Finding, Where, finding
 
+OF_MODEL: tuple[Callable[[ModelBody], Iterator[Finding]], ...] = (
+    muscles.muscles_of_model,
+    muscles.joints_of_model,
+    muscles.fibers_of_motion,
+    coordinates.locked_coordinates,
+)
+"""Checks of the model and its muscles in the poses of the motion."""
 OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     coordinates.angle_units,
     coordinates.frozen_coordinates,
     coordinates.direction,
+)
+OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
+    posture.feet_on_floor,
+    posture.spectra,
 )
 OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
     # units first: contacts and places of points under feet are unknown before
@@ -38,6 +57,7 @@ OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
     load_balance.place_of_points,
     load_balance.points_under_feet,
     load_balance.parts_of_feet,
+    load_balance.shear_of_loads,
     load_balance.mass_of_model,
     load_balance.balance_of_loads,
     load_balance.cutoff_of_flight,
@@ -46,22 +66,26 @@ OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
 CUT_REMEDY = "copy or export the file again; if it is whole, correct the number of rows in its header"
 NEED_MASSES = {
     units.force_unit, units.axes_of_loads, units.shift_of_loads, load_balance.plate_units,
-    load_balance.plate_scales,
+    load_balance.plate_scales, load_balance.shear_of_loads,
     load_balance.place_of_points, load_balance.mass_of_model, load_balance.balance_of_loads,
     load_balance.cutoff_of_flight,
     coordinates.feet_on_plates, whole_wrench.whole_wrench,
 }  # fmt: skip
 """Checks of loads that require a freely moving body with known masses."""
 ON_GROUND = {
-    units.point_unit, units.axes_of_loads, load_balance.place_of_points, coordinates.feet_on_plates,
-    whole_wrench.whole_wrench,
+    units.point_unit, units.axes_of_loads, load_balance.place_of_points, load_balance.shear_of_loads,
+    coordinates.feet_on_plates, whole_wrench.whole_wrench,
 }  # fmt: skip
 """Checks whose repairs hold for forces and points in the axes of the ground."""
 OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
     given_moments.empty_columns,
+    moment_columns.held_moments,
+    moment_columns.copied_moments,
+    moment_columns.spectra_of_moments,
     given_moments.sides_of_moments,
     given_moments.unit_of_moments,
     given_moments.shift_of_moments,
+    moment_columns.columns_of_moments,
     given_moments.whole_body,
 )
 
@@ -74,6 +98,8 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     """
     changed, body = body.change, body.measured
     findings = [*_cut_files(body), *_asked(given_moments.belonging.__name__, given_moments.belonging(body))]
+    for of_model in OF_MODEL:
+        findings += _asked(of_model.__name__, of_model(body))
     if len(body.time) < 2:  # no motion
         return findings
     try:
@@ -84,6 +110,8 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         fault for check in OF_COORDINATES for fault in _asked(check.__name__, check(body, fixed))
     ]
     findings += of_coordinates
+    of_posture = [fault for check in OF_POSTURE for fault in _asked(check.__name__, check(body, fixed))]
+    findings += of_posture
     if changed is not None:
         place = Where(None if body.trial is None else body.trial.path, field="[consistency] residual")
         moved = {"rms": float(np.sqrt(np.mean(changed.change**2))), "most": float(changed.change.max())}
@@ -102,7 +130,8 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         if exchanged := _asked(sides.__name__, sides(case)):
             return [*findings, *exchanged]  # all other findings would follow from it
         # wrong coordinates change the loads that the body needs
-        weighed = _is_weighed(fixed) and not of_coordinates
+        wrong = [each for each in of_posture if each.severity == "error"]
+        weighed = _is_weighed(fixed) and not of_coordinates and not wrong
         on_ground = all((load.force_frame, load.point_frame) == (GROUND, GROUND) for load in loads)
         for of_loads in OF_LOADS:
             if (weighed or of_loads not in NEED_MASSES) and (on_ground or of_loads not in ON_GROUND):

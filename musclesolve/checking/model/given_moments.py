@@ -178,6 +178,9 @@ class MomentCase:
     table: Table
     due: Array  # (T, K) moments of all coordinates while one leg swings; NaN otherwise
     findings: tuple[Finding, ...] = ()
+    exact: bool = (
+        False  # whether the file has the forces of the root, from which the wrench on the foot follows
+    )
 
     def with_findings(self, findings: list[Finding]) -> MomentCase:
         """The case with what a check found, repaired as far as it has repairs."""
@@ -250,18 +253,24 @@ def moment_case(body: ModelBody, fixed: Motion) -> MomentCase | None:
     if body.moment_table is None:
         return None
     due = np.full((len(fixed.time), len(fixed.model.coordinates)), np.nan)
-    if len(fixed.soles) == 2 and fixed.weight > 0.0 and np.isfinite(fixed.need).all():
-        middle = [0.5 * (sole.heel + sole.toe) for sole in fixed.soles]
-        velocity = np.gradient(middle[0] - middle[1], fixed.time, axis=0)
-        root = next(joint for joint in fixed.model.joints if joint.inboard.body == GROUND).outboard.body
-        ahead = fixed.bodies.pose.rotation[:, fixed.model.body_number[root], :, 0] * [1.0, 0.0, 1.0]
-        passing = (velocity * ahead).sum(axis=1) / np.maximum(np.linalg.norm(ahead, axis=1), 1e-9)
-        total = fixed.need.sum(axis=1)
-        for standing, swings in ((1, passing > PASSES), (0, passing < -PASSES)):
-            wrench = fixed.need.copy()
-            wrench[:, fixed.model.body_number[fixed.soles[standing].body]] -= total
-            due[swings] = joint_forces(fixed.model, fixed.bodies, wrench)[swings]
+    for foot, swings in single_supports(fixed):
+        wrench = fixed.need.copy()
+        wrench[:, fixed.model.body_number[foot]] -= fixed.need.sum(axis=1)
+        due[swings] = joint_forces(fixed.model, fixed.bodies, wrench)[swings]
     return MomentCase(body, fixed, body.moment_table, due)
+
+
+def single_supports(fixed: Motion) -> Iterator[tuple[str, Mask]]:
+    """Yield each foot with the frames (T,) in which the other one swings; nothing where the motion does not show it."""
+    if len(fixed.soles) != 2 or not fixed.weight > 0.0 or not np.isfinite(fixed.need).all():
+        return
+    middle = [0.5 * (sole.heel + sole.toe) for sole in fixed.soles]
+    velocity = np.gradient(middle[0] - middle[1], fixed.time, axis=0)
+    root = next(joint for joint in fixed.model.joints if joint.inboard.body == GROUND).outboard.body
+    ahead = fixed.bodies.pose.rotation[:, fixed.model.body_number[root], :, 0] * [1.0, 0.0, 1.0]
+    passing = (velocity * ahead).sum(axis=1) / np.maximum(np.linalg.norm(ahead, axis=1), 1e-9)
+    for standing, swings in ((1, passing > PASSES), (0, passing < -PASSES)):
+        yield fixed.soles[standing].body, np.asarray(swings)
 
 
 def where_moments(case: MomentCase) -> Where:
@@ -269,7 +278,9 @@ def where_moments(case: MomentCase) -> Where:
     return Where(case.body.moment_file)
 
 
-def _changed(names: list[str], factor: float) -> Change:
+def changed_columns(names: list[str], factor: float) -> Change:
+    """Return the repair that multiplies some columns by a factor."""
+
     def change(table: Table) -> Table:
         values = table.values.copy()
         for name in names:
@@ -358,7 +369,7 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
     likeness = float((given * due).sum() / np.sqrt(power * (due**2).sum()))
     columns = [name for name in case.table.names if name.endswith(COLUMN_ENDINGS)]
     if likeness < OPPOSITE:
-        repair = _changed(columns, -1.0)
+        repair = changed_columns(columns, -1.0)
         values = {"names": "all moments", "likeness": likeness}
         yield finding("moment_sign", "error", values, where_moments(case), repair, cost=case.cost(repair))
         return
@@ -377,7 +388,7 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
         unit, right = min(units.items(), key=lambda each: abs(np.log(each[1] / factor)))
         named = abs(np.log(right / factor)) < np.log(NEAR)
         used = right if named else factor
-        repair = _changed(columns, used)
+        repair = changed_columns(columns, used)
         values = {
             "share": 1.0 / factor,
             "unit": unit if named else "no known unit",
@@ -393,7 +404,7 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
         own = float((given[:, k] * due[:, k]).sum())
         like = own / (float(np.linalg.norm(given[:, k]) * np.linalg.norm(due[:, k])) + 1e-300)
         if like < OPPOSITE and size > 2.0 * LEAST_MOMENT_RMS:
-            repair = _changed([f"{name}_moment"], -1.0)
+            repair = changed_columns([f"{name}_moment"], -1.0)
             values = {"names": f"the moment of {name}", "likeness": like}
             yield finding("moment_sign", "error", values, where_moments(case), repair, cost=case.cost(repair))
 

@@ -15,7 +15,7 @@ from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve.checking.cost import SERIOUS
 from musclesolve.checking.files.body_mass_and_subject import FAR_MASS, MASS
 from musclesolve.checking.forces.newtons_law import eroded
-from musclesolve.checking.forces.plate_balance import CARRIED
+from musclesolve.checking.forces.plate_balance import CARRIED, SHEAR
 from musclesolve.checking.model.load_units_and_axes import (
     BELOW,
     CLEAR,
@@ -34,6 +34,7 @@ from musclesolve.checking.model.model_case import (
     FEWEST_FRAMES,
     MEMORY,
     SCALED,
+    Loads,
     ModelCase,
     covariance,
     wrench_cost,
@@ -45,6 +46,10 @@ from musclesolve.opensim.inverse_dynamics import InverseDynamics
 from musclesolve.pipeline.opensim.load_dynamics import MISSING, LoadDynamics
 from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 
+LEVEL = np.array([1.0, 0.0, 1.0])
+"""Horizontal components of a force in the ground."""
+SHORTEST_SHEAR = 0.6
+"""Duration from which the scale of horizontal forces is known [s]: about a stance."""
 ALONE = 0.1
 """A plate carries the body alone where all others together carry less than this share of its greatest force."""
 UNEQUAL = 0.08
@@ -133,6 +138,56 @@ def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
         severity: Severity = "warning" if 0.8 < ratio < 1.25 else "error"
         yield finding(
             "plate_scale.loads", severity, values, where_loads(case), repair, cost=case.cost(repair)
+        )
+
+
+def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
+    """Find horizontal forces of another scale: they turn the body about the horizontal axes at its root.
+
+    Residual moment = sum over the feet of (g - 1) times the moment of the horizontal forces on the foot; g by least
+    squares over the frames in which all loads are measured.
+    """
+    fixed, dynamics = case.fixed, case.body.dynamics
+    if dynamics is None or len(fixed.soles) != 2 or case.found("plates_swapped", "time_offset", "load_body"):
+        return
+    frames = case.covered(case.loads, case.time)
+    for unmeasured in dynamics.unmeasured_feet.values():
+        if len(unmeasured) != len(frames):
+            return
+        frames = frames & ~unmeasured
+    if frames.sum() < FEWEST_FRAMES or np.ptp(case.time[frames]) < SHORTEST_SHEAR:
+        return
+
+    def of_foot(bodies: tuple[str, ...]) -> Loads:
+        return tuple(
+            replace(
+                load, force=load.force * (LEVEL if load.body in bodies else 0.0), moment=0.0 * load.moment
+            )
+            for load in case.loads
+        )
+
+    patterns = np.stack(
+        [case.acting(of_foot(sole.bodies))[frames][:, [0, 2]] for sole in fixed.soles], axis=2
+    )
+    left = (fixed.due - case.acting(case.loads))[frames][:, [0, 2]]
+    if not (np.abs(patterns).max(axis=(0, 1)) > 0.0).all():
+        return
+    gain, spread = covariance(patterns, left, round(MEMORY * fixed.rate))
+    for k, sole in enumerate(fixed.soles):
+        needed, error = 1.0 + float(gain[k]), float(np.sqrt(spread[k, k]))
+        if SHEAR[0] < needed < SHEAR[1] or min(abs(needed - end) for end in SHEAR) < 2.0 * error:
+            continue
+        names = [load.name for load in case.loads if load.body in sole.bodies]
+        factor = np.where(LEVEL > 0.0, needed, 1.0)
+
+        def repair(loads: Loads, names: list[str] = names, factor: Array = factor) -> Loads:
+            return tuple(
+                replace(load, force=load.force * factor) if load.name in names else load for load in loads
+            )
+
+        values = {"foot": sole.body, "gain": needed, "error": error, "low": SHEAR[0], "high": SHEAR[1]}
+        yield finding(
+            "plate_scale.shear", "warning", values, where_loads(case), repair, cost=case.cost(repair)
         )
 
 

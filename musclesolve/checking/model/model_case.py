@@ -32,6 +32,7 @@ from musclesolve.opensim.inverse_dynamics import (
     inertial_wrench,
     joint_forces,
 )
+from musclesolve.opensim.kinematics import BodyMotion
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
@@ -118,7 +119,7 @@ class Motion:
             whole = whole_motion(body.model, motion)
             bodies = body_dynamics(body.model, whole)
         need = inertial_wrench(body.model, bodies)
-        return cls(body.model, whole, motion.cutoff_hz, bodies, need, soles(body.model, bodies))
+        return cls(body.model, whole, motion.cutoff_hz, bodies, need, soles(body.model, bodies.pose))
 
     @property
     def time(self) -> Array:
@@ -187,7 +188,7 @@ def below(motion: CoordinateMotion) -> CoordinateMotion:
     return replace(motion, **parts, cutoff_hz=CUTOFF_HZ)
 
 
-def soles(model: OpenSimModel, bodies: BodyDynamics) -> tuple[Sole, ...]:
+def soles(model: OpenSimModel, pose: BodyMotion) -> tuple[Sole, ...]:
     """The feet of a model, the right one first; the toe of a foot without toes lies 0.2 m ahead of its origin."""
     found = []
     for side in SIDES:
@@ -195,7 +196,7 @@ def soles(model: OpenSimModel, bodies: BodyDynamics) -> tuple[Sole, ...]:
         if not foot:
             continue
         chain = foot_bodies(model, foot)
-        pose, number = bodies.pose, model.body_number
+        number = model.body_number
         heel = pose.position[:, number[foot]]
         beyond = chain[chain.index(foot) + 1 :]
         ahead = heel + 0.2 * segments(model).axes(pose.rotation, foot)[:, :, 0]

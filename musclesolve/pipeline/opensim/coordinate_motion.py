@@ -67,7 +67,7 @@ class CoordinateMotion:
 
     time (T,) [s]; names (K); value [rad or m], speed and acceleration, (T, K); cutoff_hz: of the filter, None
     without a filter; file: source of the values; notes: sentences for the summary; resampled: the source has
-    other times, with uneven steps.
+    other times, with uneven steps. measured (T, K): the values before the filter, where they are known.
     """
 
     time: Array
@@ -79,6 +79,7 @@ class CoordinateMotion:
     file: Path | None
     notes: tuple[str, ...] = ()
     resampled: bool = False
+    measured: Array | None = None
 
     def by_name(self, array: Array) -> dict[str, Array]:
         """Columns of `value`, `speed` or `acceleration`, (T,), by coordinate."""
@@ -87,7 +88,7 @@ class CoordinateMotion:
     def frames(self, which: Mask) -> CoordinateMotion:
         """The coordinates in the frames of a mask (T,)."""
         selected = {name: getattr(self, name)[which] for name in ("time", "value", "speed", "acceleration")}
-        return replace(self, **selected)
+        return replace(self, **selected, measured=None if self.measured is None else self.measured[which])
 
 
 def coordinate_motion(
@@ -191,7 +192,9 @@ def coordinate_motion(
         )
     curve = spline_through(time, filtered, 5, natural=True)
     rates = curve(time, 1), curve(time, 2)
-    return CoordinateMotion(time, names, filtered, *rates, cutoff_hz, _file(table), tuple(notes), resampled)
+    return CoordinateMotion(
+        time, names, filtered, *rates, cutoff_hz, _file(table), tuple(notes), resampled, values
+    )
 
 
 def _within_splines(model: OpenSimModel, names: Sequence[str], values: Array, converted: Mask) -> list[str]:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, within
+from musclesolve._util.arrays import Array, Indices, Mask, at_times, within
 from musclesolve._util.sides import side_of
 from musclesolve._util.time_holes import HoleLimits, hole_note
 from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
-from musclesolve.errors import input_error
+from musclesolve.errors import InputError, input_error
 from musclesolve.motion.motion_plausibility import Support, balance_limit, balanced
 from musclesolve.opensim.external_loads import (
     ExternalLoad,
@@ -24,8 +24,10 @@ from musclesolve.opensim.inverse_dynamics import (
     InverseDynamics,
     JointReactions,
     ModelMotion,
+    body_dynamics,
     carried_by_joints,
     distal_reactions,
+    inertial_wrench,
     inverse_dynamics,
     model_motion,
     require_masses,
@@ -35,8 +37,9 @@ from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import EVERY, JointLoads
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
-from musclesolve.pipeline.opensim.moments import CoordinateMoments
+from musclesolve.pipeline.opensim.moments import COLUMN_ENDINGS, CoordinateMoments
 from musclesolve.pipeline.patella import Ligament, PatellarLever, quadriceps
+from musclesolve.recording.data import Table
 
 FREE = 6
 """Degrees of freedom of a body that no joint holds."""
@@ -44,6 +47,78 @@ _BEHIND = ("talus", "ankle", "hindfoot", "calc", "foot")
 """Beginnings of the names of hindfoot bodies, from which other bodies of the foot branch."""
 MISSING = 0.25
 """Upward force missing at the root when a foot stands beside the plates, as a share of the weight."""
+
+
+@dataclass(frozen=True, eq=False)
+class RootResidual:
+    """Wrench at the root of a model beside the loads: force (T, 3) [N] and moment (T, 3) [N m]; NaN where unknown.
+
+    height: of the root [m]. balance_limit: largest residual force of a balanced frame [body weights]; None where the
+    body does not stand.
+    """
+
+    force: Array
+    moment: Array
+    height: float
+    balance_limit: float | None
+
+    def attributes(self) -> dict[str, float]:
+        """Attributes of a result; empty where no frame is known."""
+        known = np.isfinite(self.force).all(axis=1)
+        if not known.any():
+            return {}
+        force, moment = ((array[known] ** 2).sum(axis=1) for array in (self.force, self.moment))
+        found = {
+            "root_residual_n": float(np.sqrt(force.max())),
+            "root_residual_rms_n": float(np.sqrt(force.mean())),
+            "root_residual_moment_rms_nm": float(np.sqrt(moment.mean())),
+            "root_height_m": self.height,
+        }
+        return found if self.balance_limit is None else found | {"balance_limit": self.balance_limit}
+
+
+def residual_of_moments(
+    model: OpenSimModel, motion: CoordinateMotion, table: Table | None
+) -> RootResidual | None:
+    """Residual at the root in a file of moments, which states the forces of its six coordinates; None without them.
+
+    Frames in which the root carries more than `MISSING` of the weight lack a load and are left out, as with loads.
+    """
+    roots = [joint for joint in model.joints if joint.inboard.body == GROUND]
+    if table is None or len(roots) != 1 or not model.masses or model.mass_faults or not model.mass > 0.0:
+        return None
+    names = roots[0].coordinates
+    columns = [
+        (name, f"{name}{end}") for name in names for end in COLUMN_ENDINGS if f"{name}{end}" in table.names
+    ]
+    if (
+        len(names) != FREE
+        or [name for name, _ in columns] != list(names)
+        or not set(names) <= set(motion.names)
+    ):
+        return None
+    inside = np.clip(motion.time, table.time[0], table.time[-1])
+    values = at_times(
+        table.time, table.values[:, [table.names.index(column) for _, column in columns]], inside
+    )
+    angles = np.array([model.coordinates[name].rotational for name in names])
+    axis_of = {axis.coordinates[0]: axis.axis for axis in roots[0].translations if len(axis.coordinates) == 1}
+    if angles.sum() != 3 or any(name not in axis_of for name in np.array(names)[~angles]):
+        return None
+    try:
+        bodies = body_dynamics(model, whole_motion(model, motion))
+    except InputError:  # a free coordinate is not given
+        return None
+    need = inertial_wrench(model, bodies)[:, :, 3:].sum(axis=1)
+    axes = np.stack([axis_of[name] for name in np.array(names)[~angles]])
+    force, moment = values[:, ~angles] @ axes, values[:, angles]
+    weight = model.mass * float(np.linalg.norm(model.gravity))
+    if weight > 0.0:
+        missing = force @ model.up > MISSING * weight
+        force, moment = (np.where(missing[:, None], np.nan, array) for array in (force, moment))
+    place = bodies.pose.position[:, model.body_number[roots[0].outboard.body]]
+    limit = balance_limit(np.nan_to_num(need - force), weight) if weight > 0.0 else None
+    return RootResidual(force, moment, float(np.median(place @ model.up)), limit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +253,16 @@ class LoadDynamics:
         for standing in self.unmeasured_feet.values():
             size[standing] = np.nan  # a missing load, not a residual
         return size
+
+    @cached_property
+    def residual(self) -> RootResidual | None:
+        """Residual at the root in the frames whose loads are measured; None where `root_force` is None."""
+        if self.root_wrench is None or self.root_residual is None:
+            return None
+        wrench = self.about_root(self.root_wrench)
+        wrench[np.isnan(self.root_residual)] = np.nan
+        height = float(np.median(self.root_origin @ self.model.up))
+        return RootResidual(wrench[:, :3], wrench[:, 3:], height, self.balance_limit)
 
     @cached_property
     def stands(self) -> bool:

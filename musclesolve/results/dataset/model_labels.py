@@ -17,6 +17,7 @@ from musclesolve.opensim.muscle_set import long_name
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
+from musclesolve.pipeline.opensim.load_dynamics import residual_of_moments
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.input_hashes import change_notes, input_lines
@@ -232,11 +233,12 @@ def _provenance(body: ModelBody) -> dict[str, object]:
         attributes |= change_attributes(change, body.settings.consistency.largest_change_mm)
     if (dynamics := body.measured.dynamics) is not None:
         attributes["ground_reactions"] = PREDICTED if body.settings.files.predicted else "measured"
-        if (residual := dynamics.root_residual) is not None and np.isfinite(residual).any():
-            attributes["root_residual_n"] = float(np.nanmax(residual))
-            attributes["root_residual_rms_n"] = float(np.sqrt(np.nanmean(residual**2)))
         if dynamics.balance_limit is not None:
             attributes["balance_limit"] = dynamics.balance_limit
+        residual = dynamics.residual
+    else:
+        residual = residual_of_moments(model, body.motion, body.moment_table)
+    attributes |= {} if residual is None else residual.attributes()
     trial_file = motion.file if body.trial is None else body.trial.path
     if trial_file is not None:
         attributes["trial_file"] = os.path.realpath(trial_file)

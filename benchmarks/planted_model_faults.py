@@ -1,0 +1,638 @@
+"""Faults drawn at random and planted into OpenSim models, their motions and moments: cost in newtons, and findings.
+
+python -m benchmarks.planted_model_faults DATA [COUNT [SEED [KIND ...]]]
+
+DATA is a folder with the recorded walks of `trials`. Quantity, muscle, coordinate, side and size are drawn. A row
+states the largest change of a muscle force, and whether the fault is found by its name (one of the codes of its kind),
+by another error or warning that the sound trial does not have, or not at all. The last lines count the rows.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from rich.table import Table as Rows
+
+import musclesolve as ms
+from benchmarks.timing import console
+from musclesolve._util.sides import split_side, with_side
+from musclesolve.errors import InputError
+from musclesolve.files import Table
+from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.opensim import OpenSimModel
+from musclesolve.opensim.model import Joint, OpenSimMuscle, OpenSimPoint, WrapSurface
+from musclesolve.pipeline.opensim.coordinate_motion import as_table
+from musclesolve.results.finding import FINDINGS, stored_findings
+from musclesolve.results.plausibility import AT_EDGE
+
+SILENT_N = 300.0
+"""Change of a muscle force from which no fault may be silent [N]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A model trial in memory."""
+
+    model: OpenSimModel
+    coordinates: Table
+    moments: Table | None
+    loads: Path | None
+    shared: tuple[str, ...]  # muscles and angles that take part
+    angles: tuple[str, ...]
+
+
+Drawn = tuple[Case, str]
+Kind = Callable[[Case, np.random.Generator], Drawn]
+KINDS: dict[str, tuple[Kind, tuple[str, ...], bool]] = {}
+"""Name -> fault, codes that name it, whether it needs a file of moments."""
+
+
+def kind(*codes: str, moments: bool = False) -> Callable[[Kind], Kind]:
+    """Register a kind of fault with the codes that name it."""
+
+    def register(fault: Kind) -> Kind:
+        KINDS[fault.__name__] = fault, codes, moments
+        return fault
+
+    return register
+
+
+def trials(data: Path) -> dict[str, Callable[[Path], tuple[Path, Path, Path | None, Path | None]]]:
+    """Recorded walks: model, coordinates, moments, loads."""
+    knee, service = data / "instrumented_knee", data / "addbiomechanics" / "opencap_subject"
+    walk, belt = data / "rajagopal_walk", data / "fascicle_walk"
+    reference = walk / "reference"
+    over = reference / "rajagopal_lai_uhlrich_2023_scaled.osim", reference / "opensim_ik.mot"
+    return {
+        "knee": lambda folder: (
+            knee / "Rajagopal2015-scaled.osim", knee / "PS_ngait_og_ss9_kinematics.mot", None,
+            three_plates(knee, folder),
+        ),
+        "service": lambda _: (
+            service / "Models/final.osim", service / "IK/walking3_ik.mot", None,
+            service / "ID/walking3_grf.mot",
+        ),
+        "overground": lambda _: (*over, None, walk / "walk_grf.mot"),
+        "moments": lambda _: (*over, reference / "opensim_id.sto", None),
+        "belt 1": lambda _: (belt / "model.osim", belt / "trial_1_IK.mot", belt / "trial_1_ID.mot", None),
+        "belt 3": lambda _: (belt / "model.osim", belt / "trial_3_IK.mot", belt / "trial_3_ID.mot", None),
+    }  # fmt: skip
+
+
+def three_plates(data: Path, folder: Path) -> Path:
+    """An ExternalLoads file with the three plates of the walk on an instrumented knee."""
+    forces = "".join(
+        f'<ExternalForce name="plate {k}"><applied_to_body>{body}</applied_to_body>'
+        "<force_expressed_in_body>ground</force_expressed_in_body>"
+        "<point_expressed_in_body>ground</point_expressed_in_body>"
+        f"<force_identifier>{k}_ground_force_v</force_identifier>"
+        f"<point_identifier>{k}_ground_force_p</point_identifier>"
+        f"<torque_identifier>{k}_ground_torque_</torque_identifier></ExternalForce>"
+        for k, body in enumerate(("calcn_l", "calcn_r", "calcn_r"), start=1)
+    )
+    path = folder / "loads.xml"
+    file = (data / "PS_ngait_og_ss9_kinetics.mot").resolve()
+    path.write_text(
+        f'<OpenSimDocument Version="30000"><ExternalLoads name="loads"><objects>{forces}</objects>'
+        f"<datafile>{file}</datafile></ExternalLoads></OpenSimDocument>",
+        encoding="utf-8",
+    )
+    return path
+
+
+# Tools of the faults
+
+
+class NotHere(ValueError):
+    """A trial has nothing that this fault changes."""
+
+
+def pick(draw: np.random.Generator, values: Sequence[Any]) -> Any:
+    if not len(values):
+        raise NotHere
+    return values[int(draw.integers(len(values)))]
+
+
+def sides_of_fault(name: str, among: Sequence[str], draw: np.random.Generator) -> list[str]:
+    """A name alone, or with its twin, by a draw."""
+    stem, _ = split_side(name)
+    both = [each for each in (with_side(stem, "r"), with_side(stem, "l")) if each in among]
+    return both if draw.random() < 0.4 and len(both) == 2 else [name]
+
+
+def with_muscles(case: Case, changed: dict[str, OpenSimMuscle | None]) -> Case:
+    muscles = dict(case.model.muscles)
+    for name, muscle in changed.items():
+        if muscle is None:
+            muscles.pop(name)
+        else:
+            muscles[name] = muscle
+    return replace(case, model=replace(case.model, muscles=muscles))
+
+
+def scaled_parameter(case: Case, draw: np.random.Generator, field: str, factors: Sequence[float]) -> Drawn:
+    factor = pick(draw, factors)
+    names = sides_of_fault(pick(draw, case.shared), case.shared, draw)
+    muscles = case.model.muscles
+    changed = {
+        name: replace(muscles[name], **{field: factor * getattr(muscles[name], field)}) for name in names
+    }
+    return with_muscles(case, changed), f"{field} of {', '.join(names)} x {factor:g}"
+
+
+def on_column(table: Table, name: str, change: Callable[[np.ndarray], np.ndarray]) -> Table:
+    values = table.values.copy()
+    column = table.names.index(name)
+    values[:, column] = change(values[:, column])
+    return replace(table, values=values)
+
+
+def degrees(case: Case, value: float) -> float:
+    largest = np.abs(case.coordinates.values).max()
+    in_degrees = largest > 2.0 * np.pi if case.coordinates.in_degrees is None else case.coordinates.in_degrees
+    return value if in_degrees else float(np.radians(value))
+
+
+def moving(case: Case) -> list[str]:
+    """Angles of the file that take part and move."""
+    table = case.coordinates
+    return [
+        name for name in case.angles
+        if name in table.names and np.ptp(table.values[:, table.names.index(name)]) > degrees(case, 3.0)
+    ]  # fmt: skip
+
+
+def moment_columns(case: Case) -> list[str]:
+    assert case.moments is not None
+    names = [f"{name}_moment" for name in case.angles if not name.startswith(("lumbar", "subtalar", "mtp"))]
+    return [
+        name for name in names
+        if name in case.moments.names and np.abs(case.moments.values[:, case.moments.names.index(name)]).max() > 10.0
+    ]  # fmt: skip
+
+
+def filtered(table: Table, names: Sequence[str], cutoff: float) -> Table:
+    values, rate = table.values.copy(), 1.0 / float(np.diff(table.time).mean())
+    numbers = [table.names.index(name) for name in names]
+    values[:, numbers] = low_pass(values[:, numbers], rate, cutoff)
+    return replace(table, values=values)
+
+
+def replaced_points(muscle: OpenSimMuscle, points: dict[int, OpenSimPoint]) -> OpenSimMuscle:
+    return replace(muscle, points=tuple(points.get(k, each) for k, each in enumerate(muscle.points)))
+
+
+def fixed_points(muscle: OpenSimMuscle) -> list[int]:
+    return [k for k, point in enumerate(muscle.points) if point.location is not None]
+
+
+# Muscles
+
+
+@kind("muscle_strength")
+def strength(case: Case, draw: np.random.Generator) -> Drawn:
+    return scaled_parameter(case, draw, "max_isometric_force", (0.1, 0.2, 0.4, 2.5, 4.0, 10.0))
+
+
+@kind("muscle_fiber", "muscle_tendon")
+def fiber(case: Case, draw: np.random.Generator) -> Drawn:
+    return scaled_parameter(case, draw, "optimal_fiber_length", (0.4, 0.6, 1.6, 2.5))
+
+
+@kind("muscle_tendon", "muscle_fiber")
+def tendon(case: Case, draw: np.random.Generator) -> Drawn:
+    names = sides_of_fault(pick(draw, case.shared), case.shared, draw)
+    muscles, by = case.model.muscles, pick(draw, (-0.04, -0.025, -0.015, 0.015, 0.025, 0.04))
+    changed = {
+        name: replace(muscles[name], tendon_slack_length=max(0.001, muscles[name].tendon_slack_length + by))
+        for name in names
+    }
+    return with_muscles(case, changed), f"tendon of {', '.join(names)} {1000 * by:+.0f} mm"
+
+
+@kind("muscle_pennation")
+def pennation(case: Case, draw: np.random.Generator) -> Drawn:
+    names = sides_of_fault(pick(draw, case.shared), case.shared, draw)
+    muscles, by = case.model.muscles, np.radians(pick(draw, (20.0, 30.0, 45.0)))
+    changed = {
+        name: replace(muscles[name], pennation_angle=min(1.35, muscles[name].pennation_angle + by))
+        for name in names
+    }
+    return with_muscles(case, changed), f"pennation of {', '.join(names)} {np.degrees(by):+.0f} degrees"
+
+
+@kind("muscle_strength", "muscle_fiber", "muscle_tendon")
+def parameters_exchanged(case: Case, draw: np.random.Generator) -> Drawn:
+    one, two = two_of_a_side(case, draw)
+    a, b = case.model.muscles[one], case.model.muscles[two]
+    fields = "max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle"
+    changed = {
+        name: replace(own, **{field: getattr(other, field) for field in fields})
+        for name, own, other in ((one, a, b), (two, b, a))
+    }
+    return with_muscles(case, changed), f"parameters of {one} and {two} exchanged"
+
+
+def two_of_a_side(case: Case, draw: np.random.Generator) -> tuple[str, str]:
+    one = pick(draw, case.shared)
+    side = split_side(one)[1]
+    two = pick(draw, [name for name in case.shared if name != one and split_side(name)[1] == side])
+    return one, two
+
+
+@kind("muscle_anatomy")
+def names_exchanged(case: Case, draw: np.random.Generator) -> Drawn:
+    one, two = two_of_a_side(case, draw)
+    a, b = case.model.muscles[one], case.model.muscles[two]
+    return with_muscles(
+        case, {one: replace(b, name=one), two: replace(a, name=two)}
+    ), f"{one} and {two} exchanged"
+
+
+@kind("muscle_anatomy")
+def sides_exchanged(case: Case, draw: np.random.Generator) -> Drawn:
+    sided = [
+        split_side(name)[0] for name in case.shared if with_side(split_side(name)[0], "l") in case.shared
+    ]
+    stems = sorted(set(sided)) if draw.random() < 0.3 else [pick(draw, sided)]
+    changed: dict[str, OpenSimMuscle | None] = {}
+    for stem in stems:
+        right, left = with_side(stem, "r"), with_side(stem, "l")
+        changed[right] = replace(case.model.muscles[left], name=right)
+        changed[left] = replace(case.model.muscles[right], name=left)
+    return with_muscles(case, changed), f"sides of {stems[0] if len(stems) == 1 else 'all muscles'} exchanged"
+
+
+@kind("muscle_twice")
+def twice(case: Case, draw: np.random.Generator) -> Drawn:
+    one = pick(draw, case.shared)
+    side = split_side(one)[1]
+    names = [each for each in case.shared if split_side(each)[1] == side] if draw.random() < 0.3 else [one]
+    changed: dict[str, OpenSimMuscle | None] = {}
+    for name in names:
+        stem, own = split_side(name)
+        copied = with_side(f"{stem}_copy", own)
+        changed[copied] = replace(case.model.muscles[name], name=copied)
+    return with_muscles(case, changed), f"{one if len(names) == 1 else f'every muscle of side {side}'} twice"
+
+
+@kind("muscle_missing")
+def missing(case: Case, draw: np.random.Generator) -> Drawn:
+    names = sides_of_fault(pick(draw, case.shared), case.shared, draw)
+    return with_muscles(case, dict.fromkeys(names)), f"without {', '.join(names)}"
+
+
+@kind("muscle_anatomy")
+def point_moved(case: Case, draw: np.random.Generator) -> Drawn:
+    names = sides_of_fault(pick(draw, case.shared), case.shared, draw)
+    size, axis = pick(draw, (-0.03, -0.02, 0.02, 0.03)), int(draw.integers(3))
+    muscles = case.model.muscles
+    end = pick(draw, (0, -1))
+    changed: dict[str, OpenSimMuscle | None] = {}
+    for name in names:
+        fixed = fixed_points(muscles[name])
+        point = muscles[name].points[fixed[end]]
+        assert point.location is not None
+        moved = replace(point, location=point.location + size * np.eye(3)[axis])
+        changed[name] = replaced_points(muscles[name], {fixed[end]: moved})
+    where = "origin" if end == 0 else "insertion"
+    return with_muscles(
+        case, changed
+    ), f"{where} of {', '.join(names)} {1000 * size:+.0f} mm along {'xyz'[axis]}"
+
+
+@kind("muscle_anatomy")
+def point_mirrored(case: Case, draw: np.random.Generator) -> Drawn:
+    def far(name: str) -> list[int]:
+        muscle = case.model.muscles[name]
+        return [k for k in fixed_points(muscle) if abs(muscle.points[k].location[2]) > 0.015]  # type: ignore[index]
+
+    name = pick(draw, [name for name in case.shared if far(name)])
+    muscle, number = case.model.muscles[name], pick(draw, far(name))
+    point = muscle.points[number]
+    assert point.location is not None
+    mirrored = replace(point, location=point.location * [1.0, 1.0, -1.0])
+    return with_muscles(
+        case, {name: replaced_points(muscle, {number: mirrored})}
+    ), f"a point of {name} mirrored"
+
+
+@kind("muscle_anatomy")
+def wrong_body(case: Case, draw: np.random.Generator) -> Drawn:
+    name = pick(draw, case.shared)
+    muscle = case.model.muscles[name]
+    number = pick(draw, (fixed_points(muscle)[0], fixed_points(muscle)[-1]))
+    point = muscle.points[number]
+    bodies = [joint.outboard.body for joint in case.model.joints if joint.inboard.body == point.frame.body]
+    bodies += [joint.inboard.body for joint in case.model.joints if joint.outboard.body == point.frame.body]
+    stem, side = split_side(point.frame.body)
+    bodies += [
+        each for each in (with_side(stem, {"r": "l", "l": "r"}.get(side, side)),) if each != point.frame.body
+    ]
+    other = pick(draw, [body for body in bodies if body in case.model.body_number and body != "ground"])
+    moved = replace(point, frame=replace(point.frame, body=other))
+    text = f"a point of {name} on {other}, not {point.frame.body}"
+    return with_muscles(case, {name: replaced_points(muscle, {number: moved})}), text
+
+
+@kind("muscle_anatomy")
+def wrap_off(case: Case, draw: np.random.Generator) -> Drawn:
+    name = pick(draw, [name for name in case.shared if case.model.muscles[name].wraps])
+    names = sides_of_fault(name, case.shared, draw)
+    changed = {each: replace(case.model.muscles[each], wraps=()) for each in names}
+    return with_muscles(case, changed), f"{', '.join(names)} without wrap objects"
+
+
+def wrap_changed(case: Case, name: str, surface: WrapSurface) -> Case:
+    return replace(case, model=replace(case.model, surfaces={**case.model.surfaces, name: surface}))
+
+
+@kind("muscle_anatomy")
+def wrap_radius(case: Case, draw: np.random.Generator) -> Drawn:
+    used = sorted({wrap.surface for name in case.shared for wrap in case.model.muscles[name].wraps})
+    name, factor = pick(draw, used), pick(draw, (0.3, 0.5, 2.0, 3.0))
+    surface = case.model.surfaces[name]
+    return wrap_changed(
+        case, name, replace(surface, radii=factor * surface.radii)
+    ), f"radii of {name} x {factor:g}"
+
+
+@kind("muscle_anatomy")
+def via_point_lost(case: Case, draw: np.random.Generator) -> Drawn:
+    name = pick(draw, [name for name in case.shared if len(case.model.muscles[name].points) > 2])
+    muscle = case.model.muscles[name]
+    lost = int(draw.integers(1, len(muscle.points) - 1))
+    points = tuple(point for k, point in enumerate(muscle.points) if k != lost)
+    wraps = tuple(replace(wrap, first=None, last=None) for wrap in muscle.wraps)
+    return with_muscles(
+        case, {name: replace(muscle, points=points, wraps=wraps)}
+    ), f"{name} without point {lost + 1}"
+
+
+# Joints
+
+
+def joint_of(model: OpenSimModel, coordinate: str) -> Joint:
+    return next(joint for joint in model.joints if coordinate in joint.coordinates)
+
+
+def with_joint(case: Case, joint: Joint) -> Case:
+    joints = tuple(joint if each.name == joint.name else each for each in case.model.joints)
+    return replace(case, model=replace(case.model, joints=joints))
+
+
+@kind("joint_center", "muscle_anatomy")
+def joint_moved(case: Case, draw: np.random.Generator) -> Drawn:
+    stem, side = pick(draw, ("ankle_angle", "knee_angle", "hip_flexion")), pick(draw, "rl")
+    joint = joint_of(case.model, f"{stem}_{side}")
+    axis, size = int(draw.integers(3)), pick(draw, (-0.03, -0.02, 0.02, 0.03))
+    parent = replace(joint.parent, position=joint.parent.position + size * np.eye(3)[axis])
+    child = joint.child
+    if draw.random() < 0.5:  # the child keeps its place: the center alone is wrong
+        child = replace(child, position=child.position + size * np.eye(3)[axis])
+    moved = replace(joint, parent=parent, child=child)
+    return with_joint(case, moved), f"center of {joint.name} {1000 * size:+.0f} mm along {'xyz'[axis]}"
+
+
+@kind("locked_moved")
+def locked(case: Case, draw: np.random.Generator) -> Drawn:
+    name = pick(draw, moving(case))
+    names = sides_of_fault(name, moving(case), draw)
+    coordinates = dict(case.model.coordinates)
+    for each in names:
+        coordinates[each] = replace(coordinates[each], locked=True)
+    return replace(case, model=replace(case.model, coordinates=coordinates)), f"{', '.join(names)} locked"
+
+
+# Coordinates
+
+
+@kind("angle_offset", "foot_height", "points_outside", "pressure_outside")
+def angle_offset(case: Case, draw: np.random.Generator) -> Drawn:
+    name = pick(draw, [each for each in moving(case) if each.startswith(("hip", "knee", "ankle"))])
+    names, by = sides_of_fault(name, moving(case), draw), pick(draw, (-20.0, -10.0, 10.0, 20.0))
+    table = case.coordinates
+    for each in names:
+        table = on_column(table, each, lambda values: values + degrees(case, by))
+    return replace(case, coordinates=table), f"{', '.join(names)} {by:+.0f} degrees"
+
+
+@kind("angle_sign")
+def angle_sign(case: Case, draw: np.random.Generator) -> Drawn:
+    name = pick(draw, [each for each in moving(case) if each.startswith(("hip", "knee", "ankle"))])
+    names = sides_of_fault(name, moving(case), draw)
+    table = case.coordinates
+    for each in names:
+        table = on_column(table, each, lambda values: -values)
+    return replace(case, coordinates=table), f"{', '.join(names)} reversed"
+
+
+@kind("frozen")
+def angle_frozen(case: Case, draw: np.random.Generator) -> Drawn:
+    names = sides_of_fault(pick(draw, moving(case)), moving(case), draw)
+    table, first = case.coordinates, draw.random() < 0.5
+    middle = len(table.time) // 2
+
+    def frozen(values: np.ndarray) -> np.ndarray:
+        kept = np.full_like(values, values[middle])
+        kept[:middle] = values[:middle] if first else kept[:middle]
+        return kept
+
+    for each in names:
+        table = on_column(table, each, frozen)
+    return replace(
+        case, coordinates=table
+    ), f"{', '.join(names)} constant{' from the middle' if first else ''}"
+
+
+@kind("over_filtered")
+def motion_filtered(case: Case, draw: np.random.Generator) -> Drawn:
+    cutoff = pick(draw, (1.5, 2.0, 2.5))
+    table = filtered(case.coordinates, list(case.coordinates.names), cutoff)
+    return replace(case, coordinates=table), f"motion filtered at {cutoff:g} Hz"
+
+
+@kind("noise")
+def motion_noise(case: Case, draw: np.random.Generator) -> Drawn:
+    size, table = pick(draw, (1.0, 2.0)), case.coordinates
+    for name in moving(case):
+        noise = degrees(case, size) * draw.standard_normal(len(table.time))
+        table = on_column(table, name, lambda values, noise=noise: values + noise)  # type: ignore[misc]
+    return replace(case, coordinates=table), f"noise of {size:g} degrees in all angles"
+
+
+@kind("columns_exchanged", "sides_swapped")
+def angles_exchanged(case: Case, draw: np.random.Generator) -> Drawn:
+    legs = [each for each in moving(case) if each.startswith(("hip_f", "knee", "ankle"))]
+    one = pick(draw, legs)
+    two = pick(draw, [each for each in legs if each != one])
+    table = case.coordinates
+    names = [{one: two, two: one}.get(name, name) for name in table.names]
+    return replace(case, coordinates=replace(table, names=tuple(names))), f"{one} and {two} exchanged"
+
+
+# Moments
+
+
+@kind("moment_zero", moments=True)
+def moment_zero(case: Case, draw: np.random.Generator) -> Drawn:
+    name = pick(draw, moment_columns(case))
+    from_share = pick(draw, (0.0, 0.3, 0.5, 0.7))
+
+    def zero(values: np.ndarray) -> np.ndarray:
+        values = values.copy()
+        values[round(from_share * len(values)) :] = 0.0
+        return values
+
+    assert case.moments is not None
+    return replace(case, moments=on_column(case.moments, name, zero)), f"{name} zero from {from_share:.0%} on"
+
+
+@kind("moment_copied", "columns_exchanged", moments=True)
+def moment_copied(case: Case, draw: np.random.Generator) -> Drawn:
+    assert case.moments is not None
+    columns = moment_columns(case)
+    pairs = [
+        (name, other) for name in columns
+        for other in [f"{name[:-8]}{'l' if name[-8] == 'r' else 'r'}_moment"] if other in columns
+    ]  # fmt: skip
+    name, other = pick(draw, pairs)
+    source = case.moments.values[:, case.moments.names.index(other)]
+    return replace(
+        case, moments=on_column(case.moments, name, lambda _: source)
+    ), f"{name} is a copy of {other}"
+
+
+@kind("moment_scale", "moment_sign", moments=True)
+def moment_scaled(case: Case, draw: np.random.Generator) -> Drawn:
+    assert case.moments is not None
+    name, factor = pick(draw, moment_columns(case)), pick(draw, (-1.0, 0.5, 0.7, 1.5, 2.0))
+    return replace(
+        case, moments=on_column(case.moments, name, lambda each: factor * each)
+    ), f"{name} x {factor:g}"
+
+
+@kind("columns_exchanged", "sides_swapped", moments=True)
+def moments_exchanged(case: Case, draw: np.random.Generator) -> Drawn:
+    assert case.moments is not None
+    one = pick(draw, moment_columns(case))
+    two = pick(draw, [each for each in moment_columns(case) if each != one])
+    names = [{one: two, two: one}.get(name, name) for name in case.moments.names]
+    return replace(case, moments=replace(case.moments, names=tuple(names))), f"{one} and {two} exchanged"
+
+
+@kind("over_filtered", moments=True)
+def moments_filtered(case: Case, draw: np.random.Generator) -> Drawn:
+    assert case.moments is not None
+    cutoff = pick(draw, (1.5, 2.0, 2.5))
+    table = filtered(case.moments, list(case.moments.names), cutoff)
+    return replace(case, moments=table), f"moments filtered at {cutoff:g} Hz"
+
+
+@kind("moment_offset", moments=True)
+def moment_offset(case: Case, draw: np.random.Generator) -> Drawn:
+    assert case.moments is not None
+    name, by = pick(draw, moment_columns(case)), pick(draw, (-25.0, -15.0, 15.0, 25.0))
+    return replace(
+        case, moments=on_column(case.moments, name, lambda each: each + by)
+    ), f"{name} {by:+.0f} N m"
+
+
+@kind("time_offset", moments=True)
+def moments_late(case: Case, draw: np.random.Generator) -> Drawn:
+    assert case.moments is not None
+    by = pick(draw, (-0.06, -0.03, 0.03, 0.06))
+    return replace(
+        case, moments=replace(case.moments, time=case.moments.time + by)
+    ), f"moments {1000 * by:+.0f} ms"
+
+
+# The table
+
+
+def shared(case: Case) -> xr.Dataset:
+    return ms.share_model(case.model, case.coordinates, case.moments, loads=case.loads)
+
+
+def signs(result: xr.Dataset) -> set[tuple[str, str, str]]:
+    """Errors and warnings on a result, and the criteria of plausibility that it does not meet."""
+    found = {
+        (entry.code, entry.severity, entry.what.split()[0])
+        for entry in stored_findings(result.attrs[FINDINGS]) if entry.severity != "note"
+    }  # fmt: skip
+    bad = [f" {word}:" for word in (AT_EDGE, "outside")]
+    lines = result["plausible"].attrs["criteria"].splitlines()
+    return found | {
+        ("implausible", line.split()[1], line.split()[0])
+        for line in lines
+        if any(word in line for word in bad)
+    }
+
+
+def sound_cases(data: Path, folder: Path) -> Iterator[tuple[str, Case, xr.Dataset]]:
+    for name, files in trials(data).items():
+        model, coordinates, moments, loads = files(folder)
+        read = ms.read_osim(model)
+        case = Case(
+            read, as_table(coordinates, ""), None if moments is None else as_table(moments, ""), loads, (), ()
+        )
+        result = shared(case)
+        names = tuple(str(each) for each in result["muscle"].values)
+        yield name, replace(case, shared=names, angles=tuple(map(str, result["dof"].values))), result
+
+
+def change(result: xr.Dataset, sound: xr.Dataset) -> float:
+    """The largest change of a muscle force over common muscles and frames [N]."""
+    one, two = xr.align(result["muscle_force"], sound["muscle_force"], join="inner")
+    return float(np.nanmax(np.abs(one - two).values, initial=0.0))
+
+
+def main(data: str, count: str = "100", seed: str = "1", *kinds: str) -> None:
+    """Print the table of drawn faults."""
+    draw = np.random.default_rng(int(seed))
+    table = Rows("trial", "planted", "kind", "found", "change [N]", "codes")
+    counts: dict[str, list[float]] = {"by name": [], "otherwise": [], "silent": []}
+    with TemporaryDirectory() as folder:
+        sound = {name: (case, result) for name, case, result in sound_cases(Path(data), Path(folder))}
+        for name, (_, result) in sound.items():
+            console.print(
+                f"sound {name}: {', '.join(sorted({code for code, *_ in signs(result)})) or 'no finding'}"
+            )
+        of_moments = [name for name, (case, _) in sound.items() if case.moments is not None]
+        names = list(kinds or KINDS)
+        for number in range(int(count)):
+            title = names[number % len(names)]
+            fault, codes, needs = KINDS[title]
+            for name in draw.permutation(of_moments if needs else list(sound)):
+                case, before = sound[name]
+                try:
+                    spoiled, text = fault(case, draw)
+                    break
+                except NotHere:
+                    continue
+            size, new = np.nan, set[tuple[str, str, str]]()
+            try:
+                after = shared(spoiled)
+                size, new = change(after, before), signs(after) - signs(before)
+            except InputError as error:
+                new = {((error.key or "refused").rpartition(".")[2], "error", "refused")}
+            found = "by name" if any(code in codes for code, *_ in new) else "otherwise" if new else "silent"
+            counts[found].append(size)
+            table.add_row(
+                name, text, title, found, f"{size:.0f}", ", ".join(sorted({code for code, *_ in new}))
+            )
+    console.print(table)
+    for found, sizes in counts.items():
+        great = sum(size > SILENT_N for size in sizes)
+        console.print(f"{found}: {len(sizes)} of {count}, {great} of them above {SILENT_N:g} N")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

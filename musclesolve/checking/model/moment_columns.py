@@ -1,0 +1,230 @@
+"""Is every column of a file of moments the moment of its coordinate?
+
+While one foot alone carries the body, the forces of the root in the file and the motion give the wrench on this foot,
+
+    w = J_root^-T (tau_0,root - tau_root),      tau = tau_0 - J^T w,
+
+and with it the moments of all joints (`due_with_root`), to 1 to 3 N m rms where model, motion and moments belong
+together. Each column is compared with its moment by the robust line tau_file = k tau + b. Of moments of another model
+(arms, other coordinates) k is 0.5 to 1 in all columns, the same on both sides within 20 %, and b up to 3 N m.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, at_times
+from musclesolve._util.message_text import few
+from musclesolve._util.sides import has_side, split_side, with_side
+from musclesolve.checking.forces.newtons_law import eroded
+from musclesolve.checking.model.given_moments import (
+    LEAST_MOMENT_RMS,
+    MomentCase,
+    changed_columns,
+    single_supports,
+    where_moments,
+)
+from musclesolve.checking.model.model_case import FEWEST_FRAMES
+from musclesolve.checking.model.posture import ANGLES, f90, held_stretches, walks
+from musclesolve.opensim.inverse_dynamics import joint_forces
+from musclesolve.opensim.model import GROUND
+from musclesolve.pipeline.opensim.moments import COLUMN_ENDINGS
+from musclesolve.recording.data import Table
+from musclesolve.results.finding import Finding, Where, finding
+
+LARGE, SMALL = 8.0, 3.0
+"""Least rms of a moment that shows its column [N m]; of moments of this model and motion."""
+BELONGS = 0.996
+"""Median correlation of the columns from which moments, model and motion belong together."""
+UNEVEN = {True: 1.2, False: 1.6}
+"""Ratio of the factor k of a column to the median that is another scale: of moments that belong, and of others."""
+TWIN = 1.25
+"""Ratio of the factors k of both sides from which one of them has another scale."""
+UNLIKE = 2.0
+"""Ratio of the factor k of a column to the median of the legs from which it has another scale on both sides."""
+OFFSET = 6.0
+"""Constant b that no moment has [N m]."""
+LIKE = 0.85
+"""Correlation from which a column follows a moment."""
+SINGLE_S = 0.05
+"""Margin to the ends of a single support, in which the other foot may still touch the ground [s]."""
+KEPT = 0.8
+"""Share of the frames that the robust line keeps, those nearest to it."""
+LOWEST_F90 = 4.2
+"""Least f90 of the rates of moments of a walking person [Hz]; public files have 6.3 to 7.5, filtered at 2.5 Hz 2.9 to
+3.6."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The robust line of a column over a moment: slope k, constant b [N m], correlation r over the frames kept."""
+
+    slope: float
+    constant: float
+    correlation: float
+
+
+def line(due: Array, given: Array) -> Line:
+    """Fit given = k due + b to the frames (F,) nearest to the line."""
+    kept = np.ones(len(due), bool)
+    slope = constant = 0.0
+    for _ in range(8):
+        slope, constant = np.polyfit(due[kept], given[kept], 1)
+        off = np.abs(given - slope * due - constant)
+        kept = off <= np.quantile(off, KEPT)
+    spread = float(np.std(due[kept]) * np.std(given[kept]))
+    like = float(np.mean((due[kept] - due[kept].mean()) * (given[kept] - given[kept].mean()))) / (
+        spread + 1e-12
+    )
+    return Line(float(slope), float(constant), like)
+
+
+def due_with_root(case: MomentCase) -> Array | None:
+    """Moments (T, K) of all coordinates by motion and forces of the root in the file; NaN but in single support.
+
+    None where the file lacks forces of the root, or states them of angular velocities.
+    """
+    fixed, table = case.fixed, case.table
+    model = fixed.model
+    root = next(joint for joint in model.joints if joint.inboard.body == GROUND)
+    columns = [
+        f"{name}{ending}"
+        for name in root.coordinates
+        for ending in COLUMN_ENDINGS
+        if f"{name}{ending}" in table.names
+    ]
+    if len(columns) != 6 or len(root.coordinates) != 6 or root.speeds_are_angular:
+        return None
+    values = table.values[:, [table.names.index(name) for name in columns]]
+    inside = np.clip(fixed.time, table.time[0], table.time[-1])
+    given = fixed.smooth(np.nan_to_num(at_times(table.time, values, inside)))
+    numbers = [model.coordinate_number[name] for name in root.coordinates]
+    alone = joint_forces(model, fixed.bodies, fixed.need)
+    due = np.full(alone.shape, np.nan)
+    for foot, swings in single_supports(fixed):
+        single = eroded(swings, round(SINGLE_S * fixed.rate))
+        pushes = []
+        for component in range(6):
+            wrench = np.zeros_like(fixed.need)
+            wrench[:, model.body_number[foot], component] = -1.0
+            pushes.append(joint_forces(model, fixed.bodies, wrench))
+        push = np.stack(pushes, axis=2)
+        of_root = np.linalg.pinv(push[:, numbers], rcond=1e-9)
+        amount = np.einsum("tcr,tr->tc", of_root, given - alone[:, numbers])
+        due[single] = (alone + np.einsum("tkc,tc->tk", push, amount))[single]
+    return due
+
+
+def held_moments(case: MomentCase) -> Iterator[Finding]:
+    """Find moments that keep exactly one value, zero or another, for a part of the motion."""
+    table, shared = case.table, {f"{name}_moment" for name in case.body.dofs}
+    columns = [k for k, name in enumerate(table.names) if name in shared]
+    first, last = case.body.time[[0, -1]]
+    inside = (table.time >= first - 1e-6) & (table.time <= last + 1e-6)
+    if inside.sum() < FEWEST_FRAMES:
+        return
+    names = [table.names[k] for k in columns]
+    size = np.nanmax(np.abs(table.values[:, columns]), axis=0, initial=0.0) > LEAST_MOMENT_RMS
+    for name, begin, end, value in held_stretches(
+        table.values[inside][:, columns], table.time[inside], names
+    ):
+        if size[names.index(name)]:
+            said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "value": value}
+            place = where_moments(case)
+            yield finding("moment_zero.stretch", "error", said, Where(place.file, times=((begin, end),)))
+
+
+def copied_moments(case: MomentCase) -> Iterator[Finding]:
+    """Find columns that are copies of each other, of either sign."""
+    table = case.table
+    names = [f"{name}_moment" for name in case.body.dofs if f"{name}_moment" in table.names]
+    values = {name: table.values[:, table.names.index(name)] for name in names}
+    pairs = []
+    for k, one in enumerate(names):
+        for two in names[:k]:
+            size = float(np.nanmax(np.abs(values[one]), initial=0.0))
+            if size > LEAST_MOMENT_RMS and any(
+                np.nanmax(np.abs(values[one] - sign * values[two])) < 1e-6 * size for sign in (1.0, -1.0)
+            ):
+                pairs.append(f"{two.removesuffix('_moment')} and {one.removesuffix('_moment')}")
+    if pairs:
+        yield finding("moment_copied", "error", {"pairs": few(pairs, 4)}, where_moments(case))
+
+
+def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
+    """Find columns that are exchanged, of another scale, with an offset, or that are no moments of this motion."""
+    due_of_root = None if case.found("moment_zero", "moment_copied") else due_with_root(case)
+    if due_of_root is None:
+        return
+    case = replace(case, due=due_of_root)
+    if case.frames.sum() < 2 * FEWEST_FRAMES:
+        return
+    names = [name for name in case.names if has_side(name) and split_side(name)[0] in ANGLES]
+    due, given = case.expected(names), case.given(names)
+    size = np.sqrt((due**2).mean(axis=0))
+    lines = {k: line(due[:, k], given[:, k]) for k in range(len(names))}
+    great = [lines[k].correlation for k in lines if size[k] > LARGE]
+    belongs = len(great) > 2 and float(np.median(great)) > BELONGS
+    large = [k for k in lines if size[k] > (SMALL if belongs else LARGE)]
+    where, wrong = where_moments(case), set[int]()
+    across = {(k, j): line(due[:, j], given[:, k]).correlation for k in lines for j in large if k != j}
+    for k in large:
+        for j in range(k):
+            if (j, k) not in across:
+                continue
+            # the smaller moment of a pair may be too small to be recognized
+            then = across[j, k] if j not in large else min(across[k, j], across[j, k])
+            now = max(lines[k].correlation, lines[j].correlation if j in large else -1.0)
+            if then > LIKE and then > now + 0.2:
+                wrong |= {k, j}
+                said = {"names": f"{names[j]} and {names[k]}", "then": then, "now": now}
+                yield finding("columns_exchanged.moments", "error", said, where)
+    sound = [k for k in large if k not in wrong and lines[k].correlation > LIKE]
+    if len(sound) < 3:
+        return
+    factors = np.log([max(lines[k].slope, 1e-3) for k in sound])
+    middle = float(np.exp(np.median(factors)))
+    for k in sound:
+        stem, side = split_side(names[k])
+        twin = with_side(stem, "l" if side == "r" else "r")
+        other = names.index(twin) if twin in names else k
+        own, of_twin = lines[k].slope, lines[other].slope
+        uneven = other in sound and not 1.0 / TWIN < own / of_twin < TWIN
+        apart = abs(np.log(abs(own / middle)))
+        if (uneven and apart > np.log(UNEVEN[belongs])) or apart > np.log(UNLIKE):
+            factor = middle / own if not uneven else of_twin / own
+            repair = changed_columns([f"{names[k]}_moment"], factor)
+            said = {"name": names[k], "slope": own, "others": of_twin if uneven else middle}
+            yield finding("moment_scale", "error", said, where, cost=case.cost(repair))
+        elif abs(lines[k].constant) > OFFSET:
+            said = {"name": names[k], "offset": lines[k].constant, "limit": OFFSET}
+
+            def repair_offset(table: Table, name: str = names[k], by: float = lines[k].constant) -> Table:
+                values = table.values.copy()
+                values[:, table.names.index(f"{name}_moment")] -= by
+                return replace(table, values=values)
+
+            yield finding("moment_offset", "warning", said, where, cost=case.cost(repair_offset))
+    lost = [names[k] for k in large if k not in wrong and lines[k].correlation <= LIKE]
+    agree = len(sound) >= 0.6 * len(large) and np.median([lines[k].correlation for k in sound]) > 0.95
+    for name in lost if agree else ():
+        said = {"name": name, "likeness": lines[names.index(name)].correlation, "limit": LIKE}
+        yield finding("moment_unlike", "warning", said, where)
+
+
+def spectra_of_moments(case: MomentCase) -> Iterator[Finding]:
+    """Find moments that were filtered too much."""
+    table, time = case.table, case.fixed.time
+    inside = (table.time >= time[0] - 1e-6) & (table.time <= time[-1] + 1e-6)
+    names = [name for name in case.body.dofs if split_side(name)[0] in ANGLES[:2] + ANGLES[3:]]
+    columns = [table.names.index(f"{name}_moment") for name in names if f"{name}_moment" in table.names]
+    values, own = table.values[inside][:, columns], table.time[inside]
+    if not walks(case.fixed) or len(columns) < 4 or np.isnan(values).any() or np.ptp(own) < 1.0:
+        return
+    highest = max(f90(column, 1.0 / float(np.diff(own).mean()), 2) for column in values.T)
+    if highest < LOWEST_F90:
+        said = {"frequency": highest, "least": LOWEST_F90}
+        yield finding("over_filtered.moments", "warning", said, where_moments(case))

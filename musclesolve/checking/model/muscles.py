@@ -1,0 +1,479 @@
+"""Does every muscle of a model lie, pull and act as muscles do? Twins, siblings, and the fibers of this motion.
+
+Each row of `INVARIANTS` is a quantity of a muscle that is compared with its twin on the other side, and with the muscle
+of the same name in public models (muscle_norms.toml, written by tools/muscle_norms.py). The muscles of the public
+models differ from their twins by at most 2 % in optimal fiber length, 0.09 optimal lengths in standing and 4 mm in a
+moment arm; a factor of strength that several muscles of a side share is a choice of the author. Lengths and arms are
+compared in `POSES`, as multiples of the length of the shank, so that children and adults are alike.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.message_text import few
+from musclesolve._util.sides import OTHER, SIDES, once_for_both_sides, sided, split_side, with_side
+from musclesolve.errors import InputError
+from musclesolve.opensim.geometry import opensim_geometry
+from musclesolve.opensim.model import GROUND, OpenSimModel
+from musclesolve.opensim.segments import segments
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.results.finding import Finding, Where, finding
+
+POSES: Mapping[str, tuple[float, ...]] = {
+    "hip_flexion": (0.0, 30.0, 30.0, -20.0),
+    "hip_adduction": (0.0, 0.0, 5.0, 0.0),
+    "hip_rotation": (0.0, 0.0, 0.0, 5.0),
+    "knee_angle": (0.0, 20.0, 60.0, 5.0),
+    "ankle_angle": (0.0, 5.0, -10.0, 10.0),
+    "subtalar_angle": (0.0, 0.0, 0.0, 0.0),
+}
+"""Standing, loading, swing and push-off [degrees]; flexion, adduction, inward rotation, dorsiflexion are positive."""
+FLEXION = {"hip_flexion": 1.0, "knee_angle": -1.0, "ankle_angle": 1.0}
+"""Turn of the distal segment about the axis to the right by flexion or dorsiflexion."""
+COUNT = 4
+SHANK = 0.4
+"""Length of the shank of an adult [m], at which the limits of lengths hold."""
+FEWEST = 24
+"""Number of known names from which a model follows a public set; fewer are a model of its own."""
+SAME = 1e-6
+"""Difference of lengths and arms below which two paths are one [m]."""
+SHARED = 3
+"""Number of muscles of a side with the same factor of strength from which it is a choice of the author."""
+CHOSEN = (0.2, 5.0)
+"""Factors of strength that an author may choose for one side."""
+FIBERS = (0.2, 1.8)
+"""Normalized length that no fiber has in this motion [optimal lengths]: force ends at 0.4 and 1.6, and models in
+sound walks have 0.26 to 1.6."""
+PULLS = 0.1
+"""Share of the strength of all muscles of a joint from which the fibers of a muscle matter."""
+LEAP = 0.012
+"""Change of a moment arm from one frame to the next beyond that of the frames beside it [m]."""
+MOST_OF = 0.5
+"""Share of the muscles of a joint whose arms differ from which the joint is wrong, not its muscles."""
+NAMED = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Anatomy:
+    """Muscles (n) of a model in `POSES` (P), in the axes of their own side.
+
+    stems: coordinates (S) without side. length (P, n), arm (P, S, n) [m], other: arms (n,) about coordinates of the
+    other side. Parameters (n,) as in the model. size: length of the shank over `SHANK`.
+    """
+
+    names: tuple[str, ...]
+    stems: tuple[str, ...]
+    length: Array
+    arm: Array
+    other: Array
+    force: Array
+    fiber: Array
+    tendon: Array
+    pennation: Array
+    size: float
+
+    @property
+    def number(self) -> dict[str, int]:
+        """Position of each muscle."""
+        return {name: k for k, name in enumerate(self.names)}
+
+
+def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
+    """The muscles of a model by name, in the poses.
+
+    Raises:
+        InputError: a muscle needs a part of the model that is not supported.
+    """
+    dependent = {coupler.dependent for coupler in model.couplers}
+    free = [name for name, each in model.coordinates.items() if each.rotational and name not in dependent]
+    flexion = {name: _flexion(model, name) for name in free if split_side(name)[0] in FLEXION}
+    poses = {name: np.zeros(COUNT) for name in free}
+    for name in free:
+        angles = np.array(POSES.get(split_side(name)[0], (0.0,) * COUNT))
+        poses[name] = np.radians(angles) * flexion.get(name, 1.0)
+    geometry = opensim_geometry(model, poses, free, names, reported=False)
+    signs = np.array([flexion.get(name, 1.0) for name in free])
+    arm = geometry.moment_arm * signs[:, None]
+    stems = tuple(dict.fromkeys(split_side(name)[0] for name in free))
+    own, other = np.zeros((COUNT, len(stems), len(names))), np.zeros(len(names))
+    for k, (stem, side) in enumerate(map(split_side, free)):
+        for j, muscle_side in enumerate(split_side(name)[1] for name in geometry.muscles):
+            if side == OTHER:
+                own[:, stems.index(stem), j] = np.abs(arm[:, k, j])
+            elif muscle_side in (side, OTHER):
+                own[:, stems.index(stem), j] += arm[:, k, j]
+            else:
+                other[j] = max(other[j], np.abs(arm[:, k, j]).max())
+    shanks = [length for knee in segments(model).knees if (length := segments(model).length(knee))]
+    muscles = [model.muscles[name] for name in geometry.muscles]
+    size = float(np.mean(shanks)) / SHANK if shanks else 1.0
+    return Anatomy(
+        geometry.muscles,
+        stems,
+        geometry.opensim_length,
+        own,
+        other,
+        np.array([muscle.max_isometric_force for muscle in muscles]),
+        np.array([muscle.optimal_fiber_length for muscle in muscles]),
+        np.array([muscle.tendon_slack_length for muscle in muscles]),
+        np.array([muscle.pennation_angle for muscle in muscles]),
+        size,
+    )
+
+
+def _flexion(model: OpenSimModel, name: str) -> float:
+    """The sign of a coordinate of flexion: 1 where it turns its distal segment as `FLEXION` states, else -1."""
+    body, column = segments(model), model.coordinate_number[name]
+    for joint in model.joints:
+        if name in joint.moved_by:
+            ends = body.distal(joint).body, body.proximal(joint).body
+            outer, inner = (body.upright.twist[0, column, model.body_number[end], 2] for end in ends)
+            if outer != inner:
+                return float(np.sign(outer - inner)) * FLEXION[split_side(name)[0]]
+    return 1.0
+
+
+# Quantities (n, k) of muscles; ratios as logarithms
+
+
+def _strength(body: Anatomy) -> Array:
+    return np.log(np.maximum(body.force * body.fiber, 1e-9))[:, None]
+
+
+def _fiber(body: Anatomy) -> Array:
+    return np.log(body.fiber / body.size)[:, None]
+
+
+def _stretch(body: Anatomy) -> Array:
+    """Normalized fiber lengths in the poses."""
+    along = (body.length - body.tendon) / body.fiber
+    return np.asarray(np.hypot(along, np.sin(body.pennation)) * np.where(along > 0.0, 1.0, -1.0)).T
+
+
+def _pennation(body: Anatomy) -> Array:
+    return np.degrees(body.pennation)[:, None]
+
+
+def _path(body: Anatomy) -> Array:
+    return 1000.0 * body.length.T / body.size
+
+
+def _arms(body: Anatomy) -> Array:
+    return 1000.0 * body.arm.transpose(2, 0, 1).reshape(len(body.names), -1) / body.size
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """A quantity of muscles: the difference of twins and the distance beyond the public models that no muscle has.
+
+    relative: share of the value that is added to both limits.
+    """
+
+    code: str
+    quantity: Callable[[Anatomy], Array]
+    key: str  # in muscle_norms.toml
+    twin: float
+    beyond: float
+    relative: float
+    words: str
+    shown: Callable[[float], str]
+
+
+INVARIANTS = (
+    Invariant("muscle_anatomy", _path, "path", 12.0, 30.0, 0.05, "length", lambda value: f"{value:.0f} mm"),
+    Invariant("muscle_anatomy", _arms, "arm", 3.0, 8.0, 0.1, "moment arm", lambda value: f"{value:+.0f} mm"),
+    Invariant(
+        "muscle_strength", _strength, "strength", np.log(1.2), np.log(2.0), 0.0, "force times optimal length",
+        lambda value: f"{np.exp(value):.3g} N m",
+    ),
+    Invariant(
+        "muscle_fiber", _fiber, "fiber", np.log(1.15), np.log(1.4), 0.0, "optimal fiber length",
+        lambda value: f"{1000.0 * np.exp(value):.0f} mm",
+    ),
+    Invariant(
+        "muscle_pennation", _pennation, "pennation", 6.0, 14.0, 0.0, "pennation", lambda value: f"{value:.0f} degrees"
+    ),
+    Invariant(
+        "muscle_tendon", _stretch, "stretch", 0.15, 0.2, 0.0, "fiber length in optimal lengths",
+        lambda value: f"{value:.2f}",
+    ),
+)  # fmt: skip
+"""Causes before consequences: a path or fiber that is wrong changes the stretch, too."""
+
+
+@cache
+def long_names() -> dict[str, str]:
+    """Names of muscles in public models in small letters, without side -> long name."""
+    names = bundled_toml("musclesolve.opensim", "leg_names.toml")["names"]
+    return {short.casefold(): name for name, shorts in names.items() for short in (name, *shorts)}
+
+
+def norm_of(name: str, key: str, stems: Sequence[str]) -> tuple[Array, Array] | None:
+    """Lowest and highest value (k,) of a quantity of a muscle in public models; None of an unknown muscle."""
+    entry: dict[str, Any] | None = bundled_toml(__package__, "muscle_norms.toml").get(
+        long_names().get(split_side(name)[0].casefold(), "")
+    )
+    if entry is None:
+        return None
+    if key != "arm":
+        low, high = np.array(entry[key], dtype=float).reshape(-1, 2).T
+        return low, high
+    ends = [entry["arm"].get(stem, [[np.nan, np.nan]] * COUNT) for stem in stems]
+    low, high = np.array(ends, dtype=float).transpose(2, 1, 0).reshape(2, -1)
+    return low, high
+
+
+def _twin(name: str) -> str:
+    """The name of a muscle on the other side."""
+    stem, side = split_side(name)
+    return with_side(stem, {"r": "l", "l": "r"}.get(side, side))
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """A quantity of a muscle far from its twin or siblings: how many limits, and what is said of it."""
+
+    code: str
+    muscle: str
+    ratio: float
+    said: str
+    stem: str = ""  # coordinate of an arm
+    twin: bool = False
+
+
+def deviations(body: Anatomy) -> Iterator[Deviation]:
+    """Yield what differs from twin or siblings, in the order of `INVARIANTS`."""
+    number = body.number
+    follows = sum(split_side(name)[0].casefold() in long_names() for name in body.names) >= FEWEST
+    for each in INVARIANTS:
+        values = each.quantity(body)
+        norms = [norm_of(name, each.key, body.stems) if follows else None for name in body.names]
+        low, high = (
+            np.array([np.full(values.shape[1], np.nan) if norm is None else norm[end] for norm in norms])
+            for end in (0, 1)
+        )
+        if each.key == "strength":  # strong and weak people: the muscles of a model among each other
+            known = np.isfinite(low[:, 0])
+            values = values - (
+                np.median((values - 0.5 * (low + high))[known]) if known.sum() >= 8 else np.nan
+            )
+            own = each.quantity(body)
+        else:
+            own = values
+        limit = each.beyond + each.relative * np.maximum(np.abs(low), np.abs(high))
+        away = np.nan_to_num(np.maximum(low - values, values - high) / limit, nan=0.0)
+        apart = np.zeros_like(away)
+        for name, k in number.items():
+            twin = number.get(_twin(name), k)
+            size = np.maximum(np.abs(own[k]), np.abs(own[twin]))
+            apart[k] = np.abs(own[k] - own[twin]) / (each.twin + each.relative * size)
+        for name, k in number.items():
+            twin = number.get(_twin(name), k)
+            # of twins that differ, the one farther from the siblings, or both
+            of_twin = apart[k].max() > 1.0 and away[k].max() >= away[twin].max() - 1e-9
+            if not of_twin and not away[k].max() > 1.0:
+                continue
+            column = int((apart if of_twin else away)[k].argmax())
+            coordinate = body.stems[column % len(body.stems)] if each.key == "arm" else ""
+            about = f"{each.words} about {coordinate}" if coordinate else each.words
+            said = f"{sided(name)}: {about} {each.shown(own[k, column])}"
+            if of_twin:
+                said += f", {sided(body.names[twin])} {each.shown(own[twin, column])}"
+            if np.isfinite(low[k, column]) and each.key != "strength":
+                ends = each.shown(low[k, column]), each.shown(high[k, column])
+                said += f", public models {' to '.join(dict.fromkeys(ends))}"
+            elif np.isfinite(low[k, column]):
+                middle = 0.5 * (low[k, column] + high[k, column])
+                factor = float(np.exp(values[k, column] - middle))
+                said += f", {factor:.2g} times what the other muscles of this model suggest"
+            ratio = float(max(apart[k].max() if of_twin else 0.0, away[k].max()))
+            yield Deviation(each.code, name, ratio, said, coordinate, bool(of_twin))
+
+
+def muscles_of_model(body: ModelBody) -> Iterator[Finding]:
+    """Find muscles that differ from their twins or from public models, and muscles that stand twice."""
+    model, where = body.model, Where(body.model.file)
+    try:
+        anatomy = anatomy_of(model, [name for name, muscle in model.muscles.items() if muscle.enabled])
+    except InputError:
+        anatomy = anatomy_of(model, body.muscles)
+    used = {name for name in anatomy.names if {name, _twin(name)} & set(body.muscles)}
+    crossed = [
+        name for name, arm in zip(anatomy.names, anatomy.other, strict=True) if arm > SAME and name in used
+    ]
+    if crossed:
+        values = {"muscles": few(map(sided, crossed), NAMED), "count": len(crossed)}
+        yield finding("muscle_anatomy.side", "error", values, where)
+    yield from _twice(anatomy, used, where)
+    yield from _missing(body, where)
+    found: dict[str, list[Deviation]] = {}
+    told: set[str] = {*crossed}
+    for each in deviations(anatomy):
+        if each.muscle in used and each.muscle not in told:
+            found.setdefault(each.code, []).append(each)
+            if each.code in ("muscle_anatomy", "muscle_fiber"):
+                told.add(each.muscle)
+    chosen = _chosen_strength(anatomy)
+    found["muscle_strength"] = [
+        each for each in found.get("muscle_strength", []) if each.muscle not in chosen
+    ]
+    for code, own in found.items():
+        own = sorted(own, key=lambda each: -each.ratio)
+        if own:
+            values = {
+                "muscles": "; ".join(each.said for each in own[:3]),
+                "names": few(once_for_both_sides([each.muscle for each in own]), NAMED),
+                "more": f" (the greatest of {len(own)})" if len(own) > 3 else "",
+            }
+            yield finding(code, "warning", values, where)
+    if chosen:
+        values = {"muscles": few(map(sided, chosen), NAMED), "count": len(chosen)}
+        yield finding("muscle_strength.chosen", "note", values, where)
+
+
+def _chosen_strength(body: Anatomy) -> list[str]:
+    """Muscles of a side whose strengths differ from their twins by a factor that several of them share."""
+    number, factors = body.number, {}
+    for name, k in number.items():
+        twin = number.get(_twin(name), k)
+        factors[name] = round(float(body.force[k] / body.force[twin]), 2) if body.force[twin] > 0.0 else 1.0
+    count = Counter(factors.values())
+    shared = {
+        factor for factor in count
+        if factor != 1.0 and count[factor] >= SHARED and CHOSEN[0] <= factor <= CHOSEN[1]
+    }  # fmt: skip
+    return [name for name, factor in factors.items() if factor in shared]
+
+
+def _twice(body: Anatomy, used: set[str], where: Where) -> Iterator[Finding]:
+    """Find muscles with the same path."""
+    paths = np.concatenate([body.length, body.arm.reshape(-1, len(body.names))])
+    pairs = []
+    for k, name in enumerate(body.names):
+        for j in range(k):
+            alike = split_side(name)[1] == split_side(body.names[j])[1]
+            if alike and {name, body.names[j]} <= used and np.abs(paths[:, k] - paths[:, j]).max() < SAME:
+                pairs.append(f"{body.names[j]} and {name}")
+    if pairs:
+        yield finding("muscle_twice", "error", {"pairs": few(pairs, NAMED), "count": len(pairs)}, where)
+
+
+def _missing(body: ModelBody, where: Where) -> Iterator[Finding]:
+    """Find muscles that one side alone has, and the last muscles that a known set lacks."""
+    if body.settings.muscles.names is not None:
+        return
+    stems = {
+        side: {split_side(name)[0] for name in body.model.muscles if split_side(name)[1] == side}
+        for side in SIDES
+    }
+    both = stems["r"] & stems["l"]
+    if not both or len(both) < 0.8 * len(stems["r"] | stems["l"]):
+        return
+    one = [
+        with_side(stem, side) for side, other in zip(SIDES, reversed(SIDES), strict=True)
+        for stem in sorted(stems[other] - stems[side])
+    ]  # fmt: skip
+    sets = list(bundled_toml("musclesolve.opensim", "leg_names.toml")["names"].values())
+    own = {stem.casefold() for stem in both | stems["r"] | stems["l"]}
+    lost: list[str] = []
+    for family in (0, -1):
+        of_set = {shorts[family].casefold() for shorts in sets} - NOT_IN[family]
+        absent = sorted(of_set - own)
+        if absent and len(absent) <= 2 and len(of_set & own) >= 30:
+            lost = absent
+            break
+        if not absent:
+            lost = []
+            break
+    if one or lost:
+        values = {"muscles": few([*map(sided, one), *lost], NAMED)}
+        yield finding("muscle_missing", "warning", values, where)
+
+
+NOT_IN = {
+    0: {"addmagdist"},
+    -1: {"per_tert", "pect", "quadfem", "gem"},
+}
+"""Muscles that the sets of gait2392 (0) and Rajagopal et al. (-1) do not have."""
+
+
+def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
+    """Find fibers that are shorter or longer than any fiber in this motion, and moment arms that leap."""
+    state, where = body.whole.state, Where(body.model.file)
+    frames = np.asarray(body.whole.usable)
+    if not frames.any():
+        return
+    length = (state.fiber_length / state.parameters.optimal_fiber_length)[frames]
+    pull = np.abs(state.moment_arm[frames]).mean(axis=0) * state.parameters.max_isometric_force
+    share = (pull / np.maximum(pull.sum(axis=1, keepdims=True), 1e-12)).max(axis=0)
+    ends = np.where(state.slack[frames], 0.0, length).min(axis=0), length.max(axis=0)
+    far = [
+        f"{sided(name)} {low:.2f} to {high:.2f}"
+        for name, low, high, matters in zip(state.parameters.names, *ends, share, strict=True)
+        if (low < FIBERS[0] or high > FIBERS[1]) and matters > PULLS
+    ]
+    if far:
+        values = {"muscles": few(far, NAMED), "low": FIBERS[0], "high": FIBERS[1]}
+        yield finding("muscle_fiber.motion", "warning", values, where)
+    step = np.abs(np.diff(state.moment_arm, axis=0))
+    if len(step) > 2:
+        beside = np.maximum(step[:-2], step[2:])
+        leap = (step[1:-1] - beside).max(axis=0)
+        angles = np.array([body.model.coordinates[name].rotational for name in body.dofs])
+        leap = leap * angles[:, None]
+        if leap.size and leap.max() > LEAP:
+            dof, muscle = np.unravel_index(int(leap.argmax()), leap.shape)
+            values = {
+                "muscle": sided(state.parameters.names[muscle]),
+                "leap": float(leap.max()),
+                "dof": body.dofs[dof],
+            }
+            yield finding("muscle_anatomy.leap", "warning", values, where)
+
+
+JOINT = 0.012
+"""Difference of the centers of joints between the sides that no public model has [m]; theirs are up to 4 mm."""
+MASS = 0.15
+"""Difference of the masses of segments between the sides that no public model has."""
+
+
+def joints_of_model(body: ModelBody) -> Iterator[Finding]:
+    """Find joints whose centers, and segments whose masses, differ between the sides."""
+    model, mirror = body.model, np.array([1.0, 1.0, -1.0])
+    joint_of = {joint.name: joint for joint in model.joints}
+    off = {}
+    for name, joint in joint_of.items():
+        stem, side = split_side(name)
+        twin = joint_of.get(with_side(stem, "l"))
+        if side != "r" or twin is None:
+            continue
+        ends = [
+            np.abs(one.position - mirror * other.position).max()
+            for one, other in ((joint.parent, twin.parent), (joint.child, twin.child))
+            if one.body != GROUND
+        ]
+        if max(ends) > JOINT:
+            off[stem] = max(ends)
+    where = Where(model.file)
+    if off:
+        worst = max(off, key=lambda stem: off[stem])
+        values = {"joints": few(off, NAMED), "worst": worst, "off": float(off[worst]), "limit": JOINT}
+        yield finding("joint_center", "warning", values, where)
+    uneven = [
+        f"{with_side(stem, 'r')} {own.mass:.3g} kg, {with_side(stem, 'l')} {other.mass:.3g} kg"
+        for name, own in model.masses.items()
+        for stem, side in (split_side(name),)
+        if side == "r" and (other := model.masses.get(with_side(stem, "l"))) is not None
+        and abs(own.mass - other.mass) > MASS * max(own.mass, other.mass)
+    ]  # fmt: skip
+    if uneven:
+        yield finding("segment_mass", "warning", {"segments": few(uneven, NAMED)}, where)

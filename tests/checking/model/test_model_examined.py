@@ -1,0 +1,119 @@
+"""Muscles, posture and columns of moments: drawn faults are found by name, and public models have none."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from recorded_data import recorded
+
+import musclesolve as ms
+from benchmarks.planted_model_faults import KINDS, Case, trials
+from musclesolve.checking.model.examine import findings_of_body
+from musclesolve.checking.model.moment_columns import line
+from musclesolve.checking.model.muscles import anatomy_of, deviations
+from musclesolve.checking.model.posture import f90, held_stretches
+from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.pipeline.opensim.coordinate_motion import as_table
+from musclesolve.pipeline.opensim.model_body import model_body, model_settings
+from musclesolve.results.finding import Finding
+
+MODELS = (
+    "opensim_models/gait2392.osim",
+    "opensim_models/hamner_2010.osim",
+    "opensim_models/rajagopal_2016.osim",
+    "opensim_models/rajagopal_lai_uhlrich_2023.osim",
+    "opensim_models/arm26.osim",
+    "instrumented_knee/Rajagopal2015-scaled.osim",
+    "fascicle_walk/model.osim",
+    "addbiomechanics/opencap_subject/Models/final.osim",
+    "models_of_today/walk_scaled.osim",
+)
+FOUND = (
+    "strength",
+    "names_exchanged",
+    "sides_exchanged",
+    "twice",
+    "missing",
+    "joint_moved",
+    "locked",
+    "motion_filtered",
+    "motion_noise",
+    "moment_zero",
+    "moment_copied",
+    "moment_scaled",
+    "moments_exchanged",
+    "moments_filtered",
+    "moment_offset",
+)
+"""Kinds of faults that this walk shows, whatever is drawn."""
+
+
+@cache
+def walk() -> Case:
+    """An overground walk with its moments, by the model that inverse dynamics had."""
+    with TemporaryDirectory() as folder:
+        files = trials(recorded("rajagopal_walk").parent)["moments"](Path(folder))
+    model, coordinates, moments, _ = files
+    assert moments is not None
+    read = ms.read_osim(model)
+    body = model_body(read, coordinates, moments, model_settings())
+    return Case(read, as_table(coordinates, ""), as_table(moments, ""), None, body.muscles, body.dofs)
+
+
+def found_in(case: Case) -> tuple[Finding, ...]:
+    body = model_body(case.model, case.coordinates, case.moments, model_settings())
+    return tuple(each for each in findings_of_body(body) if each.severity != "note")
+
+
+@pytest.mark.parametrize("kind", FOUND)
+def test_a_drawn_fault_is_found_by_its_name(kind: str) -> None:
+    fault, codes, _ = KINDS[kind]
+    spoiled, text = fault(walk(), np.random.default_rng(3))
+    found = {each.code for each in found_in(spoiled)}
+    assert found & set(codes), (text, found)
+
+
+def test_the_sound_walk_has_no_finding() -> None:
+    assert found_in(walk()) == ()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_muscles_of_public_models_do_not_deviate(name: str) -> None:
+    model = ms.read_osim(recorded(name.partition("/")[0]).parent / name)
+    body = anatomy_of(model, [name for name, muscle in model.muscles.items() if muscle.enabled])
+    assert [each.said for each in deviations(body)] == []
+
+
+def test_a_muscle_of_the_other_leg_is_an_error() -> None:
+    fault = KINDS["sides_exchanged"][0]
+    spoiled, _ = fault(walk(), np.random.default_rng(1))
+    (own,) = (each for each in found_in(spoiled) if each.code == "muscle_anatomy")
+    assert own.severity == "error"
+
+
+def test_the_line_of_a_column_ignores_a_fifth_of_the_frames() -> None:
+    due = np.sin(np.linspace(0.0, 6.0, 100))
+    given = 0.7 * due + 5.0
+    given[:15] += 100.0
+    own = line(due, given)
+    assert (own.slope, own.constant) == pytest.approx((0.7, 5.0), abs=1e-9)
+    assert own.correlation == pytest.approx(1.0)
+
+
+def test_a_cut_off_lowers_the_frequency_of_accelerations() -> None:
+    noise = np.random.default_rng(0).standard_normal(400)
+    rates = [f90(low_pass(noise, 100.0, cutoff), 100.0, 4) for cutoff in (2.0, 4.0, 6.0)]
+    assert rates == sorted(rates) and rates[0] < 5.0 < rates[2]
+
+
+def test_stretches_of_one_value_are_those_that_last() -> None:
+    time = np.arange(100) / 100.0
+    values = np.stack([np.sin(9.0 * time), np.sin(9.0 * time), np.zeros(100)], axis=1)
+    values[50:80, 0], values[50:55, 1] = 0.25, 0.25
+    ((name, first, last, value),) = held_stretches(values, time, ("long", "short", "zero"))
+    assert (name, value) == ("long", 0.25)
+    assert (first, last) == pytest.approx((0.50, 0.79))

@@ -1,0 +1,63 @@
+"""Write muscle_norms.toml of musclesolve/checking/model: quantities of muscles in public models.
+
+    python tools/muscle_norms.py MODEL.osim ...
+
+For every muscle that `leg_names.toml` knows: the lowest and the highest value over the models, of both sides, in the
+units of `INVARIANTS` of musclesolve/checking/model/muscles.py.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from musclesolve._util.sides import split_side
+from musclesolve.checking.model import muscles
+from musclesolve.opensim.read_model import read_osim
+
+TARGET = Path(muscles.__file__).with_name("muscle_norms.toml")
+HEADER = """\
+# Muscles of the legs in public models, lowest and highest value, written by tools/muscle_norms.py.
+# Models: {models}.
+# Lengths and arms as of a person with a shank of {shank:g} m. strength: logarithm of force times optimal length [N m];
+# fiber: logarithm of the optimal fiber length [m]; pennation [degrees]; path and arm [mm] and stretch [optimal fiber
+# lengths] in the poses of musclesolve/checking/model/muscles.py.
+"""
+
+
+def main(*files: str) -> None:
+    """Write the table."""
+    found: dict[str, dict[str, list[np.ndarray]]] = {}
+    stems: dict[str, None] = {}
+    for file in files:
+        model = read_osim(file)
+        body = muscles.anatomy_of(model, [name for name, each in model.muscles.items() if each.enabled])
+        quantities = {each.key: each.quantity(body) for each in muscles.INVARIANTS}
+        for name, k in body.number.items():
+            long = muscles.long_names().get(split_side(name)[0].casefold())
+            if long is None:
+                continue
+            own = found.setdefault(long, {})
+            for key, values in quantities.items():
+                if key != "arm":
+                    own.setdefault(key, []).append(values[k])
+            for stem, arm in zip(body.stems, quantities["arm"][k].reshape(muscles.COUNT, -1).T, strict=True):
+                if stem in muscles.POSES:
+                    stems[stem] = None
+                    own.setdefault(f"arm.{stem}", []).append(arm)
+    lines = [HEADER.format(models=", ".join(Path(file).name for file in files), shank=muscles.SHANK)]
+    for name, own in found.items():
+        lines.append(f"[{name}]")
+        for key, values in own.items():
+            digits = 3 if key in ("strength", "fiber", "stretch") else 1
+            low, high = np.min(values, axis=0), np.max(values, axis=0)
+            pairs = ", ".join(f"[{a:.{digits}f}, {b:.{digits}f}]" for a, b in zip(low, high, strict=True))
+            lines.append(f"{key} = [{pairs}]" if len(low) > 1 else f"{key} = {pairs}")
+        lines.append("")
+    TARGET.write_text("\n".join(lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
