@@ -34,7 +34,7 @@ from musclesolve.muscles.paths.engine import (
 )
 from musclesolve.opensim.functions import Function
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
-from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, OpenSimPoint
+from musclesolve.opensim.model import OpenSimModel, OpenSimPath, OpenSimPoint
 
 FULL_TURN = 2.0 * np.pi
 """Angle [rad] that no joint exceeds; in degrees the angles of a step do."""
@@ -92,7 +92,7 @@ def opensim_geometry(
     names = tuple(values if coordinates is None else one_or_several(coordinates))
     system = path_system(model, chosen)
     blocks, several = [], np.flatnonzero([over_several(model, muscle.name) for muscle in chosen])
-    for part, motion, paths in _blocks(system, all_values, names):
+    for part, motion, paths in path_blocks(system, all_values, names):
         nodes = solve_paths(*paths)
         results = [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
         if not reported and several.size:
@@ -117,7 +117,7 @@ def opensim_geometry(
     )
 
 
-def _blocks(
+def path_blocks(
     system: PathSystem, values: Array, names: Sequence[str] = ()
 ) -> Iterator[tuple[slice, BodyMotion, tuple[PathLayout, Array, Mask, Array, Array]]]:
     """Blocks of poses (T, K): their slice, the motion of bodies by the named coordinates, the arguments of
@@ -135,7 +135,7 @@ def path_lines(
 ) -> PathLines:
     """Paths as lines, for drawing, for values (T, K) of all coordinates; most: see `PathLines.trimmed`."""
     system = path_system(model, model.chosen(muscles))
-    blocks = [trace_paths(*paths) for _, _, paths in _blocks(system, values)]
+    blocks = [trace_paths(*paths) for _, _, paths in path_blocks(system, values)]
     positions = np.concatenate([block.position for block in blocks])
     used = np.concatenate([block.used for block in blocks])
     return PathLines(blocks[0].muscle, positions, used).trimmed(most)
@@ -150,8 +150,8 @@ def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], te
     if not muscles:
         return total
     system = path_system(model, model.chosen(muscles))
-    for part, _, paths in _blocks(system, values):
-        bodies, wrench = _unit_wrenches(system, solve_paths(*paths))
+    for part, _, paths in path_blocks(system, values):
+        bodies, wrench = unit_wrenches(system, solve_paths(*paths))
         total[part, bodies] = -np.einsum("tn,tnbk->tbk", tendon_force[part], wrench)
     return total
 
@@ -174,16 +174,16 @@ def path_pulls(
     system = path_system(model, model.chosen(muscles))
     pulls = np.empty((len(values), len(muscles), len(beyond), 6))
     arms = np.empty((len(values), len(coordinates), len(muscles)))
-    for part, motion, paths in _blocks(system, values, coordinates):
+    for part, motion, paths in path_blocks(system, values, coordinates):
         nodes = solve_paths(*paths)
-        bodies, wrench = _unit_wrenches(system, nodes)
+        bodies, wrench = unit_wrenches(system, nodes)
         pulls[part] = np.einsum("jb,tnbk->tnjk", beyond[:, bodies], wrench)
         if coordinates:
             arms[part] = _moment_arms(system, motion, values[part], nodes, coordinates)
     return pulls, arms
 
 
-def _unit_wrenches(system: PathSystem, nodes: PathNodes) -> tuple[Indices, Array]:
+def unit_wrenches(system: PathSystem, nodes: PathNodes) -> tuple[Indices, Array]:
     """Bodies (b) of the nodes, and moment about the origin and force of dL/dr on them, (T, n, b, 6)."""
     bodies, place = np.unique(system.node_body, return_inverse=True)
     count, frames = system.layout.muscles, len(nodes.length)
@@ -196,7 +196,7 @@ def _moment_arms(
     system: PathSystem, motion: BodyMotion, values: Array, nodes: PathNodes, names: Sequence[str]
 ) -> Array:
     """-dL/dq (T, m, n): minus the power of unit tension at the nodes, for unit rates of the coordinates."""
-    bodies, wrench = _unit_wrenches(system, nodes)
+    bodies, wrench = unit_wrenches(system, nodes)
     frames, count = wrench.shape[:2]
     by_muscle = wrench.reshape(frames, count, len(bodies) * 6)
     twist = motion.twist[:, :, bodies].reshape(frames, len(names), len(bodies) * 6)
@@ -280,7 +280,7 @@ class PathSystem:
         return position, center, rotation @ self.axes
 
 
-def path_system(model: OpenSimModel, muscles: Sequence[OpenSimMuscle]) -> PathSystem:
+def path_system(model: OpenSimModel, muscles: Sequence[OpenSimPath]) -> PathSystem:
     """The paths of some muscles of a model."""
     points = tuple(point for muscle in muscles for point in muscle.points)
     wraps = [

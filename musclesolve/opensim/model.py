@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -193,7 +194,40 @@ class Wrap:
 
 
 @dataclass(frozen=True, eq=False)
-class OpenSimMuscle:
+class OpenSimPath:
+    """A line over points and wrap objects."""
+
+    name: str
+    points: tuple[OpenSimPoint, ...]
+    wraps: tuple[Wrap, ...]
+
+
+class Law(Protocol):
+    """A force as a function of deflections and their rates."""
+
+    def value(self, x: Array) -> Array:
+        """Force (T,) [N m or N] at a coordinate or length and its rate (T, 2), or (T, 6) at a deflection (T, 12)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Device:
+    """A force that follows from coordinates and rates: on a coordinate, along a path as tension, or between two frames.
+
+    The deflection of two frames has three body-fixed angles and the place of the second frame in the first; the force
+    belongs to their rates.
+    """
+
+    name: str
+    kind: str
+    law: Law
+    coordinate: str = ""
+    path: OpenSimPath | None = None
+    frames: tuple[Frame, Frame] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class OpenSimMuscle(OpenSimPath):
     """A muscle: force [N], lengths [m], pennation [rad], velocity [optimal fiber lengths / s] and its path.
 
     curve: parameters of its curves, "FmaxMuscleStrain" or "FiberForceLengthCurve.strain_at_zero_force".
@@ -201,15 +235,12 @@ class OpenSimMuscle:
     optimization.
     """
 
-    name: str
     kind: str
     max_isometric_force: float
     optimal_fiber_length: float
     tendon_slack_length: float
     pennation_angle: float
     max_contraction_velocity: float
-    points: tuple[OpenSimPoint, ...]
-    wraps: tuple[Wrap, ...]
     curve: Mapping[str, float] = field(default_factory=dict)
     enabled: bool = True
     controls: tuple[float, float] = (0.0, 1.0)
@@ -227,7 +258,8 @@ class OpenSimModel:
     masses: of bodies with stated masses; mass_faults: body -> why its mass properties cannot be used. gravity (3,)
     [m/s2]. couplers: in an order in which each depends on earlier ones only. unsupported: parts of the file that the
     reader does not support, "joint shoulder_r" -> "ScapulothoracicJoint"; they and other constraints are errors only if
-    needed. notes: on unusual content and its meaning here. meshes: geometry of the bodies.
+    needed. notes: on unusual content and its meaning here. meshes: geometry of the bodies. devices: springs, bushings
+    and ligaments.
     """
 
     name: str
@@ -247,6 +279,7 @@ class OpenSimModel:
     credits: str = ""
     publications: str = ""
     meshes: tuple[AttachedMesh, ...] = ()
+    devices: tuple[Device, ...] = ()
 
     @property
     def mass(self) -> float:
@@ -305,8 +338,8 @@ class OpenSimModel:
         """The independent coordinates that the length of each muscle depends on, locked ones included."""
         return {name: self.independent(self._crossed(muscle)) for name, muscle in self.muscles.items()}
 
-    def bodies_of(self, muscle: OpenSimMuscle) -> frozenset[str]:
-        """Bodies of the points and wrap objects of a muscle."""
+    def bodies_of(self, muscle: OpenSimPath) -> frozenset[str]:
+        """Bodies of the points and wrap objects of a path."""
         used = [self.surfaces[wrap.surface].frame for wrap in muscle.wraps if wrap.surface in self.surfaces]
         return frozenset(frame.body for frame in [*used, *(point.frame for point in muscle.points)])
 

@@ -12,6 +12,7 @@ from musclesolve.opensim.model import (
     PRESCRIBED,
     AttachedMesh,
     BodyMass,
+    Device,
     Frame,
     OpenSimModel,
     rotation_xyz,
@@ -63,7 +64,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
     coordinates = read_coordinates(context, joints)
     couplers, others = read_couplers(context, coordinates)
     surfaces = read_surfaces(context)
-    muscles = read_muscles(context, model)
+    muscles, devices = read_muscles(context, model, coordinates)
     masses, mass_faults = _masses(context)
     gravity = model.find("gravity")
     read = OpenSimModel(
@@ -85,7 +86,10 @@ def read_osim(path: str | Path) -> OpenSimModel:
         credits=_text(model, "credits"),
         publications=_text(model, "publications"),
         meshes=read_meshes(context),
+        devices=devices,
     )
+    computable = tuple(device for device in devices if _is_computable(read, device))
+    context.unsupported |= {f"force {each.name}": each.kind for each in devices if each not in computable}
     for point in (point for muscle in muscles.values() for point in muscle.points):
         moving, switching = point.moving.coordinates if point.moving else (), (point.condition or ())[:1]
         for name in (*moving, *switching):
@@ -103,7 +107,17 @@ def read_osim(path: str | Path) -> OpenSimModel:
         for constraint in others
         if constraint.kind != PRESCRIBED
     }
-    return replace(read, other_constraints=tuple(others))
+    return replace(read, other_constraints=tuple(others), devices=computable)
+
+
+def _is_computable(model: OpenSimModel, device: Device) -> bool:
+    """Whether the model has the coordinate, the bodies and the wrap objects of a device."""
+    path, frames = device.path, device.frames or ()
+    bodies = {frame.body for frame in frames} | (set() if path is None else set(model.bodies_of(path)))
+    surfaces = () if path is None else (wrap.surface for wrap in path.wraps)
+    named = not device.coordinate or device.coordinate in model.coordinates
+    whole = path is None or f"path of {device.name}" not in model.unsupported
+    return named and whole and bodies <= model.reachable and all(each in model.surfaces for each in surfaces)
 
 
 def _model(root: Element) -> Element:

@@ -44,7 +44,12 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.opensim.external_loads import feet_of
-from musclesolve.opensim.inverse_dynamics import ModelMotion, inverse_dynamics, joint_forces
+from musclesolve.opensim.inverse_dynamics import (
+    ModelMotion,
+    device_forces,
+    inverse_dynamics,
+    joint_forces,
+)
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
@@ -257,10 +262,11 @@ def moment_case(body: ModelBody, fixed: Motion) -> MomentCase | None:
         ahead = fixed.bodies.pose.rotation[:, fixed.model.body_number[root], :, 0] * [1.0, 0.0, 1.0]
         passing = (velocity * ahead).sum(axis=1) / np.maximum(np.linalg.norm(ahead, axis=1), 1e-9)
         total = fixed.need.sum(axis=1)
+        of_devices, on_coordinates = device_forces(fixed.model, fixed.motion, fixed.bodies)
         for standing, swings in ((1, passing > PASSES), (0, passing < -PASSES)):
-            wrench = fixed.need.copy()
+            wrench = fixed.need - of_devices
             wrench[:, fixed.model.body_number[fixed.soles[standing].body]] -= total
-            due[swings] = joint_forces(fixed.model, fixed.bodies, wrench)[swings]
+            due[swings] = (joint_forces(fixed.model, fixed.bodies, wrench) - on_coordinates)[swings]
     return MomentCase(body, fixed, body.moment_table, due)
 
 

@@ -51,6 +51,7 @@ from musclesolve.pipeline.opensim.coordinate_motion import (
 )
 from musclesolve.pipeline.opensim.load_dynamics import (
     LoadDynamics,
+    device_notes,
     load_dynamics,
     load_moments,
     moments_under_loads,
@@ -386,6 +387,7 @@ def model_body(
     if left := int((in_range & ~due.known).sum()):
         notes.append(f"{left} frames of the coordinates have no moments and are left out.")
     every_motion, motion = motion, motion.frames(selected)
+    notes += device_notes(model, motion, choice.dofs, given=moments is not None)
     dynamics = loads = None
     change: MotionChange[LoadedModel] | None = None
     moment, usable = due.moment[selected], np.ones(len(motion.time), dtype=bool)
