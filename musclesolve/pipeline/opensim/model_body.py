@@ -30,7 +30,7 @@ from musclesolve.opensim.geometry import (
     tendon_shifts,
 )
 from musclesolve.opensim.kinematics import joints_crossed
-from musclesolve.opensim.model import Joint, OpenSimModel
+from musclesolve.opensim.model import Joint, OpenSimModel, OpenSimMuscle
 from musclesolve.opensim.muscle_parameters import control_notes, curve_notes, muscle_parameters
 from musclesolve.opensim.person_file import person_of_model
 from musclesolve.opensim.read_model import read_osim
@@ -427,6 +427,10 @@ def model_body(
         notes += person.notes(muscles.names, chosen.tendon)
     warnings = parameter_warnings([muscles])
     geometry, velocity = geometry_along(model, choice, motion)
+    if len(motion.time) > 1:
+        jumps = jump_notes(choice.muscles, motion.time, geometry.length, velocity)
+        of_model += [note for note in jumps if isinstance(note, WarningNote)]
+        notes += [note for note in jumps if note not in of_model]
     if differing := difference_note(geometry):
         here = (
             "Here moment arms, velocities and lengths follow the path. Muscles over several wrap objects have "
@@ -694,6 +698,33 @@ def channel_names(muscles: Sequence[str]) -> dict[str, tuple[str, ...]]:
         name = with_side(stem.rstrip("0123456789"), side)
         muscles_of[name] = (*muscles_of.get(name, ()), muscle)
     return muscles_of | {muscle: (muscle,) for muscle in muscles}
+
+
+_JUMP, _LARGE_JUMP = 2e-3, 0.1
+"""Change of a length beyond its rate that is reported [m], and that is a warning [optimal fiber lengths]."""
+
+
+def jump_notes(muscles: Sequence[OpenSimMuscle], time: Array, length: Array, rate: Array) -> list[str]:
+    """A sentence on paths that jump: whose lengths (T, n) [m] change otherwise than their rates (T, n) [m/s] say.
+
+    The trapezoid rule integrates the rate from frame to frame; moment arms give the rate.
+    """
+    step = np.diff(time)
+    beyond = np.abs(np.diff(length, axis=0) - 0.5 * (rate[1:] + rate[:-1]) * step[:, None])
+    beyond[step > 1.5 * np.median(step)] = 0.0  # a hole of the moments
+    parts, is_large = [], False
+    for muscle, column in zip(muscles, beyond.T, strict=True):
+        frame = int(column.argmax())
+        if column[frame] > _JUMP:
+            parts.append(f"{muscle.name} {1e3 * column[frame]:.0f} mm at {time[frame + 1]:.3f} s")
+            is_large |= column[frame] > _LARGE_JUMP * muscle.optimal_fiber_length
+    if not parts:
+        return []
+    sentence = (
+        f"Paths of muscles jump from one frame to the next: {few(parts, 6)}. Points or wrap objects let the path "
+        "change its side; fiber lengths, forces and moment arms before or after the jump are wrong."
+    )
+    return [WarningNote(sentence, "model") if is_large else sentence]
 
 
 def _coordinates(model: OpenSimModel, motion: CoordinateMotion, names: Sequence[str]) -> tuple[Array, Array]:
