@@ -105,7 +105,7 @@ class Joint:
     @property
     def speeds_are_angular(self) -> bool:
         """Whether OpenSim's generalized forces belong to components of the angular velocity, not to rates of angles."""
-        return self.kind in ("BallJoint", "FreeJoint")
+        return self.kind in ("BallJoint", "FreeJoint", "EllipsoidJoint", "ScapulothoracicJoint")
 
     @property
     def moved_by(self) -> frozenset[str]:
@@ -115,11 +115,22 @@ class Joint:
 
 @dataclass(frozen=True, eq=False)
 class Coupler:
-    """A coordinate that is a function of others."""
+    """A coordinate that is a function of others, stated or by constraints that close a loop of bodies."""
 
     dependent: str
     independent: tuple[str, ...]
     function: Function
+    closes_loop: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A constraint between two frames: their origins coincide, or have a distance [m]; welded, their axes coincide."""
+
+    name: str
+    frames: tuple[Frame, Frame]
+    is_weld: bool = False
+    distance: float | None = None
 
 
 PRESCRIBED = "a coordinate prescribed over time"
@@ -227,12 +238,21 @@ class Device:
 
 
 @dataclass(frozen=True, eq=False)
+class PathFunction:
+    """A length of a path as a function of coordinates [m]."""
+
+    coordinates: tuple[str, ...]
+    function: Function
+
+
+@dataclass(frozen=True, eq=False)
 class OpenSimMuscle(OpenSimPath):
     """A muscle: force [N], lengths [m], pennation [rad], velocity [optimal fiber lengths / s] and its path.
 
     curve: parameters of its curves, "FmaxMuscleStrain" or "FiberForceLengthCurve.strain_at_zero_force".
     enabled: whether it applies a force in the model. controls: the bounds of its activation in OpenSim's static
-    optimization.
+    optimization. by_function: its length in place of the one of its points, which then only draw it and apply its
+    force; without points its line of action is unknown.
     """
 
     kind: str
@@ -244,6 +264,7 @@ class OpenSimMuscle(OpenSimPath):
     curve: Mapping[str, float] = field(default_factory=dict)
     enabled: bool = True
     controls: tuple[float, float] = (0.0, 1.0)
+    by_function: PathFunction | None = None
 
     @property
     def tendon_strain(self) -> float:
@@ -307,6 +328,12 @@ class OpenSimModel:
         return frozenset({GROUND, *(joint.outboard.body for joint in self.joints)})
 
     @cached_property
+    def in_loops(self) -> frozenset[str]:
+        """Coordinates of loops of bodies, whose constraints bear unknown forces."""
+        loops = [coupler for coupler in self.couplers if coupler.closes_loop]
+        return frozenset(name for each in loops for name in (each.dependent, *each.independent))
+
+    @cached_property
     def turning(self) -> frozenset[str]:
         """Coordinates by which a joint rotates."""
         axes = [axis for joint in self.joints for axis in joint.rotations]
@@ -345,6 +372,8 @@ class OpenSimModel:
 
     def _crossed(self, muscle: OpenSimMuscle) -> frozenset[str]:
         """Coordinates between the bodies of a muscle, and coordinates of its moving and conditional points."""
+        if muscle.by_function is not None:
+            return frozenset(muscle.by_function.coordinates)
         moving = {name for point in muscle.points if point.moving for name in point.moving.coordinates}
         conditions = {point.condition[0] for point in muscle.points if point.condition}
         return self.coordinates_between(self.bodies_of(muscle)) | moving | conditions

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from musclesolve._util.names import unknown_name
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.opensim.layouts import CURRENT, components, upgrade
 from musclesolve.opensim.model import (
@@ -17,9 +18,9 @@ from musclesolve.opensim.model import (
     OpenSimModel,
     rotation_xyz,
 )
-from musclesolve.opensim.read_context import Context
+from musclesolve.opensim.read_context import Context, last_part
 from musclesolve.opensim.read_joints import read_coordinates, read_couplers, read_joints, read_links
-from musclesolve.opensim.read_muscles import read_muscles, read_surfaces
+from musclesolve.opensim.read_muscles import read_muscles, read_path_function, read_surfaces
 from musclesolve.opensim.xml_tree import Element, read_xml
 
 _OLDEST = 20000
@@ -101,13 +102,48 @@ def read_osim(path: str | Path) -> OpenSimModel:
                     expected="a coordinate of the model",
                     remedy="correct the point",
                 )
-    others += read_links(context, read, closing)
+    loops, unsolved = read_links(context, read, closing)
+    others += unsolved
     context.unsupported |= {
         f"constraint {constraint.name}": constraint.kind
         for constraint in others
         if constraint.kind != PRESCRIBED
     }
-    return replace(read, other_constraints=tuple(others), devices=computable)
+    return replace(read, couplers=(*couplers, *loops), other_constraints=tuple(others), devices=computable)
+
+
+def with_function_paths(model: OpenSimModel, path: str | Path) -> OpenSimModel:
+    """The model with paths of its muscles as functions of coordinates, from a file of FunctionBasedPath.
+
+    Raises:
+        InputError: the file has no such paths, or paths of other muscles or coordinates, or unsupported functions.
+    """
+    root = read_xml(path, "paths as functions of coordinates (.xml)")
+    elements = [each for each in root.descendants() if each.tag == "FunctionBasedPath"]
+    if not elements:
+        root.fail(
+            "opensim.no_function_path",
+            problem="the file has no FunctionBasedPath",
+            code="bad_format",
+            expected="paths of muscles as functions of coordinates, as OpenSim fits them",
+            remedy="name such a file",
+        )
+    muscles = dict(model.muscles)
+    for element in elements:
+        name = last_part(element.name)
+        if name not in muscles:
+            raise unknown_name(name, "muscle", muscles, f" in the model {model.name}", root.file)
+        function = read_path_function(element, model.coordinates)
+        if function is None:
+            element.fail(
+                "opensim.unsupported_path_function",
+                problem="its length is a function of a kind that is not supported",
+                code="unsupported",
+                expected="a polynomial, a spline or another function of OpenSim's joints",
+                remedy="fit the path by a polynomial",
+            )
+        muscles[name] = replace(muscles[name], by_function=function)
+    return replace(model, muscles=muscles)
 
 
 def _is_computable(model: OpenSimModel, device: Device) -> bool:

@@ -1,6 +1,6 @@
 """Muscles and wrap objects of a model file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from musclesolve.opensim.model import (
     OpenSimMuscle,
     OpenSimPath,
     OpenSimPoint,
+    PathFunction,
     Wrap,
     WrapSurface,
     rotation_xyz,
@@ -125,7 +126,15 @@ def read_muscles(
                 )
             )
         elif is_muscle and path is not None and path.tag == "GeometryPath":
-            muscles[element.name] = _muscle(context, element, path)
+            muscles[element.name] = _muscle(context, element, _path(context, element, path))
+        elif (
+            is_muscle
+            and path is not None
+            and (
+                function := read_path_function(path, coordinates) if path.tag == "FunctionBasedPath" else None
+            )
+        ):
+            muscles[element.name] = _muscle(context, element, OpenSimPath(element.name, (), ()), function)
         elif is_muscle:
             context.unsupported[f"path of {element.name}"] = path.tag if path else "none"
         elif (path or not element.tag.endswith("Actuator")) and context.flag(element, "appliesForce", True):
@@ -163,8 +172,28 @@ def _path(context: Context, element: Element, path: Element) -> OpenSimPath:
     return OpenSimPath(element.name, tuple(point for point in points if point is not None), wraps)
 
 
-def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
-    line = _path(context, element, path)
+def read_path_function(path: Element, coordinates: Iterable[str]) -> PathFunction | None:
+    """The length of a FunctionBasedPath; None for an unsupported kind of function.
+
+    Moment arms and rates follow from its derivatives; functions of their own are not read.
+    """
+    names = tuple(map(last_part, path.require("coordinate_paths").words()))
+    for name in names:
+        if name not in coordinates:
+            path.fail(
+                "opensim.path_of_foreign_coordinate",
+                problem=f"its length depends on '{name}'",
+                code="unknown_name",
+                expected="coordinates of the model",
+                remedy="correct <coordinate_paths>, or give the paths of this model",
+            )
+    function = function_in(path.require("length_function"), len(names))
+    return None if function is None or not names else PathFunction(names, function)
+
+
+def _muscle(
+    context: Context, element: Element, line: OpenSimPath, function: PathFunction | None = None
+) -> OpenSimMuscle:
     return OpenSimMuscle(
         name=element.name,
         points=line.points,
@@ -181,6 +210,7 @@ def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
             _control(context, element, "min_control", 0.0),
             _control(context, element, "max_control", 1.0),
         ),
+        by_function=function,
     )
 
 

@@ -124,8 +124,8 @@ def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> M
             common = float((due_alone * given_alone).sum())
             factor = common / float((due_alone**2).sum())
             likeness = common / float(np.linalg.norm(due_alone) * np.linalg.norm(given_alone) + 1e-300)
-    # the vertical translation of a single root, if the file has it, bears the weight
-    roots = [joint for joint in model.joints if joint.parent.body == GROUND]
+    # the vertical translation of a single root, if the file has it, bears the weight of a body that stands on feet
+    roots = [joint for joint in model.joints if joint.parent.body == GROUND and feet]
     for name in roots[0].coordinates if len(roots) == 1 else ():
         if name in columns and not model.coordinates[name].rotational:
             column = list(columns).index(name)

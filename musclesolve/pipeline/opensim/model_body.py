@@ -10,7 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, within
 from musclesolve._util.checks import check_choice
-from musclesolve._util.message_text import few
+from musclesolve._util.message_text import count_of, few
 from musclesolve._util.sides import ALL_SIDES, sides_of, split_side, with_side
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.constants import ELASTIC, RIGID
@@ -33,7 +33,7 @@ from musclesolve.opensim.kinematics import joints_crossed
 from musclesolve.opensim.model import Joint, OpenSimModel, OpenSimMuscle
 from musclesolve.opensim.muscle_parameters import control_notes, curve_notes, muscle_parameters
 from musclesolve.opensim.person_file import person_of_model
-from musclesolve.opensim.read_model import read_osim
+from musclesolve.opensim.read_model import read_osim, with_function_paths
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import Sharing, SharingGroup
 from musclesolve.pipeline.emg_informed import informed_cost
@@ -262,8 +262,17 @@ class ModelBody:
 
 
 def shared_joints(model: OpenSimModel, dofs: Sequence[str]) -> tuple[Joint, ...]:
-    """The joints of a model with a coordinate among some."""
-    return tuple(joint for joint in model.joints if joint.moved_by & set(dofs))
+    """The joints of a model with a coordinate among some, whose contact forces are determined.
+
+    Constraints of loops bear a part of them, and muscles without points show no line of action.
+    """
+    without_line = [name for name, each in model.muscles.items() if each.enabled and not each.points]
+    unknown = frozenset(model.in_loops).union(*(model.crossing[name] for name in without_line))
+    return tuple(
+        joint
+        for joint in model.joints
+        if joint.moved_by & set(dofs) and not model.independent(joint.moved_by) & unknown
+    )
 
 
 def opensim_problem(
@@ -318,6 +327,8 @@ def model_body(
     sharing: settings of the sharing; by default the usual cost and solver.
     """
     model = model if isinstance(model, OpenSimModel) else read_osim(model)
+    if settings.muscles.paths is not None:
+        model = with_function_paths(model, settings.muscles.paths)
     chosen, loads_file = settings.muscles, settings.files.loads
     cutoff, dofs, without = settings.filter.cutoff_hz, settings.sharing.dofs, settings.sharing.without
     person = None if chosen.database is None else person_of_model(chosen.database, model)
@@ -386,6 +397,23 @@ def model_body(
     notes += [*curve_notes(choice.muscles), *control_notes(choice.muscles)]
     if left := int((in_range & ~due.known).sum()):
         notes.append(f"{left} frames of the coordinates have no moments and are left out.")
+    if fitted := [muscle.name for muscle in choice.muscles if muscle.by_function is not None]:
+        drawn = [muscle.name for muscle in choice.muscles if muscle.points]
+        notes.append(
+            f"Lengths of {count_of(len(fitted), 'muscle')} are functions of coordinates: {few(fitted)}. Moment arms "
+            "and rates are the derivatives of these functions."
+        )
+        if due.loads is not None and not set(fitted) <= set(drawn):
+            notes.append(
+                "Such a path without points shows no line of action: contact forces of the joints that it crosses are "
+                "not computed."
+            )
+    if looped := [name for name in choice.dofs if name in model.in_loops]:
+        driven = [coupler.dependent for coupler in model.couplers if coupler.closes_loop]
+        notes.append(
+            f"Constraints close a loop of bodies: {few(driven, 8)} follow from {few(looped, 8)}."
+            + " Contact forces of the joints of the loop are not computed." * (due.loads is not None)
+        )
     every_motion, motion = motion, motion.frames(selected)
     notes += device_notes(model, motion, choice.dofs, given=moments is not None)
     dynamics = loads = None
@@ -404,7 +432,8 @@ def model_body(
                 f"With all coordinates zero {few(lying, 4)} of the model lie far from the vertical: their axes are the "
                 "line of their joints and the axis of the knee."
             )
-        loads = dynamics.joint_loads(shared_joints(model, choice.dofs), choice.names)
+        if joints := shared_joints(model, choice.dofs):
+            loads = dynamics.joint_loads(joints, choice.names)
         measured = dynamics if change is None else change.before.dynamics
         notes += measured.residual_note("" if change is None else ", before the motion was changed")
         usable = usable if measured.balanced is None else measured.balanced
