@@ -160,6 +160,14 @@ def _model(root: Element) -> Element:
     """The <Model> of a document; refuses an unsupported version."""
     expected, remedy = "an OpenSim model of version 2 or later", "open it in OpenSim 4 and save it again"
     model = root.find("Model")
+    if root.tag == "mujoco":
+        root.fail(
+            "opensim.model_of_mujoco",
+            problem="this is a model of MuJoCo",
+            code="bad_format",
+            expected=expected,
+            remedy="share its moments in Python: ms.mujoco.MujocoModel.read(...).problem(...)",
+        )
     if root.tag != "OpenSimDocument" or model is None:
         root.fail(
             "opensim.document_without_model",
