@@ -177,7 +177,8 @@ def read_path_function(path: Element, coordinates: Iterable[str]) -> PathFunctio
 
     Moment arms and rates follow from its derivatives; functions of their own are not read.
     """
-    names = tuple(map(last_part, path.require("coordinate_paths").words()))
+    names = tuple(map(last_part, path.text_of("coordinate_paths").split()))
+    holder = path.find("length_function")
     for name in names:
         if name not in coordinates:
             path.fail(
@@ -187,8 +188,8 @@ def read_path_function(path: Element, coordinates: Iterable[str]) -> PathFunctio
                 expected="coordinates of the model",
                 remedy="correct <coordinate_paths>, or give the paths of this model",
             )
-    function = function_in(path.require("length_function"), len(names))
-    return None if function is None or not names else PathFunction(names, function)
+    function = function_in(holder, len(names)) if names and holder is not None else None
+    return None if function is None else PathFunction(names, function)
 
 
 def _muscle(
