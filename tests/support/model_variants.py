@@ -313,7 +313,8 @@ def random_variants(joints: Sequence[str], count: int, seed: int = 0) -> dict[st
 def compare_variants(arguments: Sequence[str]) -> None:
     """Print a table of variants: the largest relative difference of each, and the variable that has it."""
     model, motion, loads = map(Path, arguments[:3])
-    start, end, count = (*map(float, arguments[3:5]), None, None)[:2] + (int((*arguments[5:6], 0)[0]),)
+    start, end = (*map(float, arguments[3:5]), None, None)[:2]
+    count = int((*arguments[5:6], 0)[0])
     options = {"loads": loads, "start_s": start, "end_s": end}
     plain = ms.share_model(model, motion, **options)
     joints, worst = [joint.name for joint in ms.read_osim(model).joints], []
@@ -330,7 +331,9 @@ def compare_variants(arguments: Sequence[str]) -> None:
             worst.append(off[name])
             print(f"{title:70s} {off[name]:8.1e}  {name}", flush=True)
     equal = sum(each < 1e-9 for each in worst)
-    print(f"{equal} of {len(worst)} variants equal the model to 1e-9; the largest difference is {max(worst):.1e}")
+    print(
+        f"{equal} of {len(worst)} variants equal the model to 1e-9; the largest difference is {max(worst):.1e}"
+    )
 
 
 if __name__ == "__main__":
