@@ -31,6 +31,10 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     "welded without offset": (plateau("knee_r", (0.0, 0.0, 0.0)), plateau("hip_r", (0.0, -0.1, 0.0))),
     "reversed": tuple(reversed_joint(name) for name in ("hip_r", "knee_r", "ankle_r")),
     "reversed over a weld": (plateau("knee_r", (0.0, -0.02, 0.0)), reversed_joint("knee_r")),
+    "welded under another joint's name": (
+        reversed_joint("ankle_r"),
+        plateau("ankle_r", (0.01, -0.01, 0.005)),
+    ),
     "in series": (in_series("hip_r"), in_series("knee_r")),
     "massless bodies": (hanging("pelvis"), hanging("tibia_r"), hanging("calcn_r")),
     "turned": (
