@@ -3,6 +3,7 @@ from . import data as data
 from . import dynamics as dynamics
 from . import files as files
 from . import live as live
+from . import mujoco as mujoco
 from . import muscles as muscles
 from . import opensim as opensim
 from . import plotting as plotting

@@ -127,6 +127,43 @@ class Sine:
 
 
 @dataclass(frozen=True, eq=False)
+class TurnedComponent:
+    """f = e_k . R w of three angles: component k of a vector w (3,) turned by R = R_x R_y R_z, body-fixed."""
+
+    component: int
+    vector: Array
+
+    def value(self, x: Array) -> Array:
+        """Value f(x) (T,) at coordinates x (T, c)."""
+        return self._of(x, (0, 0, 0))
+
+    def derivative(self, x: Array) -> Array:
+        """Derivative df/dx (T, c) at coordinates x (T, c)."""
+        return np.stack([self._of(x, (int(k == 0), int(k == 1), int(k == 2))) for k in range(3)], axis=1)
+
+    def bend(self, x: Array, speed: Array) -> Array:
+        """Sum d2f/(dx_i dx_j) xd_i xd_j (T,) at coordinates x (T, c) with speeds xd (T, c)."""
+        total = np.zeros(len(x))
+        for i, j in itertools.product(range(3), repeat=2):
+            orders = np.bincount([i, j], minlength=3)
+            total += self._of(x, tuple(orders.tolist())) * speed[:, i] * speed[:, j]
+        return total
+
+    def _of(self, x: Array, orders: tuple[int, ...]) -> Array:
+        """The component with some derivatives of each turn: R_k^(n)(x) is R_k(x + n pi / 2) without its fixed axis."""
+        turned = np.broadcast_to(self.vector, (len(x), 3))
+        for axis in (2, 1, 0):
+            angle = x[:, axis] + orders[axis] * np.pi / 2.0
+            one, other = (axis + 1) % 3, (axis + 2) % 3
+            after = np.empty((len(x), 3))
+            after[:, axis] = turned[:, axis] * (orders[axis] == 0)
+            after[:, one] = np.cos(angle) * turned[:, one] - np.sin(angle) * turned[:, other]
+            after[:, other] = np.sin(angle) * turned[:, one] + np.cos(angle) * turned[:, other]
+            turned = after
+        return np.asarray(turned[:, self.component])
+
+
+@dataclass(frozen=True, eq=False)
 class PiecewisePolynomial:
     """Through knots (k,): f = sum_n coefficients[p, n] (x - start_p)^n in piece p.
 

@@ -34,7 +34,7 @@ from musclesolve.muscles.paths.engine import (
 )
 from musclesolve.opensim.functions import Function
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
-from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, OpenSimPoint
+from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, OpenSimPath, OpenSimPoint
 
 FULL_TURN = 2.0 * np.pi
 """Angle [rad] that no joint exceeds; in degrees the angles of a step do."""
@@ -90,9 +90,13 @@ def opensim_geometry(
         if beyond.size and name in crossed and model.coordinates[name].rotational:
             raise input_error("dynamics.angle_beyond_a_turn", where=name, angle=beyond[0])
     names = tuple(values if coordinates is None else one_or_several(coordinates))
-    system = path_system(model, chosen)
-    blocks, several = [], np.flatnonzero([over_several(model, muscle.name) for muscle in chosen])
-    for part, motion, paths in _blocks(system, all_values, names):
+    drawn = [muscle for muscle in chosen if muscle.by_function is None]
+    of_functions = _by_functions(model, all_values, names, chosen)
+    if not drawn:
+        return OpenSimGeometry(names, tuple(muscle.name for muscle in chosen), *of_functions, *of_functions)
+    system = path_system(model, drawn)
+    blocks, several = [], np.flatnonzero([over_several(model, muscle.name) for muscle in drawn])
+    for part, motion, paths in path_blocks(system, all_values, names):
         nodes = solve_paths(*paths)
         results = [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
         if not reported and several.size:
@@ -105,7 +109,12 @@ def opensim_geometry(
             nodes = solve_paths(*paths, as_opensim=True)
             results += [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
         blocks.append(results)
-    length, moment_arm, *others = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+    columns = np.array([muscle.by_function is None for muscle in chosen])
+    results = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
+    for k, column in enumerate(results if len(drawn) < len(chosen) else ()):
+        results[k] = of_functions[k % 2].copy()
+        results[k][..., columns] = column
+    length, moment_arm, *others = results
     opensim_length, opensim_arm = others or (length, moment_arm)
     return OpenSimGeometry(
         coordinates=names,
@@ -117,7 +126,24 @@ def opensim_geometry(
     )
 
 
-def _blocks(
+def _by_functions(
+    model: OpenSimModel, values: Array, names: Sequence[str], muscles: Sequence[OpenSimMuscle]
+) -> tuple[Array, Array]:
+    """Lengths (T, n) [m] and moment arms -dL/dq (T, m, n) by functions of paths; zero for other muscles."""
+    length = np.zeros((len(values), len(muscles)))
+    arm = np.zeros((len(values), len(names), len(muscles)))
+    if any(muscle.by_function for muscle in muscles):
+        chain, number = coordinate_chain(model, values, names), model.coordinate_number
+        for k, muscle in enumerate(muscles):
+            if (path := muscle.by_function) is not None:
+                columns = [number[name] for name in path.coordinates]
+                length[:, k] = path.function.value(values[:, columns])
+                slope = path.function.derivative(values[:, columns])
+                arm[:, :, k] = -np.einsum("tc,tcm->tm", slope, chain[:, columns])
+    return length, arm
+
+
+def path_blocks(
     system: PathSystem, values: Array, names: Sequence[str] = ()
 ) -> Iterator[tuple[slice, BodyMotion, tuple[PathLayout, Array, Mask, Array, Array]]]:
     """Blocks of poses (T, K): their slice, the motion of bodies by the named coordinates, the arguments of
@@ -135,7 +161,7 @@ def path_lines(
 ) -> PathLines:
     """Paths as lines, for drawing, for values (T, K) of all coordinates; most: see `PathLines.trimmed`."""
     system = path_system(model, model.chosen(muscles))
-    blocks = [trace_paths(*paths) for _, _, paths in _blocks(system, values)]
+    blocks = [trace_paths(*paths) for _, _, paths in path_blocks(system, values)]
     positions = np.concatenate([block.position for block in blocks])
     used = np.concatenate([block.used for block in blocks])
     return PathLines(blocks[0].muscle, positions, used).trimmed(most)
@@ -149,10 +175,24 @@ def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], te
     total = np.zeros((len(values), len(model.bodies), 6))
     if not muscles:
         return total
-    system = path_system(model, model.chosen(muscles))
-    for part, _, paths in _blocks(system, values):
-        bodies, wrench = _unit_wrenches(system, solve_paths(*paths))
-        total[part, bodies] = -np.einsum("tn,tnbk->tbk", tendon_force[part], wrench)
+    chosen = model.chosen(muscles)
+    for muscle, force in zip(chosen, tendon_force.T, strict=True):
+        if not muscle.points and force.any():
+            raise input_error(
+                "opensim.no_line_of_action",
+                file=model.file,
+                where=muscle.name,
+                problem="the path of the muscle is a function of coordinates, without points",
+                code="unsupported",
+                expected="muscles with points, which show where their forces act",
+                remedy="leave out the muscle, or use the model from which the functions were fitted",
+            )
+    drawn = [k for k, muscle in enumerate(chosen) if muscle.points]
+    if drawn:
+        system = path_system(model, [chosen[k] for k in drawn])
+        for part, _, paths in path_blocks(system, values):
+            bodies, wrench = unit_wrenches(system, solve_paths(*paths))
+            total[part, bodies] = -np.einsum("tn,tnbk->tbk", tendon_force[part][:, drawn], wrench)
     return total
 
 
@@ -169,21 +209,28 @@ def path_pulls(
 
     Returns:
         Sums over the nodes on the bodies of r x dL/dr [m] about the origin of the ground and of dL/dr, (T, n, J, 6):
-        minus moment and force of unit tension on them; moment arms (T, m, n).
+        minus moment and force of unit tension on them, zero without points; moment arms (T, m, n).
     """
-    system = path_system(model, model.chosen(muscles))
-    pulls = np.empty((len(values), len(muscles), len(beyond), 6))
-    arms = np.empty((len(values), len(coordinates), len(muscles)))
-    for part, motion, paths in _blocks(system, values, coordinates):
+    chosen = model.chosen(muscles)
+    drawn = [k for k, muscle in enumerate(chosen) if muscle.points]
+    pulls = np.zeros((len(values), len(muscles), len(beyond), 6))
+    arms = np.zeros((len(values), len(coordinates), len(muscles)))
+    if not drawn:
+        return pulls, _by_functions(model, values, coordinates, chosen)[1]
+    system = path_system(model, [chosen[k] for k in drawn])
+    for part, motion, paths in path_blocks(system, values, coordinates):
         nodes = solve_paths(*paths)
-        bodies, wrench = _unit_wrenches(system, nodes)
-        pulls[part] = np.einsum("jb,tnbk->tnjk", beyond[:, bodies], wrench)
+        bodies, wrench = unit_wrenches(system, nodes)
+        pulls[part][:, drawn] = np.einsum("jb,tnbk->tnjk", beyond[:, bodies], wrench)
         if coordinates:
-            arms[part] = _moment_arms(system, motion, values[part], nodes, coordinates)
+            arms[part][:, :, drawn] = _moment_arms(system, motion, values[part], nodes, coordinates)
+    fitted = [muscle.by_function is not None for muscle in chosen]
+    if any(fitted):
+        arms[:, :, fitted] = _by_functions(model, values, coordinates, chosen)[1][:, :, fitted]
     return pulls, arms
 
 
-def _unit_wrenches(system: PathSystem, nodes: PathNodes) -> tuple[Indices, Array]:
+def unit_wrenches(system: PathSystem, nodes: PathNodes) -> tuple[Indices, Array]:
     """Bodies (b) of the nodes, and moment about the origin and force of dL/dr on them, (T, n, b, 6)."""
     bodies, place = np.unique(system.node_body, return_inverse=True)
     count, frames = system.layout.muscles, len(nodes.length)
@@ -196,7 +243,7 @@ def _moment_arms(
     system: PathSystem, motion: BodyMotion, values: Array, nodes: PathNodes, names: Sequence[str]
 ) -> Array:
     """-dL/dq (T, m, n): minus the power of unit tension at the nodes, for unit rates of the coordinates."""
-    bodies, wrench = _unit_wrenches(system, nodes)
+    bodies, wrench = unit_wrenches(system, nodes)
     frames, count = wrench.shape[:2]
     by_muscle = wrench.reshape(frames, count, len(bodies) * 6)
     twist = motion.twist[:, :, bodies].reshape(frames, len(names), len(bodies) * 6)
@@ -280,7 +327,7 @@ class PathSystem:
         return position, center, rotation @ self.axes
 
 
-def path_system(model: OpenSimModel, muscles: Sequence[OpenSimMuscle]) -> PathSystem:
+def path_system(model: OpenSimModel, muscles: Sequence[OpenSimPath]) -> PathSystem:
     """The paths of some muscles of a model."""
     points = tuple(point for muscle in muscles for point in muscle.points)
     wraps = [
@@ -348,7 +395,9 @@ def fiber_path_lengths(model: OpenSimModel, geometry: OpenSimGeometry) -> Array:
 
 
 def over_several(model: OpenSimModel, muscle: str) -> bool:
-    """Return whether a muscle has more than one active wrap object."""
+    """Return whether the path of a muscle, not a function, has more than one active wrap object."""
+    if model.muscles[muscle].by_function is not None:
+        return False
     return sum(model.surfaces[wrap.surface].active for wrap in model.muscles[muscle].wraps) > 1
 
 

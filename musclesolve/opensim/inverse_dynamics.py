@@ -14,10 +14,11 @@ import numpy as np
 from musclesolve._util.arrays import Array, vector_product
 from musclesolve._util.checks import check_increasing, check_real_array, check_type
 from musclesolve.errors import input_error
+from musclesolve.opensim.devices import device_force
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
 from musclesolve.opensim.geometry import path_wrenches
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
-from musclesolve.opensim.model import BodyMass, Frame, OpenSimModel
+from musclesolve.opensim.model import BodyMass, Device, Frame, OpenSimModel
 from musclesolve.opensim.segments import segments
 
 
@@ -47,7 +48,7 @@ class InverseDynamics:
 def inverse_dynamics(
     model: OpenSimModel, motion: ModelMotion, loads: Sequence[ExternalLoad] = ()
 ) -> InverseDynamics:
-    """Generalized forces that produce a motion under gravity and external loads.
+    """Generalized forces that produce a motion under gravity, external loads and the devices of the model.
 
     From the last body inward, the joint of a body transmits the wrench that the body and all bodies beyond it need;
     the power of that wrench on the joint's axes is the generalized force (Featherstone 2008, 5.3). It belongs to the
@@ -62,10 +63,24 @@ def inverse_dynamics(
         InputError: joints are missing, a load acts on an unknown body, or ends too early.
     """
     bodies = body_dynamics(model, motion)
-    wrench = inertial_wrench(model, bodies) - load_wrench(model, loads, motion.time, bodies.pose)
-    joint_force = joint_forces(model, bodies, wrench)
+    of_devices, on_coordinates = device_forces(model, motion, bodies)
+    wrench = inertial_wrench(model, bodies) - load_wrench(model, loads, motion.time, bodies.pose) - of_devices
+    joint_force = joint_forces(model, bodies, wrench) - on_coordinates
     force = coupled_forces(model, motion.value, joint_force)
     return InverseDynamics(tuple(model.coordinates), motion.time, force, joint_force, wrench, bodies)
+
+
+def device_forces(
+    model: OpenSimModel, motion: ModelMotion, bodies: BodyDynamics, devices: Sequence[Device] | None = None
+) -> tuple[Array, Array]:
+    """Wrenches (T, B, 6) on the bodies and forces (T, K) on the coordinates of some devices of a model, or of all."""
+    wrench, force = np.zeros_like(bodies.twist), np.zeros_like(motion.value)
+    for device in model.devices if devices is None else devices:
+        on_bodies, on_coordinate = device_force(
+            model, device, motion.value, motion.speed, bodies.pose, bodies.twist
+        )
+        wrench, force = wrench + on_bodies, force + on_coordinate
+    return wrench, force
 
 
 def joint_forces(model: OpenSimModel, bodies: BodyDynamics, wrench: Array) -> Array:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -104,7 +105,7 @@ class Joint:
     @property
     def speeds_are_angular(self) -> bool:
         """Whether OpenSim's generalized forces belong to components of the angular velocity, not to rates of angles."""
-        return self.kind in ("BallJoint", "FreeJoint")
+        return self.kind in ("BallJoint", "FreeJoint", "EllipsoidJoint", "ScapulothoracicJoint")
 
     @property
     def moved_by(self) -> frozenset[str]:
@@ -114,11 +115,22 @@ class Joint:
 
 @dataclass(frozen=True, eq=False)
 class Coupler:
-    """A coordinate that is a function of others."""
+    """A coordinate that is a function of others, stated or by constraints that close a loop of bodies."""
 
     dependent: str
     independent: tuple[str, ...]
     function: Function
+    closes_loop: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A constraint between two frames: their origins coincide, or have a distance [m]; welded, their axes coincide."""
+
+    name: str
+    frames: tuple[Frame, Frame]
+    is_weld: bool = False
+    distance: float | None = None
 
 
 PRESCRIBED = "a coordinate prescribed over time"
@@ -193,26 +205,66 @@ class Wrap:
 
 
 @dataclass(frozen=True, eq=False)
-class OpenSimMuscle:
+class OpenSimPath:
+    """A line over points and wrap objects."""
+
+    name: str
+    points: tuple[OpenSimPoint, ...]
+    wraps: tuple[Wrap, ...]
+
+
+class Law(Protocol):
+    """A force as a function of deflections and their rates."""
+
+    def value(self, x: Array) -> Array:
+        """Force (T,) [N m or N] at a coordinate or length and its rate (T, 2), or (T, 6) at a deflection (T, 12)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Device:
+    """A force that follows from coordinates and rates: on a coordinate, along a path as tension, or between two frames.
+
+    The deflection of two frames has three body-fixed angles and the place of the second frame in the first; the force
+    belongs to their rates.
+    """
+
+    name: str
+    kind: str
+    law: Law
+    coordinate: str = ""
+    path: OpenSimPath | None = None
+    frames: tuple[Frame, Frame] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PathFunction:
+    """A length of a path as a function of coordinates [m]."""
+
+    coordinates: tuple[str, ...]
+    function: Function
+
+
+@dataclass(frozen=True, eq=False)
+class OpenSimMuscle(OpenSimPath):
     """A muscle: force [N], lengths [m], pennation [rad], velocity [optimal fiber lengths / s] and its path.
 
     curve: parameters of its curves, "FmaxMuscleStrain" or "FiberForceLengthCurve.strain_at_zero_force".
     enabled: whether it applies a force in the model. controls: the bounds of its activation in OpenSim's static
-    optimization.
+    optimization. by_function: its length in place of the one of its points, which then only draw it and apply its
+    force; without points its line of action is unknown.
     """
 
-    name: str
     kind: str
     max_isometric_force: float
     optimal_fiber_length: float
     tendon_slack_length: float
     pennation_angle: float
     max_contraction_velocity: float
-    points: tuple[OpenSimPoint, ...]
-    wraps: tuple[Wrap, ...]
     curve: Mapping[str, float] = field(default_factory=dict)
     enabled: bool = True
     controls: tuple[float, float] = (0.0, 1.0)
+    by_function: PathFunction | None = None
 
     @property
     def tendon_strain(self) -> float:
@@ -227,7 +279,8 @@ class OpenSimModel:
     masses: of bodies with stated masses; mass_faults: body -> why its mass properties cannot be used. gravity (3,)
     [m/s2]. couplers: in an order in which each depends on earlier ones only. unsupported: parts of the file that the
     reader does not support, "joint shoulder_r" -> "ScapulothoracicJoint"; they and other constraints are errors only if
-    needed. notes: on unusual content and its meaning here. meshes: geometry of the bodies.
+    needed. notes: on unusual content and its meaning here. meshes: geometry of the bodies. devices: springs, bushings
+    and ligaments.
     """
 
     name: str
@@ -247,6 +300,7 @@ class OpenSimModel:
     credits: str = ""
     publications: str = ""
     meshes: tuple[AttachedMesh, ...] = ()
+    devices: tuple[Device, ...] = ()
 
     @property
     def mass(self) -> float:
@@ -272,6 +326,12 @@ class OpenSimModel:
     def reachable(self) -> frozenset[str]:
         """Bodies connected to the ground by supported joints."""
         return frozenset({GROUND, *(joint.outboard.body for joint in self.joints)})
+
+    @cached_property
+    def in_loops(self) -> frozenset[str]:
+        """Coordinates of loops of bodies, whose constraints bear unknown forces."""
+        loops = [coupler for coupler in self.couplers if coupler.closes_loop]
+        return frozenset(name for each in loops for name in (each.dependent, *each.independent))
 
     @cached_property
     def turning(self) -> frozenset[str]:
@@ -305,13 +365,15 @@ class OpenSimModel:
         """The independent coordinates that the length of each muscle depends on, locked ones included."""
         return {name: self.independent(self._crossed(muscle)) for name, muscle in self.muscles.items()}
 
-    def bodies_of(self, muscle: OpenSimMuscle) -> frozenset[str]:
-        """Bodies of the points and wrap objects of a muscle."""
+    def bodies_of(self, muscle: OpenSimPath) -> frozenset[str]:
+        """Bodies of the points and wrap objects of a path."""
         used = [self.surfaces[wrap.surface].frame for wrap in muscle.wraps if wrap.surface in self.surfaces]
         return frozenset(frame.body for frame in [*used, *(point.frame for point in muscle.points)])
 
     def _crossed(self, muscle: OpenSimMuscle) -> frozenset[str]:
         """Coordinates between the bodies of a muscle, and coordinates of its moving and conditional points."""
+        if muscle.by_function is not None:
+            return frozenset(muscle.by_function.coordinates)
         moving = {name for point in muscle.points if point.moving for name in point.moving.coordinates}
         conditions = {point.condition[0] for point in muscle.points if point.condition}
         return self.coordinates_between(self.bodies_of(muscle)) | moving | conditions

@@ -75,7 +75,7 @@ def leg_muscles(leg: NeutralLeg) -> list[OpenSimMuscle]:
         name: {leg.frame_of_body.get(body) for body in leg.model.bodies_of(muscle)}
         for name, muscle in leg.model.muscles.items()
     }
-    on_leg = [name for name, used in frames.items() if None not in used and used != {"pelvis"}]
+    on_leg = [name for name, used in frames.items() if used and None not in used and used != {"pelvis"}]
     return [leg.model.muscles[name] for name in on_leg]
 
 

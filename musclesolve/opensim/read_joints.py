@@ -1,18 +1,21 @@
 """Joints of a model file, each as rotations and translations by functions of its coordinates."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
-from musclesolve.opensim.functions import Constant, LinearFunction, Scaled
+from musclesolve.opensim.functions import Constant, LinearFunction, Scaled, TurnedComponent
+from musclesolve.opensim.loops import loop_couplers
 from musclesolve.opensim.model import (
     GROUND,
     PRESCRIBED,
     Coordinate,
     Coupler,
+    Frame,
     Joint,
+    Link,
     OpenSimModel,
     OtherConstraint,
     TransformAxis,
@@ -29,8 +32,12 @@ _AXES = {
     "GimbalJoint": "xyz",
     "PlanarJoint": "zXY",
     "FreeJoint": "xyzXYZ",
+    "EllipsoidJoint": "xyz",
+    "ScapulothoracicJoint": "xyzx",
 }
 """One letter for each coordinate: lower case for a rotation about this axis, upper case for a translation along it."""
+_RADII = {"EllipsoidJoint": "radii_x_y_z", "ScapulothoracicJoint": "thoracic_ellipsoid_radii_x_y_z"}
+"""Tags of the radii of joints on an ellipsoid."""
 _COLLINEAR = 1e-3
 """Sine of the angle between two axes below which their coordinates are the same motion."""
 _LINKED = ("body_1", "body_2", "line_body", "follower_body", "rolling_body", "surface_body")
@@ -84,6 +91,7 @@ def _joint(context: Context, element: Element) -> Joint | None:
         read = [_axis(axes[name], names) for name in _NAMED_AXES]
         rotations, translations = read[:3], read[3:]
     elif element.tag in _AXES:
+        # of a joint on an ellipsoid, the letters of its angles
         letters = _AXES[element.tag]
         if len(letters) != len(names):
             element.fail(
@@ -97,6 +105,25 @@ def _joint(context: Context, element: Element) -> Joint | None:
             along = np.eye(3)["xyz".index(letter.lower())]
             axis = TransformAxis(along, LinearFunction(np.ones(1), 0.0), (name,))
             (rotations if letter.islower() else translations).append(axis)
+        if element.tag in _RADII:
+            radii, offset = element.require(_RADII[element.tag]).vector(), np.zeros(3)
+            if element.tag == "ScapulothoracicJoint":
+                # its ellipsoid is turned by 90 degrees about z: abduction is about y, elevation about -x
+                direction = context.number(element, "scapula_winging_axis_direction", 0.0)
+                origin = element.filled("scapula_winging_axis_origin")
+                parent, child = (None if each is None else _turned_about_z(each) for each in (parent, child))
+                radii = radii[[1, 0, 2]]
+                if origin is not None:
+                    x, y = origin.pair()
+                    offset = np.array([y, -x, 0.0])
+                winging = np.array([np.cos(direction), np.sin(direction), 0.0])
+                rotations[3] = TransformAxis(winging, LinearFunction(np.ones(1), 0.0), (names[3],))
+            # on the ellipsoid where its normal, of a sphere, is the z axis of the child: p_k = r_k (R z)_k + (R o)_k
+            for k, along in enumerate(np.eye(3)):
+                place = TurnedComponent(k, offset + radii[k] * np.eye(3)[2])
+                translations.append(TransformAxis(along, place, names[:3]))
+            if child is not None:
+                child = Frame(child.body, child.rotation, child.place(offset))
     else:
         return None
     for kind, axes_of_kind in (("rotation", rotations), ("translation", translations)):
@@ -117,6 +144,12 @@ def _joint(context: Context, element: Element) -> Joint | None:
     if parent is None or child is None or len(turns) + len(shifts) < len(rotations) + len(translations):
         return None
     return Joint(element.name, element.tag, parent, child, turns, shifts, names)
+
+
+def _turned_about_z(frame: Frame) -> Frame:
+    """A frame turned by 90 degrees about its z axis: its x axis is the old y axis."""
+    turned = np.stack([frame.rotation[:, 1], -frame.rotation[:, 0], frame.rotation[:, 2]], axis=1)
+    return Frame(frame.body, turned, frame.position)
 
 
 _NAMED_AXES = tuple(f"{kind}{k}" for kind in ("rotation", "translation") for k in (1, 2, 3))
@@ -239,14 +272,24 @@ def read_couplers(
     return tuple(ordered), others
 
 
-def read_links(context: Context, model: OpenSimModel, closing: Iterable[Joint]) -> list[OtherConstraint]:
-    """Constraints between bodies, with joints that close loops, by the coordinates between these bodies.
+def read_links(
+    context: Context, model: OpenSimModel, closing: Iterable[Joint]
+) -> tuple[tuple[Coupler, ...], list[OtherConstraint]]:
+    """Couplers of the loops that constraints and joints between bodies close, and unsupported constraints.
 
-    A coordinate that follows a function of time is also a constraint.
+    Unsupported ones state the coordinates between their bodies. A coordinate that follows a function of time is also a
+    constraint.
     """
-    links = [(joint.name, joint.kind, [joint.parent.body, joint.child.body]) for joint in closing]
+    links, lost = [], []
+    for joint in closing:
+        if joint.kind in ("WeldJoint", "BallJoint"):
+            links.append(Link(joint.name, (joint.parent, joint.child), joint.kind == "WeldJoint"))
+        else:
+            lost.append((joint.name, joint.kind, [joint.parent.body, joint.child.body]))
+    kinds = {joint.name: joint.kind for joint in closing}
     for element in context.of_kind("Constraint"):
         if element.tag != "CoordinateCouplerConstraint" and context.flag(element, "isEnforced", True):
+            kinds[element.name] = element.tag
             sockets = [
                 socket
                 for socket in element.children
@@ -255,16 +298,65 @@ def read_links(context: Context, model: OpenSimModel, closing: Iterable[Joint]) 
             frames = [
                 context.pose(context.connectee(element, socket)) for socket in sockets if socket.words()
             ]
-            # none if it does not state its bodies in a supported form
-            bodies = [] if None in frames else [frame.body for frame in frames if frame]
-            links.append((element.name, element.tag, bodies))
+            link = _link(element, frames)
+            if link is not None:
+                links.append(link)
+            else:  # no bodies if it does not state them in a supported form
+                bodies = [] if None in frames else [frame.body for frame in frames if frame]
+                lost.append((element.name, element.tag, bodies))
+    couplers: list[Coupler] = []
+    for group in _joined(model, links):
+        found = loop_couplers(model, group)
+        if found is None:
+            lost += [(link.name, kinds[link.name], [frame.body for frame in link.frames]) for link in group]
+        else:
+            couplers += found
+            for link in group:
+                context.unsupported.pop(f"joint {link.name}", None)
     locked = {name for name, coordinate in model.coordinates.items() if coordinate.locked}
     constraints = []
     for coordinate in context.prescribed:
         itself = frozenset((coordinate,))
         constraints.append(OtherConstraint(coordinate, PRESCRIBED, frozenset(), itself))
-    for name, kind, bodies in links:
+    for name, kind, bodies in lost:
         placed = bodies and model.reachable.issuperset(bodies)
         between = model.coordinates_between(bodies) if placed else frozenset(model.coordinates)
         constraints.append(OtherConstraint(name, kind, between - locked, between - locked))
-    return constraints
+    return tuple(couplers), constraints
+
+
+def _link(element: Element, frames: Sequence[Frame | None]) -> Link | None:
+    """The link of a constraint between two frames; None for another kind, or frames of an unsupported kind."""
+    match frames:
+        case [Frame() as one, Frame() as other]:
+            pass
+        case _:
+            return None
+    placed = [
+        Frame(frame.body, frame.rotation, frame.place(element.vector_in(f"location_body_{k}", 0.0)))
+        for k, frame in ((1, one), (2, other))
+    ]
+    match element.tag:
+        case "PointConstraint":
+            return Link(element.name, (placed[0], placed[1]))
+        case "ConstantDistanceConstraint":
+            distance = element.require("constant_distance").number()
+            return Link(element.name, (placed[0], placed[1]), distance=distance) if distance > 0.0 else None
+        case "WeldConstraint" if element.find("socket_frame1") is not None:
+            return Link(element.name, (one, other), is_weld=True)
+    return None
+
+
+def _joined(model: OpenSimModel, links: Sequence[Link]) -> list[tuple[Link, ...]]:
+    """Links in groups that share no coordinate."""
+    groups: list[tuple[tuple[Link, ...], frozenset[str]]] = []
+    for link in links:
+        own: tuple[Link, ...] = (link,)
+        moving, apart = model.coordinates_between([frame.body for frame in link.frames]), []
+        for others, theirs in groups:
+            if theirs & moving:
+                own, moving = (*others, *own), moving | theirs
+            else:
+                apart.append((others, theirs))
+        groups = [*apart, (own, moving)]
+    return [group for group, _ in groups]

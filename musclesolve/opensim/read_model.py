@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from musclesolve._util.names import unknown_name
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.opensim.layouts import CURRENT, components, upgrade
 from musclesolve.opensim.model import (
@@ -13,13 +14,14 @@ from musclesolve.opensim.model import (
     PRESCRIBED,
     AttachedMesh,
     BodyMass,
+    Device,
     Frame,
     OpenSimModel,
     rotation_xyz,
 )
-from musclesolve.opensim.read_context import Context
+from musclesolve.opensim.read_context import Context, last_part
 from musclesolve.opensim.read_joints import read_coordinates, read_couplers, read_joints, read_links
-from musclesolve.opensim.read_muscles import read_muscles, read_surfaces
+from musclesolve.opensim.read_muscles import read_muscles, read_path_function, read_surfaces
 from musclesolve.opensim.xml_tree import Element, read_xml
 from musclesolve.recording.schema import file_state
 
@@ -65,7 +67,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
     coordinates = read_coordinates(context, joints)
     couplers, others = read_couplers(context, coordinates)
     surfaces = read_surfaces(context)
-    muscles = read_muscles(context, model)
+    muscles, devices = read_muscles(context, model, coordinates)
     masses, mass_faults = _masses(context)
     gravity = model.find("gravity")
     read = OpenSimModel(
@@ -87,7 +89,10 @@ def read_osim(path: str | Path) -> OpenSimModel:
         credits=_text(model, "credits"),
         publications=_text(model, "publications"),
         meshes=read_meshes(context),
+        devices=devices,
     )
+    computable = tuple(device for device in devices if _is_computable(read, device))
+    context.unsupported |= {f"force {each.name}": each.kind for each in devices if each not in computable}
     for point in (point for muscle in muscles.values() for point in muscle.points):
         moving, switching = point.moving.coordinates if point.moving else (), (point.condition or ())[:1]
         for name in (*moving, *switching):
@@ -99,13 +104,58 @@ def read_osim(path: str | Path) -> OpenSimModel:
                     expected="a coordinate of the model",
                     remedy="correct the point",
                 )
-    others += read_links(context, read, closing)
+    loops, unsolved = read_links(context, read, closing)
+    others += unsolved
     context.unsupported |= {
         f"constraint {constraint.name}": constraint.kind
         for constraint in others
         if constraint.kind != PRESCRIBED
     }
-    return replace(read, other_constraints=tuple(others))
+    return replace(read, couplers=(*couplers, *loops), other_constraints=tuple(others), devices=computable)
+
+
+def with_function_paths(model: OpenSimModel, path: str | Path) -> OpenSimModel:
+    """The model with paths of its muscles as functions of coordinates, from a file of FunctionBasedPath.
+
+    Raises:
+        InputError: the file has no such paths, or paths of other muscles or coordinates, or unsupported functions.
+    """
+    root = read_xml(path, "paths as functions of coordinates (.xml)")
+    elements = [each for each in root.descendants() if each.tag == "FunctionBasedPath"]
+    if not elements:
+        root.fail(
+            "opensim.no_function_path",
+            problem="the file has no FunctionBasedPath",
+            code="bad_format",
+            expected="paths of muscles as functions of coordinates, as OpenSim fits them",
+            remedy="name such a file",
+        )
+    muscles = dict(model.muscles)
+    for element in elements:
+        name = last_part(element.name)
+        if name not in muscles:
+            raise unknown_name(name, "muscle", muscles, f" in the model {model.name}", root.file)
+        function = read_path_function(element, model.coordinates)
+        if function is None:
+            element.fail(
+                "opensim.unsupported_path_function",
+                problem="its length is a function of a kind that is not supported",
+                code="unsupported",
+                expected="a polynomial, a spline or another function of OpenSim's joints",
+                remedy="fit the path by a polynomial",
+            )
+        muscles[name] = replace(muscles[name], by_function=function)
+    return replace(model, muscles=muscles)
+
+
+def _is_computable(model: OpenSimModel, device: Device) -> bool:
+    """Whether the model has the coordinate, the bodies and the wrap objects of a device."""
+    path, frames = device.path, device.frames or ()
+    bodies = {frame.body for frame in frames} | (set() if path is None else set(model.bodies_of(path)))
+    surfaces = () if path is None else (wrap.surface for wrap in path.wraps)
+    named = not device.coordinate or device.coordinate in model.coordinates
+    whole = path is None or f"path of {device.name}" not in model.unsupported
+    return named and whole and bodies <= model.reachable and all(each in model.surfaces for each in surfaces)
 
 
 def known_osim(path: str | Path) -> OpenSimModel:
@@ -124,6 +174,14 @@ def _model(root: Element) -> Element:
     """The <Model> of a document; refuses an unsupported version."""
     expected, remedy = "an OpenSim model of version 2 or later", "open it in OpenSim 4 and save it again"
     model = root.find("Model")
+    if root.tag == "mujoco":
+        root.fail(
+            "opensim.model_of_mujoco",
+            problem="this is a model of MuJoCo",
+            code="bad_format",
+            expected=expected,
+            remedy="share its moments in Python: ms.mujoco.MujocoModel.read(...).problem(...)",
+        )
     if root.tag != "OpenSimDocument" or model is None:
         root.fail(
             "opensim.document_without_model",

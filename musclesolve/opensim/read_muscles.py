@@ -1,15 +1,22 @@
 """Muscles and wrap objects of a model file."""
 
+from collections.abc import Iterable, Mapping
+
 import numpy as np
 
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.muscles.paths.engine import METHODS
+from musclesolve.opensim.devices import read_device
 from musclesolve.opensim.functions import Constant
 from musclesolve.opensim.model import (
+    Coordinate,
+    Device,
     Frame,
     MovingLocation,
     OpenSimMuscle,
+    OpenSimPath,
     OpenSimPoint,
+    PathFunction,
     Wrap,
     WrapSurface,
     rotation_xyz,
@@ -90,12 +97,16 @@ def _surface(context: Context, element: Element, base: Frame) -> WrapSurface:
     return WrapSurface(element.name, kind, frame, radii, length, word, context.flag(element, "active", True))
 
 
-def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
-    """Every force of the model with a path and fibers; others, except actuators without a path, become `unsupported`.
+def read_muscles(
+    context: Context, model: Element, coordinates: Mapping[str, Coordinate]
+) -> tuple[dict[str, OpenSimMuscle], tuple[Device, ...]]:
+    """Every force of the model with a path and fibers, and the devices of the model.
 
-    Muscles may be in the set of forces and among the components of the model.
+    Other forces, except actuators without a path, become `unsupported`. Muscles may be in the set of forces and among
+    the components of the model.
     """
     muscles: dict[str, OpenSimMuscle] = {}
+    devices: list[Device] = []
     forces = model.listed("ForceSet")
     elsewhere = [part for part in context.of_kind("Muscle") if part not in forces]
     for element in [*forces, *elsewhere]:
@@ -115,12 +126,25 @@ def read_muscles(context: Context, model: Element) -> dict[str, OpenSimMuscle]:
                 )
             )
         elif is_muscle and path is not None and path.tag == "GeometryPath":
-            muscles[element.name] = _muscle(context, element, path)
+            muscles[element.name] = _muscle(context, element, _path(context, element, path))
+        elif (
+            is_muscle
+            and path is not None
+            and (
+                function := read_path_function(path, coordinates) if path.tag == "FunctionBasedPath" else None
+            )
+        ):
+            muscles[element.name] = _muscle(context, element, OpenSimPath(element.name, (), ()), function)
         elif is_muscle:
             context.unsupported[f"path of {element.name}"] = path.tag if path else "none"
         elif (path or not element.tag.endswith("Actuator")) and context.flag(element, "appliesForce", True):
-            context.unsupported[f"force {element.name}"] = element.tag
-    return muscles
+            line = _path(context, element, path) if path is not None and path.tag == "GeometryPath" else None
+            device = read_device(context, element, line, coordinates)
+            if device is None:
+                context.unsupported[f"force {element.name}"] = element.tag
+            else:
+                devices.append(device)
+    return muscles, tuple(devices)
 
 
 def _has_no_strength(context: Context, element: Element) -> bool:
@@ -130,7 +154,8 @@ def _has_no_strength(context: Context, element: Element) -> bool:
     return values is not None and values.shape == (1,) and float(values[0]) == 0.0
 
 
-def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
+def _path(context: Context, element: Element, path: Element) -> OpenSimPath:
+    """The path of a force; a point of an unsupported kind makes it `unsupported`."""
     points = [_point(context, child, element) for child in path.listed("PathPointSet")]
     if len(points) < 2:
         element.fail(
@@ -143,22 +168,50 @@ def _muscle(context: Context, element: Element, path: Element) -> OpenSimMuscle:
     for child, point in zip(path.listed("PathPointSet"), points, strict=True):
         if point is None:
             context.unsupported[f"path of {element.name}"] = child.tag
+    wraps = tuple(_wrap(wrap, len(points)) for wrap in path.listed("PathWrapSet"))
+    return OpenSimPath(element.name, tuple(point for point in points if point is not None), wraps)
+
+
+def read_path_function(path: Element, coordinates: Iterable[str]) -> PathFunction | None:
+    """The length of a FunctionBasedPath; None for an unsupported kind of function.
+
+    Moment arms and rates follow from its derivatives; functions of their own are not read.
+    """
+    names = tuple(map(last_part, path.text_of("coordinate_paths").split()))
+    holder = path.find("length_function")
+    for name in names:
+        if name not in coordinates:
+            path.fail(
+                "opensim.path_of_foreign_coordinate",
+                problem=f"its length depends on '{name}'",
+                code="unknown_name",
+                expected="coordinates of the model",
+                remedy="correct <coordinate_paths>, or give the paths of this model",
+            )
+    function = function_in(holder, len(names)) if names and holder is not None else None
+    return None if function is None else PathFunction(names, function)
+
+
+def _muscle(
+    context: Context, element: Element, line: OpenSimPath, function: PathFunction | None = None
+) -> OpenSimMuscle:
     return OpenSimMuscle(
         name=element.name,
+        points=line.points,
+        wraps=line.wraps,
         kind=element.tag,
         max_isometric_force=muscle_number(context, element, "max_isometric_force"),
         optimal_fiber_length=muscle_number(context, element, "optimal_fiber_length"),
         tendon_slack_length=muscle_number(context, element, "tendon_slack_length"),
         pennation_angle=muscle_number(context, element, "pennation_angle_at_optimal"),
         max_contraction_velocity=muscle_number(context, element, "max_contraction_velocity"),
-        points=tuple(point for point in points if point is not None),
-        wraps=tuple(_wrap(wrap, len(points)) for wrap in path.listed("PathWrapSet")),
         curve=curve_parameters(context, element),
         enabled=context.flag(element, "appliesForce", True),
         controls=(
             _control(context, element, "min_control", 0.0),
             _control(context, element, "max_control", 1.0),
         ),
+        by_function=function,
     )
 
 

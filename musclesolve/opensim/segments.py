@@ -221,7 +221,9 @@ class Segments:
         held = [
             self.place(other.inboard)
             for other in self.model.joints
-            if {other.inboard.body, other.outboard.body} <= group and joint_kind(other.name) == "ankle"
+            if {other.inboard.body, other.outboard.body} <= group
+            and joint_kind(other.name) == "ankle"
+            and np.linalg.norm(self.place(other.inboard) - center) > JOINT_SPACING
         ]
         ends = held or [self.place(own) for _, own, _ in self._leaving(body, joint)]
         ends = [end for end in ends if np.linalg.norm(end - center) > 0.0]

@@ -958,6 +958,11 @@ class ModelMuscleSettings(Settings):
         option="--muscle",
         argument="muscles",
     )
+    paths: str | None = setting(
+        "text",
+        "file of lengths as functions of coordinates (XML, FunctionBasedPath), which replace the model's; the model's "
+        "own when absent",
+    )
     passive: str = setting(
         "text",
         "passive forces: from the curves of the model, or no force",

@@ -14,6 +14,7 @@ import muscle_db
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_choice, check_number, check_type, one_or_several
+from musclesolve._util.message_text import few
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import ELASTIC, RIGID
 from musclesolve.dynamics.model.human_model import human_model
@@ -184,6 +185,16 @@ def _of_model(model: OpenSimModel, muscles: Any) -> _Paths:
     if not chosen:
         raise input_error("opensim.no_muscle_named", file=model.file)
     names = [muscle.name for muscle in chosen]
+    if fitted := [muscle.name for muscle in chosen if muscle.by_function is not None]:
+        raise input_error(
+            "symbolic.path_by_function",
+            file=model.file,
+            where=few(fitted),
+            problem="the length is a function of coordinates, not a path of points",
+            code="unsupported",
+            expected="muscles whose paths have points",
+            remedy="leave out these muscles, or use the model from which the functions were fitted",
+        )
     crossed = frozenset().union(*(model.crossing[name] for name in names))
     dofs = tuple(name for name, each in model.coordinates.items() if name in crossed and not each.locked)
     parameters = muscle_parameters(chosen)

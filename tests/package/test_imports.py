@@ -26,6 +26,7 @@ ORDER = (
         "muscles",
         "opensim",
         "sharing",
+        "mujoco",
         "symbolic",
         "trajectory",
         "pipeline",

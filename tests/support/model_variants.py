@@ -1,7 +1,7 @@
 """Variants of the XML of an OpenSim model (version 4) that change no number: its physics written in other ways.
 
-`python tests/support/model_variants.py MODEL MOTION LOADS [FIRST LAST]` compares forces, arms and moments of a few
-variants with the model.
+`python tests/support/model_variants.py MODEL MOTION LOADS [FIRST LAST [COUNT]]` compares forces, arms and moments of a
+few variants, or of so many random ones, with the model.
 """
 
 from __future__ import annotations
@@ -285,17 +285,56 @@ def usual_variants(joints: Sequence[str]) -> dict[str, tuple[Variant, ...]]:
     }
 
 
-if __name__ == "__main__":
-    model, motion, loads = map(Path, sys.argv[1:4])
-    start, end = (*map(float, sys.argv[4:6]), None, None)[:2]
+def random_variants(joints: Sequence[str], count: int, seed: int = 0) -> dict[str, tuple[Variant, ...]]:
+    """Variants of one to three changes, of random kinds, sides and sizes, of a model with names as in OpenSim's."""
+    chance, found = np.random.default_rng(seed), {}
+    kinds: dict[str, Callable[[str], Variant]] = {
+        "plateau": lambda name: plateau(name, tuple(chance.uniform(-0.02, 0.02, 3).tolist())),
+        "reversed": reversed_joint,
+        "in series": in_series,
+        "hanging": hanging,
+        "turned": lambda name: turned(name, tuple(chance.uniform(-2.0, 2.0, 3).tolist())),
+    }
+    places = {
+        "plateau": [name for name in joints if name.startswith(("hip", "knee", "walker_knee", "ankle"))],
+        "reversed": [name for name in joints if name.startswith(("hip", "ankle"))],
+        "in series": [name for name in joints if name.startswith(("hip", "knee", "walker_knee"))],
+        "hanging": ["pelvis", "femur_r", "femur_l", "tibia_r", "tibia_l", "calcn_r", "calcn_l"],
+        "turned": ["pelvis", "femur_r", "femur_l", "tibia_r", "tibia_l", "calcn_r", "calcn_l"],
+    }
+    while len(found) < count:
+        chosen = chance.choice(list(kinds), size=chance.integers(1, 4), replace=False).tolist()
+        named = [(kind, str(chance.choice(places[kind]))) for kind in chosen]
+        title = f"{len(found) + 1}: " + ", ".join(f"{kind} {name}" for kind, name in named)
+        found[title] = tuple(kinds[kind](name) for kind, name in named)
+    return found
+
+
+def compare_variants(arguments: Sequence[str]) -> None:
+    """Print a table of variants: the largest relative difference of each, and the variable that has it."""
+    model, motion, loads = map(Path, arguments[:3])
+    start, end = (*map(float, arguments[3:5]), None, None)[:2]
+    count = int((*arguments[5:6], 0)[0])
     options = {"loads": loads, "start_s": start, "end_s": end}
     plain = ms.share_model(model, motion, **options)
+    joints, worst = [joint.name for joint in ms.read_osim(model).joints], []
+    variants = random_variants(joints, count) if count else usual_variants(joints)
     with tempfile.TemporaryDirectory() as folder:
-        for title, changes in usual_variants([joint.name for joint in ms.read_osim(model).joints]).items():
+        for number, (title, changes) in enumerate(variants.items()):
             try:
-                path = varied(model, Path(folder) / title, *changes)
+                path = varied(model, Path(folder) / str(number), *changes)
             except ValueError as error:
-                print(title, "is left out:", error)
+                print(f"{title}  left out: {error}")
                 continue
-            shared = ms.share_model(path, motion, **options)
-            print(title, {name: f"{off:.1e}" for name, off in differences(plain, shared).items()})
+            off = differences(plain, ms.share_model(path, motion, **options))
+            name = max(off, key=lambda each: off[each])
+            worst.append(off[name])
+            print(f"{title:70s} {off[name]:8.1e}  {name}", flush=True)
+    equal = sum(each < 1e-9 for each in worst)
+    print(
+        f"{equal} of {len(worst)} variants equal the model to 1e-9; the largest difference is {max(worst):.1e}"
+    )
+
+
+if __name__ == "__main__":
+    compare_variants(sys.argv[1:])

@@ -44,7 +44,12 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.opensim.external_loads import feet_of
-from musclesolve.opensim.inverse_dynamics import ModelMotion, inverse_dynamics, joint_forces
+from musclesolve.opensim.inverse_dynamics import (
+    ModelMotion,
+    device_forces,
+    inverse_dynamics,
+    joint_forces,
+)
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
@@ -119,8 +124,8 @@ def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> M
             common = float((due_alone * given_alone).sum())
             factor = common / float((due_alone**2).sum())
             likeness = common / float(np.linalg.norm(due_alone) * np.linalg.norm(given_alone) + 1e-300)
-    # the vertical translation of a single root, if the file has it, bears the weight
-    roots = [joint for joint in model.joints if joint.parent.body == GROUND]
+    # the vertical translation of a single root, if the file has it, bears the weight of a body that stands on feet
+    roots = [joint for joint in model.joints if joint.parent.body == GROUND and feet]
     for name in roots[0].coordinates if len(roots) == 1 else ():
         if name in columns and not model.coordinates[name].rotational:
             column = list(columns).index(name)
@@ -253,10 +258,11 @@ def moment_case(body: ModelBody, fixed: Motion) -> MomentCase | None:
     if body.moment_table is None:
         return None
     due = np.full((len(fixed.time), len(fixed.model.coordinates)), np.nan)
+    of_devices, on_coordinates = device_forces(fixed.model, fixed.motion, fixed.bodies)
     for foot, swings in single_supports(fixed):
-        wrench = fixed.need.copy()
+        wrench = fixed.need - of_devices
         wrench[:, fixed.model.body_number[foot]] -= fixed.need.sum(axis=1)
-        due[swings] = joint_forces(fixed.model, fixed.bodies, wrench)[swings]
+        due[swings] = (joint_forces(fixed.model, fixed.bodies, wrench) - on_coordinates)[swings]
     return MomentCase(body, fixed, body.moment_table, due)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, at_times, within
+from musclesolve._util.message_text import few
 from musclesolve._util.sides import side_of
 from musclesolve._util.time_holes import HoleLimits, hole_note
 from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
@@ -26,9 +27,12 @@ from musclesolve.opensim.inverse_dynamics import (
     ModelMotion,
     body_dynamics,
     carried_by_joints,
+    coupled_forces,
+    device_forces,
     distal_reactions,
     inertial_wrench,
     inverse_dynamics,
+    joint_forces,
     model_motion,
     require_masses,
 )
@@ -45,6 +49,8 @@ FREE = 6
 """Degrees of freedom of a body that no joint holds."""
 _BEHIND = ("talus", "ankle", "hindfoot", "calc", "foot")
 """Beginnings of the names of hindfoot bodies, from which other bodies of the foot branch."""
+NEGLIGIBLE_MOMENT = 1e-3
+"""Largest moment of a device that is not mentioned [N m]."""
 MISSING = 0.25
 """Upward force missing at the root when a foot stands beside the plates, as a share of the weight."""
 
@@ -393,6 +399,37 @@ def load_dynamics(
     whole = whole_motion(model, motion)
     dynamics = inverse_dynamics(model, whole, loads)
     return LoadDynamics(model, whole, dynamics, tuple(loads), motion.cutoff_hz)
+
+
+def device_notes(
+    model: OpenSimModel, motion: CoordinateMotion, dofs: Sequence[str], given: bool
+) -> list[str]:
+    """Return a sentence on what the devices of a model produce about some coordinates; given: whether moments are."""
+    if not model.devices:
+        return []
+    try:
+        whole = whole_motion(model, motion)
+    except InputError:  # moments are given for a part of the model
+        parts = [f"{device.name} ({device.kind})" for device in model.devices]
+    else:
+        bodies, parts = body_dynamics(model, whole), []
+        for device in model.devices:
+            wrench, on_coordinates = device_forces(model, whole, bodies, [device])
+            force = joint_forces(model, bodies, wrench) + on_coordinates
+            force = coupled_forces(model, whole.value, force)
+            most = {name: float(np.abs(force[:, model.coordinate_number[name]]).max()) for name in dofs}
+            name = max(most, key=lambda each: most[each] * model.coordinates[each].rotational)
+            if most[name] > NEGLIGIBLE_MOMENT:
+                parts.append(f"{device.name} ({device.kind}, up to {most[name]:.3g} N m of {name})")
+    if not parts:
+        return []
+    named = f"Springs and ligaments of the model produce a part of the moments: {few(parts, 6)}."
+    return [
+        f"{named} OpenSim's inverse dynamics leaves this part out with its usual setup, which excludes muscles alone; "
+        "if its setup excluded all forces, give loads instead of moments."
+        if given
+        else f"{named} The muscles get the rest."
+    ]
 
 
 def load_moments(

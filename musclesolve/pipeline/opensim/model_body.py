@@ -11,7 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, within
 from musclesolve._util.checks import check_choice
-from musclesolve._util.message_text import few
+from musclesolve._util.message_text import count_of, few
 from musclesolve._util.sides import ALL_SIDES, sides_of, split_side, with_side
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.constants import ELASTIC, RIGID
@@ -31,10 +31,10 @@ from musclesolve.opensim.geometry import (
     tendon_shifts,
 )
 from musclesolve.opensim.kinematics import joints_crossed
-from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
+from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel, OpenSimMuscle
 from musclesolve.opensim.muscle_parameters import control_notes, curve_notes, muscle_parameters
 from musclesolve.opensim.person_file import person_of_model
-from musclesolve.opensim.read_model import known_osim, read_osim
+from musclesolve.opensim.read_model import known_osim, read_osim, with_function_paths
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import BLOCK, EVERY, KeptArms, LaterLoads, LaterParts, Sharing, SharingGroup
 from musclesolve.pipeline.emg_informed import informed_cost
@@ -52,6 +52,7 @@ from musclesolve.pipeline.opensim.coordinate_motion import (
 )
 from musclesolve.pipeline.opensim.load_dynamics import (
     LoadDynamics,
+    device_notes,
     load_dynamics,
     load_moments,
     moments_under_loads,
@@ -272,8 +273,17 @@ class ModelBody:
 
 
 def shared_joints(model: OpenSimModel, dofs: Sequence[str]) -> tuple[Joint, ...]:
-    """The joints of a model with a coordinate among some."""
-    return tuple(joint for joint in model.joints if joint.moved_by & set(dofs))
+    """The joints of a model with a coordinate among some, whose contact forces are determined.
+
+    Constraints of loops bear a part of them, and muscles without points show no line of action.
+    """
+    without_line = [name for name, each in model.muscles.items() if each.enabled and not each.points]
+    unknown = frozenset(model.in_loops).union(*(model.crossing[name] for name in without_line))
+    return tuple(
+        joint
+        for joint in model.joints
+        if joint.moved_by & set(dofs) and not model.independent(joint.moved_by) & unknown
+    )
 
 
 def opensim_problem(
@@ -328,6 +338,8 @@ def model_body(
     sharing: settings of the sharing; by default the usual cost and solver.
     """
     model = model if isinstance(model, OpenSimModel) else read_osim(model)
+    if settings.muscles.paths is not None:
+        model = with_function_paths(model, settings.muscles.paths)
     chosen, loads_file = settings.muscles, settings.files.loads
     cutoff, dofs, without = settings.filter.cutoff_hz, settings.sharing.dofs, settings.sharing.without
     person = None if chosen.database is None else person_of_model(chosen.database, model)
@@ -396,7 +408,25 @@ def model_body(
     notes += [*curve_notes(choice.muscles), *control_notes(choice.muscles)]
     if left := int((in_range & ~due.known).sum()):
         notes.append(f"{left} frames of the coordinates have no moments and are left out.")
+    if fitted := [muscle.name for muscle in choice.muscles if muscle.by_function is not None]:
+        drawn = [muscle.name for muscle in choice.muscles if muscle.points]
+        notes.append(
+            f"Lengths of {count_of(len(fitted), 'muscle')} are functions of coordinates: {few(fitted)}. Moment arms "
+            "and rates are the derivatives of these functions."
+        )
+        if due.loads is not None and not set(fitted) <= set(drawn):
+            notes.append(
+                "Such a path without points shows no line of action: contact forces of the joints that it crosses are "
+                "not computed."
+            )
+    if looped := [name for name in choice.dofs if name in model.in_loops]:
+        driven = [coupler.dependent for coupler in model.couplers if coupler.closes_loop]
+        notes.append(
+            f"Constraints close a loop of bodies: {few(driven, 8)} follow from {few(looped, 8)}."
+            + " Contact forces of the joints of the loop are not computed." * (due.loads is not None)
+        )
     every_motion, motion = motion, motion.frames(selected)
+    notes += device_notes(model, motion, choice.dofs, given=moments is not None)
     dynamics = loads = None
     together = len(motion.time) <= MOST_TOGETHER
     change: MotionChange[LoadedModel] | None = None
@@ -415,13 +445,14 @@ def model_body(
                 "line of their joints and the axis of the knee."
             )
         joints = shared_joints(model, choice.dofs)
-        loads_in = partial(dynamics.joint_loads, joints, choice.names, 1.0)
-        loads = loads_in(EVERY if together else slice(1))
-        if not together:
-            rows = [model.joints.index(joint) for joint in joints]
-            reactions = dynamics.reactions
-            net, about = (values[:, rows] @ TO_GLOBAL.T for values in (reactions.force, reactions.moment))
-            loads = LaterLoads.from_net(loads.joints, net, about, loads.knees, loads_in)
+        if joints:
+            loads_in = partial(dynamics.joint_loads, joints, choice.names, 1.0)
+            loads = loads_in(EVERY if together else slice(1))
+            if not together:
+                rows = [model.joints.index(joint) for joint in joints]
+                reactions = dynamics.reactions
+                net, about = (values[:, rows] @ TO_GLOBAL.T for values in (reactions.force, reactions.moment))
+                loads = LaterLoads.from_net(loads.joints, net, about, loads.knees, loads_in)
         measured = dynamics if change is None else change.before.dynamics
         notes += measured.residual_note("" if change is None else ", before the motion was changed")
         usable = usable if measured.balanced is None else measured.balanced
@@ -444,6 +475,10 @@ def model_body(
         notes += person.notes(muscles.names, chosen.tendon)
     warnings = parameter_warnings([muscles])
     geometry, velocity = geometry_along(model, choice, motion)
+    if len(motion.time) > 1:
+        jumps = jump_notes(choice.muscles, motion.time, geometry.length, velocity)
+        of_model += [note for note in jumps if isinstance(note, WarningNote)]
+        notes += [note for note in jumps if note not in of_model]
     if differing := difference_note(geometry):
         here = (
             "Here moment arms, velocities and lengths follow the path. Muscles over several wrap objects have "
@@ -733,6 +768,33 @@ def channel_names(muscles: Sequence[str]) -> dict[str, tuple[str, ...]]:
         name = with_side(stem.rstrip("0123456789"), side)
         muscles_of[name] = (*muscles_of.get(name, ()), muscle)
     return muscles_of | {muscle: (muscle,) for muscle in muscles}
+
+
+_JUMP, _LARGE_JUMP = 2e-3, 0.1
+"""Change of a length beyond its rate that is reported [m], and that is a warning [optimal fiber lengths]."""
+
+
+def jump_notes(muscles: Sequence[OpenSimMuscle], time: Array, length: Array, rate: Array) -> list[str]:
+    """A sentence on paths that jump: whose lengths (T, n) [m] change otherwise than their rates (T, n) [m/s] say.
+
+    The trapezoid rule integrates the rate from frame to frame; moment arms give the rate.
+    """
+    step = np.diff(time)
+    beyond = np.abs(np.diff(length, axis=0) - 0.5 * (rate[1:] + rate[:-1]) * step[:, None])
+    beyond[step > 1.5 * np.median(step)] = 0.0  # a hole of the moments
+    parts, is_large = [], False
+    for muscle, column in zip(muscles, beyond.T, strict=True):
+        frame = int(column.argmax())
+        if column[frame] > _JUMP:
+            parts.append(f"{muscle.name} {1e3 * column[frame]:.0f} mm at {time[frame + 1]:.3f} s")
+            is_large |= column[frame] > _LARGE_JUMP * muscle.optimal_fiber_length
+    if not parts:
+        return []
+    sentence = (
+        f"Paths of muscles jump from one frame to the next: {few(parts, 6)}. Points or wrap objects let the path "
+        "change its side; fiber lengths, forces and moment arms before or after the jump are wrong."
+    )
+    return [WarningNote(sentence, "model") if is_large else sentence]
 
 
 def _coordinates(model: OpenSimModel, motion: CoordinateMotion, names: Sequence[str]) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ from musclesolve._util.arrays import Mask
 from musclesolve._util.checks import check_choice, check_type
 from musclesolve._util.names import shortened, unknown_name
 from musclesolve._util.sides import SIDES
+from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.opensim.external_loads import toes_of_side
 from musclesolve.opensim.model import PRESCRIBED, OpenSimModel, OpenSimMuscle
@@ -163,15 +164,33 @@ def shared_choice(
         "Muscles left out, which act on no shared coordinate: {}.": [
             name for name in candidates if name not in acting
         ],
-        "Forces of the model that are left out, of joint moments too: {}.": [
-            part for name, part in elements.items() if name.startswith("force ")
+        "Contacts of the model are left out, because loads or moments stand in their place: {}.": [
+            part for name, part in elements.items() if _is_contact(name, model)
         ],
         "Parts of the model that are not supported, and are not needed here: {}.": [
             part for name, part in elements.items() if not name.startswith("force ")
         ],
     }
+    lost = [
+        part for name, part in elements.items() if name.startswith("force ") and not _is_contact(name, model)
+    ]
+    warnings = [
+        WarningNote(
+            f"The model has forces that are not computed: {shortened(lost, _NAMED)}. The muscles also get the part of "
+            "the joint moments that these forces produce.",
+            "model",
+        )
+    ] * bool(lost)
     notes = [sentence.format(shortened(names, _NAMED)) for sentence, names in left_out.items() if names]
-    return SharedChoice(shared, chosen, crossing, (*model.notes, *notes))
+    return SharedChoice(shared, chosen, crossing, (*model.notes, *warnings, *notes))
+
+
+def _is_contact(part: str, model: OpenSimModel) -> bool:
+    """Return whether an unsupported part of a model is a force of contacts."""
+    kind = model.unsupported[part]
+    return part.startswith("force ") and any(
+        word in kind for word in ("HuntCrossley", "Elastic", "HalfSpace")
+    )
 
 
 def _of_toes(model: OpenSimModel) -> frozenset[str]:

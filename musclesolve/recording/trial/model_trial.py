@@ -78,6 +78,9 @@ def read_model_trial(document: Document) -> ModelTrial:
     if database is not None:
         files |= muscle_files(document.input_file("muscles", "database", database))
         settings = settings.changed(muscles={"database": str(files["muscles"])})
+    if settings.muscles.paths is not None:
+        files["paths"] = document.input_file("muscles", "paths", settings.muscles.paths)
+        settings = settings.changed(muscles={"paths": str(files["paths"])})
     check_strain(document, settings.muscles)
     if time.start_s is not None and time.end_s is not None and not time.start_s < time.end_s:
         raise document.error(

@@ -100,7 +100,10 @@ class _Drawing:
 
 
 def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) -> VariablesAndAttributes:
-    """The paths of some muscles for values (T, K) of all coordinates; beyond `MOST_FRAMES` frames traced when read."""
+    """The paths of muscles with points for values (T, K) of all coordinates; beyond `MOST_FRAMES` traced when read."""
+    muscles = tuple(name for name in muscles if model.muscles[name].points)
+    if not muscles:
+        return {}, {}
     if len(values) <= MOST_FRAMES:
         lines = path_lines(model, values, muscles)
         return path_labels([(muscles, lines._replace(position=_turned(lines)))])

@@ -347,12 +347,14 @@ def test_a_coordinate_that_no_muscle_can_serve_condemns_no_leg(small: OpenSimMod
 
 @pytest.mark.filterwarnings("ignore:the moment of")  # the moments are feasible for the strong muscle
 def test_a_muscle_that_is_a_thousand_times_too_strong_is_named(small: OpenSimModel) -> None:
-    assert not any("one_r" in warning for warning in found(small).warnings)
+    usual = found(small).warnings  # its conditional point lets the path jump
+    assert not any("one_r" in warning and "jump" not in warning for warning in usual)
     strong = replace(
         small.muscles["one_r"], max_isometric_force=1000.0 * small.muscles["one_r"].max_isometric_force
     )
     model = replace(small, muscles={**small.muscles, "one_r": strong})
-    assert any("one_r" in warning and "two_r" not in warning for warning in found(model).warnings)
+    new = [warning for warning in found(model).warnings if warning not in usual]
+    assert any("one_r" in warning and "two_r" not in warning for warning in new)
 
 
 def test_a_long_motion_in_blocks_gives_the_same_bit_for_bit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,10 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     "welded without offset": (plateau("knee_r", (0.0, 0.0, 0.0)), plateau("hip_r", (0.0, -0.1, 0.0))),
     "reversed": tuple(reversed_joint(name) for name in ("hip_r", "knee_r", "ankle_r")),
     "reversed over a weld": (plateau("knee_r", (0.0, -0.02, 0.0)), reversed_joint("knee_r")),
+    "welded under another joint's name": (
+        reversed_joint("ankle_r"),
+        plateau("ankle_r", (0.01, -0.01, 0.005)),
+    ),
     "in series": (in_series("hip_r"), in_series("knee_r")),
     "massless bodies": (hanging("pelvis"), hanging("tibia_r"), hanging("calcn_r")),
     "turned": (
@@ -125,3 +130,27 @@ def test_unusual_models_equal_the_plain_one(name: str) -> None:
     )
     off = differences(plain, shared)
     assert max(off.values()) < 1e-9, off
+
+
+@pytest.mark.parametrize(("bulge", "is_warning"), [(0.055, False), (0.09, True)])
+def test_a_path_that_jumps_is_named(
+    leg, plain: xr.Dataset, tmp_path: Path, bulge: float, is_warning: bool
+) -> None:
+    path, motion, loads = leg
+    text = path.read_text(encoding="utf-8")
+    fixed = '<PathPoint name="p"><socket_parent_frame>/bodyset/femur_r</socket_parent_frame>\n<location>0.05 -0.37 0'
+    assert text.count(fixed) == 1
+    switched = fixed.replace("PathPoint", "ConditionalPathPoint").replace("0.05", str(bulge))
+    start = text.index(fixed)
+    end = text.index("</PathPoint>", start)
+    condition = "<socket_coordinate>/jointset/knee_r/knee_angle_r</socket_coordinate><range>-0.4 2</range>"
+    rest = text[end:].replace("</PathPoint>", f"{condition}</ConditionalPathPoint>", 1)
+    jumping = text[:start] + switched + text[start + len(fixed) : end] + rest
+    (tmp_path / "leg.osim").write_text(jumping, encoding="utf-8")
+    shared = ms.share_model(tmp_path / "leg.osim", motion, loads=loads)
+    said = [
+        note for note in (*shared.attrs["notes"], *shared.attrs.get("warnings", ())) if "jump from" in note
+    ]
+    assert len(said) == 1 and re.search(r"vas_int_r \d+ mm at 0.(2|7)", said[0])
+    assert any("jump from" in warning for warning in shared.attrs.get("warnings", ())) is is_warning
+    assert not any("jump from" in note for note in plain.attrs["notes"])

@@ -1,0 +1,338 @@
+"""Springs, ligaments and bushings of a model: forces that follow from its coordinates and their rates alone.
+
+Such a force acts on a coordinate, along a path, or between two frames. OpenSim's inverse dynamics contains it unless
+its setup excludes all forces; the usual setup excludes muscles only.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, vector_product
+from musclesolve.muscles.paths.engine import solve_paths
+from musclesolve.opensim.functions import (
+    Constant,
+    Function,
+    LinearFunction,
+    piecewise_linear,
+    simm_spline,
+    smooth_step,
+)
+from musclesolve.opensim.geometry import path_blocks, path_system, unit_wrenches
+from musclesolve.opensim.kinematics import BodyMotion
+from musclesolve.opensim.model import (
+    Coordinate,
+    Device,
+    Frame,
+    Law,
+    OpenSimModel,
+    OpenSimPath,
+    OpenSimPoint,
+)
+from musclesolve.opensim.read_context import Context, function_in, last_part, read_function
+from musclesolve.opensim.xml_tree import Element
+
+
+def deflection(
+    rotation: tuple[Array, Array], position: tuple[Array, Array], twist: tuple[Array, Array]
+) -> tuple[Array, Array]:
+    """Deflection of two frames with its rates (T, 12), and the axes (T, 3, 3) of the rates of its angles in the ground.
+
+    Args:
+        rotation, position: (T, 3, 3) and (T, 3) [m] of the frames in the ground.
+        twist: (T, 6) of their bodies about the origin of the ground.
+    """
+    (first, second), (p, q) = rotation, position
+    turned = first.swapaxes(1, 2) @ second
+    y = np.arcsin(np.clip(turned[:, 0, 2], -1.0, 1.0))
+    x = np.arctan2(-turned[:, 1, 2], turned[:, 2, 2])
+    angles = np.stack([x, y, np.arctan2(-turned[:, 0, 1], turned[:, 0, 0])], axis=1)
+    none = np.zeros_like(x)
+    axes = first @ np.stack(  # x, y after the turn about x, z after both
+        [[none + 1.0, none, none], [none, np.cos(x), np.sin(x)], turned[:, :, 2].T]
+    ).transpose(2, 1, 0)
+    across = twist[1] - twist[0]
+    spin, velocity = across[:, :3], across[:, 3:] + vector_product(across[:, :3], q)
+    rates = np.linalg.solve(axes, spin[..., None])[..., 0]
+    place, change = ((first.swapaxes(1, 2) @ each[..., None])[..., 0] for each in (q - p, velocity))
+    return np.concatenate([angles, place, rates, change], axis=1), axes
+
+
+@dataclass(frozen=True, eq=False)
+class LimitLaw:
+    """OpenSim's CoordinateLimitForce: a spring and a damper that set in beyond a range of a coordinate.
+
+    f = K_l(q) (q_l - q) - K_u(q) (q - q_u) - d (K_u / k_u + K_l / k_l) qd, with smooth steps K over the transition.
+    """
+
+    limits: tuple[float, float]
+    stiffness: tuple[float, float]
+    damping: float
+    transition: float
+
+    def value(self, x: Array) -> Array:
+        """See Law."""
+        (lower, upper), (of_lower, of_upper) = self.limits, self.stiffness
+        below = smooth_step(lower - self.transition, lower, 1.0, 0.0).value(x[:, :1])
+        above = smooth_step(upper, upper + self.transition, 0.0, 1.0).value(x[:, :1])
+        spring = of_lower * below * (lower - x[:, 0]) - of_upper * above * (x[:, 0] - upper)
+        return np.asarray(spring - self.damping * (below + above) * x[:, 1])
+
+
+@dataclass(frozen=True, eq=False)
+class BushingLaw:
+    """f_i = -g_i(x) - d_i xd_i of six functions g of the deflection (T, 6) and the damping (6,) of its rates.
+
+    An expression is a function of the whole deflection, any other function of its own part.
+    """
+
+    functions: tuple[Law, ...]
+    damping: Array
+
+    def value(self, x: Array) -> Array:
+        """See Law."""
+        parts = [
+            each.value(x[:, :6] if isinstance(each, Expression) else x[:, k : k + 1])
+            for k, each in enumerate(self.functions)
+        ]
+        return np.asarray(-np.stack(parts, axis=1) - self.damping * x[:, 6:])
+
+
+@dataclass(frozen=True, eq=False)
+class StretchLaw:
+    """Tension f = scale g((L - l0) / unit) (1 + d Ld), of a strand that does not push; d [s/m]."""
+
+    slack: float
+    unit: float
+    scale: float
+    function: Function
+    damping: float = 0.0
+
+    def value(self, x: Array) -> Array:
+        """See Law."""
+        stretch = (x[:, :1] - self.slack) / self.unit
+        return np.asarray(self.scale * self.function.value(stretch) * (1.0 + self.damping * x[:, 1]))
+
+
+@dataclass(frozen=True, eq=False)
+class BlankevoortLaw:
+    """OpenSim's Blankevoort1991Ligament: f = k s^2 / (2 e) up to a strain s of e, then k (s - e / 2), plus d sd.
+
+    The damper acts while the strand, longer than its slack length, becomes longer.
+    """
+
+    slack: float
+    stiffness: float
+    transition: float
+    damping: float
+
+    def value(self, x: Array) -> Array:
+        """See Law."""
+        strain, rate = x[:, 0] / self.slack - 1.0, x[:, 1] / self.slack
+        toe = 0.5 * strain**2 / self.transition
+        spring = np.where(strain < self.transition, toe, strain - 0.5 * self.transition)
+        return np.where(strain > 0.0, self.stiffness * spring + self.damping * np.maximum(rate, 0.0), 0.0)
+
+
+_OPERATORS: dict[type, Callable[..., Array]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}
+_CALLS: dict[str, Callable[..., Array]] = {
+    **{name: getattr(np, name) for name in ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    **{name: getattr(np, f"arc{name[1:]}") for name in ("asin", "acos", "atan")},
+    "step": lambda x: np.where(x >= 0.0, 1.0, 0.0),
+    "abs": np.abs, "min": np.minimum, "max": np.maximum, "square": np.square,
+    "cube": lambda x: x**3, "recip": lambda x: 1.0 / x,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Expression:
+    """A formula of named variables, as OpenSim writes it: "-30*q^2*sin(q) - 2*qdot"."""
+
+    text: str
+    variables: tuple[str, ...]
+    tree: ast.expr = field(repr=False)
+
+    @classmethod
+    def read(cls, text: str, variables: Sequence[str]) -> Expression | None:
+        """The formula of a text; None for what is no formula of these variables, or uses other functions."""
+        try:
+            read = cls(text, tuple(variables), ast.parse(text.strip().replace("^", "**"), mode="eval").body)
+            read.value(np.full((1, len(variables)), 0.5))
+        except (SyntaxError, KeyError, TypeError, RecursionError):
+            return None
+        return read
+
+    def value(self, x: Array) -> Array:
+        """Value (T,) at variables x (T, c)."""
+        with np.errstate(all="ignore"):
+            return np.asarray(self._of(self.tree, x) + np.zeros(len(x)))
+
+    def _of(self, node: ast.expr, x: Array) -> Array:
+        match node:
+            case ast.Constant(value=int() | float() as number):
+                return np.asarray(number, dtype=float)
+            case ast.Name(id=name):
+                return np.asarray(x[:, {each: k for k, each in enumerate(self.variables)}[name]])
+            case ast.UnaryOp(op=sign, operand=inner):
+                return _OPERATORS[type(sign)](self._of(inner, x))
+            case ast.BinOp(left=one, op=between, right=other):
+                return _OPERATORS[type(between)](self._of(one, x), self._of(other, x))
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
+                return _CALLS[name](*(self._of(each, x) for each in arguments))
+        raise KeyError(ast.dump(node))
+
+
+_ENDS = ("socket_frame1", "socket_frame2")
+_PARTS = ("Mx", "My", "Mz", "Fx", "Fy", "Fz")
+_SLACK = piecewise_linear(np.array([-1.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0]))
+"""Zero below zero, and then x."""
+_LIGAMENT = (
+    np.array([-5.0, 0.998, 0.999, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.601, 1.602, 5.0]),
+    np.array([0.0, 0.0, 0.0, 0.0, 0.035, 0.12, 0.26, 0.55, 1.17, 2.0, 2.0, 2.0, 2.0]),
+)
+"""OpenSim's curve of a ligament that states none: length in resting lengths, tension."""
+_DEFLECTIONS = tuple(f"{kind}_{axis}" for kind in ("theta", "delta") for axis in "xyz")
+_AXES = tuple(zip(_PARTS, _DEFLECTIONS, strict=True))
+
+
+def read_device(
+    context: Context, element: Element, path: OpenSimPath | None, known: Mapping[str, Coordinate]
+) -> Device | None:
+    """The device of an element of the set of forces, with its path if it has one; None for other forces.
+
+    known: the coordinates of the model.
+    """
+
+    def number(tag: str, otherwise: float = 0.0) -> float:
+        return context.number(element, tag, otherwise)
+
+    def vector(tag: str) -> Array:
+        return element.vector_in(tag, 0.0)
+
+    def formula(tag: str, *variables: str) -> Expression | None:
+        return Expression.read(element.text_of(tag) or "0", variables)
+
+    kind, coordinate = element.tag, last_part(element.text_of("coordinate"))
+    law: Law | None = None
+    frames: tuple[Frame, Frame] | None = None
+    if kind == "SpringGeneralizedForce":
+        stiffness = number("stiffness")
+        law = LinearFunction(-np.array([stiffness, number("viscosity")]), stiffness * number("rest_length"))
+    elif kind == "ExpressionBasedCoordinateForce":
+        law = formula("expression", "q", "qdot")
+    elif kind == "CoordinateLimitForce":
+        # of an angle all numbers are in degrees
+        unit = np.radians(1.0) if coordinate in known and known[coordinate].rotational else 1.0
+        law = LimitLaw(
+            (unit * number("lower_limit"), unit * number("upper_limit")),
+            (number("lower_stiffness", 1.0) / unit, number("upper_stiffness", 1.0) / unit),
+            number("damping", 0.001) / unit,
+            unit * number("transition", 0.1),
+        )
+    elif kind.endswith("BushingForce"):
+        functions: list[Law | None]
+        if kind == "BushingForce":
+            stiffness_of = (*vector("rotational_stiffness"), *vector("translational_stiffness"))
+            functions = [LinearFunction(np.array([each]), 0.0) for each in stiffness_of]
+        elif kind == "ExpressionBasedBushingForce":
+            functions = [formula(f"{part}_expression", *_DEFLECTIONS) for part in _PARTS]
+        else:
+            named = [f"{part[0].lower()}_{part[1]}_{each}_function" for part, each in _AXES]
+            holders = [element.find(tag) for tag in named]
+            functions = [Constant(0.0) if each is None else function_in(each) for each in holders]
+        ends = [context.frame(element, tag) for tag in _ENDS if element.filled(tag)]
+        damping = np.concatenate([vector("rotational_damping"), vector("translational_damping")])
+        match ends:
+            case [Frame() as first, Frame() as second] if None not in functions:
+                frames, law = (first, second), BushingLaw(tuple(filter(None, functions)), damping)
+    elif path is not None and any(point.moving for point in path.points):
+        return None
+    elif kind == "PathSpring":
+        law = StretchLaw(number("resting_length"), 1.0, number("stiffness"), _SLACK, number("dissipation"))
+    elif kind == "Ligament":
+        stated = [read_function(child) for child in element.children if child.name == "force_length_curve"]
+        curve = (stated or [simm_spline(*_LIGAMENT)])[0]
+        if curve is not None:
+            law = StretchLaw(0.0, number("resting_length"), number("pcsa_force"), curve)
+    elif kind == "Blankevoort1991Ligament":
+        names = ("linear_stiffness", "transition_strain", "damping_coefficient")
+        law = BlankevoortLaw(number("slack_length"), *map(number, names, (1.0, 0.06, 0.003)))
+    elif kind == "PointToPointSpring":
+        stiffness = number("stiffness", 1.0)
+        law = LinearFunction(np.array([stiffness, 0.0]), -stiffness * number("rest_length"))
+    elif kind == "ExpressionBasedPointToPointForce":
+        law = formula("expression", "d", "ddot")
+    if kind in ("PointToPointSpring", "ExpressionBasedPointToPointForce"):
+        path = _two_points(context, element)
+    where = coordinate or path or frames
+    return None if law is None or where is None else Device(element.name, kind, law, coordinate, path, frames)
+
+
+def _two_points(context: Context, element: Element) -> OpenSimPath | None:
+    """The straight line between the two points of a force; None for frames of an unsupported kind."""
+    points = []
+    for end in "12":
+        socket = element.filled(f"socket_body{end}") or element.require(f"body{end}")
+        name = socket.text.strip()
+        named = [path for path, frame in context.frames.items() if frame.name == name and frame.tag == "Body"]
+        frame = context.pose(context.frames[named[0]] if named else context.connectee(element, socket))
+        if frame is None:
+            return None
+        points.append(OpenSimPoint(end, frame, element.vector_in(f"point{end}", 0.0)))
+    return OpenSimPath(element.name, tuple(points), ())
+
+
+def device_force(
+    model: OpenSimModel, device: Device, value: Array, speed: Array, pose: BodyMotion, twist: Array
+) -> tuple[Array, Array]:
+    """Wrenches (T, B, 6) of a device on bodies about the origin of the ground, and its force (T, K) on coordinates.
+
+    Args:
+        model: of the device.
+        device: one of its devices.
+        value, speed: (T, K) of all coordinates [rad or m, s].
+        pose: of all bodies.
+        twist: (T, B, 6) of all bodies.
+    """
+    wrench, force = np.zeros_like(twist), np.zeros_like(value)
+    if device.coordinate:
+        column = model.coordinate_number[device.coordinate]
+        force[:, column] = device.law.value(np.stack([value[:, column], speed[:, column]], axis=1))
+    elif device.path is not None:
+        system = path_system(model, [device.path])
+        for part, _, paths in path_blocks(system, value):
+            nodes = solve_paths(*paths)
+            bodies, unit = unit_wrenches(system, nodes)
+            rate = (unit[:, 0] * twist[part][:, bodies]).sum(axis=(1, 2))
+            tension = device.law.value(np.stack([nodes.length[:, 0], rate], axis=1))
+            wrench[part, bodies] = -tension[:, None, None] * unit[:, 0]
+    elif device.frames is not None:
+        numbers = [model.body_number[frame.body] for frame in device.frames]
+        first, second = (
+            pose.rotation[:, k] @ frame.rotation for k, frame in zip(numbers, device.frames, strict=True)
+        )
+        p, q = (
+            pose.rotation[:, k] @ frame.position + pose.position[:, k]
+            for k, frame in zip(numbers, device.frames, strict=True)
+        )
+        x, axes = deflection((first, second), (p, q), (twist[:, numbers[0]], twist[:, numbers[1]]))
+        pull = device.law.value(x)
+        at_place = (first @ pull[:, 3:, None])[..., 0]
+        turn = np.linalg.solve(axes.swapaxes(1, 2), pull[:, :3, None])[..., 0]
+        of_second = np.concatenate([turn + vector_product(q, at_place), at_place], axis=1)
+        wrench[:, numbers[1]] += of_second
+        wrench[:, numbers[0]] -= of_second
+    return wrench, force

@@ -1,0 +1,151 @@
+"""Muscles of a MuJoCo model share what the simulator's inverse dynamics needs; skipped without the package mujoco."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from refusals import refused
+
+import musclesolve as ms
+
+engine = pytest.importorskip("mujoco")
+MUSCLES = {
+    "flexor": ("trunk_front", "shin_front", "0.45 0.68"),
+    "extensor": ("trunk_back", "shin_back", "0.45 0.68"),
+    "hip_flexor": ("trunk_front", "thigh_front", "0.15 0.35"),
+    "hip_extensor": ("trunk_back", "thigh_back", "0.15 0.35"),
+    "knee_extensor": ("thigh_front", "shin_front", "0.15 0.38"),
+    "knee_flexor": ("thigh_back", "shin_back", "0.15 0.38"),
+}
+LEG = f"""<mujoco><option timestep="0.001" integrator="Euler"/><default><joint damping="0.3"/></default>
+<worldbody><site name="trunk_front" pos="0.07 0 1.05"/><site name="trunk_back" pos="-0.07 0 1.05"/>
+<geom name="floor" type="plane" size="2 2 1" pos="0 0 FLOOR"/>
+<body pos="0 0 1"><joint name="hip" axis="0 -1 0"/><geom type="capsule" fromto="0 0 0 0 0 -0.4" size="0.04" mass="5"/>
+<site name="thigh_front" pos="0.05 0 -0.2"/><site name="thigh_back" pos="-0.05 0 -0.2"/>
+<body pos="0 0 -0.4"><joint name="knee" axis="0 1 0" stiffness="2"/>
+<geom name="shin" type="capsule" fromto="0 0 0 0 0 -0.4" size="0.03" mass="3"/>
+<site name="shin_front" pos="0.05 0 -0.05"/><site name="shin_back" pos="-0.05 0 -0.05"/></body>
+<body pos="0.06 0 -0.35"><joint name="cap" axis="0 1 0"/><geom type="sphere" size="0.02" mass="0.1"/></body>
+</body></worldbody>
+<equality><joint joint1="cap" joint2="knee" polycoef="0.05 0.5 0.1 0 0"/></equality><tendon>{
+    "".join(
+        f'<spatial name="{name}"><site site="{start}"/><site site="{end}"/></spatial>'
+        for name, (start, end, _) in MUSCLES.items()
+    )
+}</tendon><actuator>{
+    "".join(
+        f'<muscle name="{name}" tendon="{name}" lengthrange="{lengths}" force="800"/>'
+        for name, (_, _, lengths) in MUSCLES.items()
+    )
+}<motor name="idle" joint="hip"/></actuator></mujoco>"""
+"""A leg with a knee cap that an equality constraint couples with the knee."""
+
+
+def leg(folder: Path, floor: float = 0.0) -> Path:
+    path = folder / "leg.xml"
+    path.write_text(LEG.replace("FLOOR", str(floor)), encoding="utf-8")
+    return path
+
+
+def simulated(model: Any, frames: int = 300, external: np.ndarray | None = None) -> dict[str, np.ndarray]:
+    """A simulation with slow controls: states, accelerations and activations before every step."""
+    data, rows = engine.MjData(model), []
+    for frame in range(frames):
+        data.ctrl[:6] = 0.3 + 0.2 * np.sin(0.01 * frame + np.arange(6))
+        if external is not None:
+            data.xfrc_applied[:] = external
+        engine.mj_forward(model, data)
+        rows.append((data.time, *(part.copy() for part in (data.qpos, data.qvel, data.qacc, data.act))))
+        engine.mj_step(model, data)
+    names = ("time", "qpos", "qvel", "qacc", "act")
+    return {name: np.array(part) for name, part in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+@pytest.mark.parametrize(("floor", "tolerance"), [(0.0, 1e-5), (0.2, 1e-3)])
+def test_the_simulator_satisfies_the_problem(tmp_path: Path, floor: float, tolerance: float) -> None:
+    """Its activations produce the moments, beside a coupled coordinate, and with the shin on the floor."""
+    model = ms.mujoco.MujocoModel.read(leg(tmp_path, floor))
+    force = np.zeros((model.model.nbody, 6))
+    force[2] = (20.0, 0.0, 30.0, 0.0, 5.0, 0.0)
+    ran = simulated(model.model, external=force)
+    if floor:
+        data = engine.MjData(model.model)
+        data.qpos[:] = ran["qpos"][0]
+        engine.mj_forward(model.model, data)
+        assert data.ncon > 0
+    states = [ran[name] for name in ("time", "qpos", "qvel", "qacc")]
+    problem = model.problem(*states, external=np.broadcast_to(force, (300, *force.shape)))
+    assert problem.dof == ("hip", "knee") or len(problem.dof or ()) == 2
+    produced = np.einsum("tjn,tn->tj", problem.moment_arm, problem.force_capacity * ran["act"])
+    scale = np.abs(problem.moment).max()
+    np.testing.assert_allclose(produced, problem.moment, atol=tolerance * scale)
+    lacking = model.problem(*states)
+    assert np.abs(lacking.moment - problem.moment).max() > 0.1 * scale
+
+
+def test_certified_activations_move_the_model_likewise(tmp_path: Path) -> None:
+    model = ms.mujoco.MujocoModel.read(leg(tmp_path))
+    ran = simulated(model.model)
+    problem = model.problem(*(ran[name] for name in ("time", "qpos", "qvel", "qacc")))
+    solution = ms.solve(problem)
+    assert (solution.status == ms.Status.SOLVED).all()
+    assert np.abs(solution.activation - ran["act"]).max() > 0.05  # another sharing of the same moments
+    for frame in range(0, 300, 50):
+        data = engine.MjData(model.model)
+        data.qpos[:], data.qvel[:] = ran["qpos"][frame], ran["qvel"][frame]
+        data.act[:] = solution.activation[frame]
+        engine.mj_forward(model.model, data)
+        np.testing.assert_allclose(data.qacc, ran["qacc"][frame], atol=1e-4 * np.abs(ran["qacc"]).max())
+
+
+def test_controls_produce_the_activations(tmp_path: Path) -> None:
+    model = ms.mujoco.MujocoModel.read(leg(tmp_path))
+    time = np.arange(0.0, 1.0, 0.001)
+    wanted = 0.4 + 0.2 * np.sin(4.0 * time)[:, None] * np.linspace(-1.0, 1.0, 6)
+    controls = model.controls(time, wanted)
+    data, reached = engine.MjData(model.model), []
+    data.act[:] = wanted[0]
+    for control in controls:
+        reached.append(data.act.copy())
+        data.ctrl[:] = control
+        engine.mj_step(model.model, data)
+    np.testing.assert_allclose(reached, wanted, atol=2e-3)
+    assert (controls[:, 6] == 0.0).all()
+    gap = np.where(np.arange(1000)[:, None] == 5, np.nan, wanted)
+    assert np.isfinite(model.controls(time, gap)).all()
+
+
+def test_velocities_follow_from_positions(tmp_path: Path) -> None:
+    model = ms.mujoco.MujocoModel.read(leg(tmp_path))
+    ran = simulated(model.model)
+    exact = model.problem(*(ran[name] for name in ("time", "qpos", "qvel", "qacc")))
+    found = model.problem(ran["time"], ran["qpos"])
+    inner = slice(5, -5)
+    scale = np.abs(exact.moment).max()
+    np.testing.assert_allclose(found.moment[inner], exact.moment[inner], atol=0.03 * scale)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "words"),
+    [
+        ("<mujoco>", "<mujoco", "unreadable_file", "leg.xml"),
+        ('force="800"/>', 'force="800" lengthrange="0 0"/>', "unreadable_file", "leg.xml"),
+        (LEG[LEG.index("<muscle") : LEG.index("<motor")], "", "bad_model", "no muscle actuator"),
+    ],
+)
+def test_other_models_are_refused(tmp_path: Path, old: str, new: str, code: str, words: str) -> None:
+    path = leg(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    with refused(code, words):
+        ms.mujoco.MujocoModel.read(path)
+
+
+def test_other_arrays_are_refused(tmp_path: Path) -> None:
+    model = ms.mujoco.MujocoModel.read(leg(tmp_path))
+    with refused("bad_shape", "qpos"):
+        model.problem(np.arange(4.0), np.zeros((4, 2)))
+    with refused("bad_shape", "external"):
+        model.problem(np.arange(4.0), np.zeros((4, 3)), external=np.zeros((4, 2, 6)))

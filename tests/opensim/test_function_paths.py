@@ -1,0 +1,127 @@
+"""Paths as functions of coordinates, inside a model and in a file beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from plain_leg import TEXT, save_leg
+from recorded_data import recorded
+from refusals import refused
+
+import musclesolve as ms
+from musclesolve.opensim.geometry import opensim_geometry
+from musclesolve.opensim.inverse_dynamics import inverse_dynamics, joint_reactions, model_motion
+from musclesolve.opensim.read_model import with_function_paths
+
+COEFFICIENTS = np.array([0.3, 0.02, -0.03, 0.04, 0.05, -0.06])
+"""Of 1, b, b^2, a, a b, a^2: the last coordinate fastest."""
+
+
+def function_path(name: str, coordinates: str, kind: str = "MultivariatePolynomialFunction") -> str:
+    """A path by a polynomial of second order of two coordinates."""
+    return (
+        f'<FunctionBasedPath name="{name}"><coordinate_paths>{coordinates}</coordinate_paths><length_function><{kind}>'
+        f"<coefficients>{' '.join(map(str, COEFFICIENTS))}</coefficients><dimension>2</dimension><order>2</order>"
+        f"</{kind}></length_function></FunctionBasedPath>"
+    )
+
+
+KNEE_AND_ANKLE = "/jointset/knee_r/knee_angle_r /jointset/ankle_r/ankle_angle_r"
+
+
+def with_function(path: Path, text: str = TEXT) -> Path:
+    """The plain leg whose soleus is a function of knee and ankle, without points."""
+    start = text.index('<GeometryPath name="path">', text.index('name="soleus_r"'))
+    end = text.index("</GeometryPath>", start) + len("</GeometryPath>")
+    path.write_text(text[:start] + function_path("path", KNEE_AND_ANKLE) + text[end:], encoding="utf-8")
+    return path
+
+
+def beside(folder: Path, *paths: str) -> Path:
+    file = folder / "paths.xml"
+    file.write_text(
+        '<OpenSimDocument Version="40600"><Set_FunctionBasedPath_><objects>'
+        + "".join(paths)
+        + "</objects></Set_FunctionBasedPath_></OpenSimDocument>",
+        encoding="utf-8",
+    )
+    return file
+
+
+def test_arms_are_derivatives(tmp_path: Path) -> None:
+    model = ms.read_osim(with_function(tmp_path / "leg.osim"))
+    a, b = np.random.default_rng(3).uniform(-1.0, 1.0, (2, 50))
+    names = ("knee_angle_r", "ankle_angle_r", "hip_flexion_r")
+    values = dict(zip(names, (a, b, 0.0 * a), strict=True))
+    found = opensim_geometry(model, values, names, ("tib_ant_r", "soleus_r"))
+    length = np.stack([a**0, b, b**2, a, a * b, a**2], axis=1) @ COEFFICIENTS
+    np.testing.assert_allclose(found.length[:, 1], length, atol=1e-15)
+    expected = -np.stack([0.04 + 0.05 * b - 0.12 * a, 0.02 - 0.06 * b + 0.05 * a, 0.0 * a], axis=1)
+    np.testing.assert_allclose(found.moment_arm[:, :, 1], expected, atol=1e-15)
+    (alone,) = opensim_geometry(model, values, names, ("tib_ant_r",)).length.T
+    np.testing.assert_array_equal(found.length[:, 0], alone)
+
+
+def test_contact_forces_need_a_line_of_action(tmp_path: Path) -> None:
+    plain, motion, loads = save_leg(tmp_path)
+    model = with_function(tmp_path / "function.osim")
+    shared = ms.share_model(model, motion, loads=loads)
+    assert shared["contact_force_component"].sizes["joint"] == 1  # the hip alone
+    assert any("no line of action" in note for note in shared.attrs["notes"])
+    read = ms.read_osim(model)
+    names = [name for name in motion if name != "time"]
+    still = {name: np.zeros(len(motion["time"])) for name in names}
+    moving = model_motion(read, motion["time"], {name: motion[name] for name in names}, still, still)
+    pull = np.full((len(motion["time"]), 1), 100.0)
+    with refused("unsupported", "soleus_r"):
+        joint_reactions(read, inverse_dynamics(read, moving), moving, ["soleus_r"], pull)
+    # a file beside the model leaves the points, which show it
+    file = beside(tmp_path, function_path("/forceset/soleus_r", KNEE_AND_ANKLE))
+    with_lines = ms.share_model(plain, motion, loads=loads, paths=file)
+    assert with_lines["contact_force_component"].sizes["joint"] == 3
+    np.testing.assert_allclose(with_lines["muscle_force"], shared["muscle_force"], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "words"),
+    [
+        ("", "bad_format", "FunctionBasedPath"),
+        (function_path("/forceset/other", KNEE_AND_ANKLE), "unknown_name", "other"),
+        (function_path("soleus_r", "a b"), "unknown_name", "'a'"),
+        (function_path("soleus_r", KNEE_AND_ANKLE, "SignalGenerator"), "unsupported", "soleus_r"),
+        (function_path("soleus_r", f"{KNEE_AND_ANKLE} {KNEE_AND_ANKLE}"), "bad_model", "dimension 2"),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, path: str, code: str, words: str) -> None:
+    model = ms.read_osim(save_leg(tmp_path)[0])
+    with refused(code, words):
+        with_function_paths(model, beside(tmp_path, path))
+
+
+def test_fitted_paths_of_a_walk_equal_opensim() -> None:
+    folder = recorded("models_of_today")
+    model = with_function_paths(
+        ms.read_osim(folder / "walk_scaled.osim"), folder / "walk_function_based_paths.xml"
+    )
+    pose = {"hip_flexion_r": 0.4, "hip_adduction_r": -0.1, "hip_rotation_r": 0.2, "knee_angle_r": 0.6}
+    values = {name: np.array([angle]) for name, angle in pose.items()} | {"ankle_angle_r": np.array([0.1])}
+    found = opensim_geometry(model, values, ("hip_flexion_r", "knee_angle_r"), tuple(EXPECTED))
+    rows = np.concatenate([found.length, found.moment_arm[0]]).T
+    np.testing.assert_allclose(rows, list(EXPECTED.values()), atol=1e-12)
+
+
+EXPECTED: dict[str, tuple[float, float, float]] = {
+    "recfem_r": (0.5251301882144308, 0.05075101871923132, -0.045755788740803),
+    "semimem_r": (0.40475753489116184, -0.0599796910366997, 0.042703481823677544),
+    "glmax1_r": (0.2278553531178429, -0.04248386777462926, 0.0),
+    "gasmed_r": (0.5315229837199489, 0.0, 0.02150089365868443),
+}
+"""Length [m], arms about hip flexion and knee angle [m] of OpenSim 4.6 (ModOpReplacePathsWithFunctionBasedPaths)."""
+
+
+def test_symbolic_muscles_need_points(tmp_path: Path) -> None:
+    model = ms.read_osim(with_function(tmp_path / "leg.osim"))
+    with refused("unsupported", "soleus_r"):
+        ms.symbolic.muscle_chain(model)
