@@ -89,6 +89,12 @@ class PlotSettings(FigureSettings):
         default=True,
         option="--norms/--no-norms",
     )
+    norm_file: str = setting(
+        "text",
+        "norm file of a laboratory (CSV), drawn before the published norms",
+        default="",
+        option="--norm-file",
+    )
     muscles: tuple[str, ...] = setting(
         "name_list",
         "a muscle, or a group of them, on the pages of muscles; default: all, in a column (up to 140 mm) the "

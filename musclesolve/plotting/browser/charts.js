@@ -3,8 +3,9 @@
 (() => {
   const APART = " · ", POINT = 1.3, INCH = 110, GAP = 14, RULE = "#d9d9d9", AXIS = "#555555", TEXT = "#1b2127";
   const FONT = 'font-family="DejaVu Sans, Verdana, sans-serif"';
-  const LEAST = { 1: 0, 2: 250, 3: 200, 4: 165 };  // width of a panel [px] by the columns of the page; of more columns:
-  const NARROWEST = 140;
+  const LEAST = { 1: 0, 2: 150, 3: 108, 4: 108 };  // width of a panel [px] by the columns of the page; of more columns:
+  const NARROWEST = 108, NAMED = 250, SMALL = 175;  // NAMED: of a panel with names beside it; below SMALL texts are smaller
+  const PHONE = 480;  // width of a figure [px] below which its panels are low
   const charts = [], zoomed = new Map();
   let clips = 0;
 
@@ -191,7 +192,7 @@
     // ---- the panels
 
     columnsIn(width) {
-      const least = LEAST[this.columns] ?? NARROWEST;
+      const least = this.known.some((panel) => panel.ytl) ? NAMED : LEAST[this.columns] ?? NARROWEST;
       return Math.max(1, Math.min(this.columns, Math.floor((width + GAP) / (least + GAP))));
     }
 
@@ -217,7 +218,8 @@
         const name = element("div", { className: "chart-name" }, element("span", { textContent: panel.name ?? "" }), " ", unit, beside);
         const note = panel.note ? element("div", { className: "chart-note", textContent: panel.note }) : "";
         cell.append(element("div", { className: "chart-head" }, name, note));
-        const height = Math.min(Math.max(this.height * 96 * Math.max(width / 756, 1), 72), Math.max(340, this.known.length === 1 ? 800 : 0));
+        const most = width < PHONE ? own * (columns === 1 ? 0.36 : 0.75) : Math.max(340, this.known.length === 1 ? 800 : 0);
+        const height = Math.max(Math.min(this.height * 96 * Math.max(width / 756, 1), most), 72);
         const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
         svg.setAttribute("role", "img");
         svg.setAttribute("aria-label", this.summary(panel));
@@ -254,10 +256,11 @@
 
     // Content of the SVG of a panel, and its height.
     inside(view) {
-      const { panel, width } = view, plain = view.height, size = 11;
+      const { panel, width } = view, plain = view.height, size = width < SMALL ? 9 : 11;
       const longest = (labels) => Math.max(0, ...labels.map((label) => wide(label, size)));
       const names = panel.ytl ?? [];
-      const left = Math.min(names.length ? longest(names) + 8 : 40, 0.55 * width), top = 5;
+      const numbers = width < SMALL && !names.length ? longest(d3.scaleLinear(panel.y, [0, 1]).ticks(3).map(shown)) + 8 : 40;
+      const left = Math.min(names.length ? longest(names) + 8 : numbers, 0.55 * width), top = 5;
       const beside = panel.marks.filter((mark) => mark.k === "text" && !mark.u && !mark.t && mark.at[0] > panel.x[1]).map((mark) => mark.text);
       const right = 12 + (beside.length ? longest(beside) : 0);
       const label = panel.xl && !this.one ? wrapped(panel.xl, size, width) : [];

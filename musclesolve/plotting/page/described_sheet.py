@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve.plotting.page.arrangement import Arrangement
 from musclesolve.plotting.page.keys import Key
-from musclesolve.plotting.page.page_style import BrowserStyle, PageStyle, page_style
+from musclesolve.plotting.page.page_style import BrowserStyle, PageStyle, current_style, page_style
 
 SHARES = "shares of the panel"
 ACROSS = "shares of the height"
@@ -431,6 +432,7 @@ def described(draw: Callable[[], Any]) -> dict[str, Any]:
         title, notes, legend, labels and panels, as `charts.js` takes them, and their numbers: "data", little-endian
         single precision in base 64, in which marks have the place and length of their arrays.
     """
-    with page_style(BROWSER):
+    given = current_style()
+    with page_style(replace(BROWSER, norms=given.norms, norm_file=given.norm_file)):
         sheet: DescribedSheet = draw()
     return sheet.described()
