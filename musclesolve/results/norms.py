@@ -8,7 +8,7 @@ stride or of the controls:
     walking_speed                        m/s                1.31   0.12  20
     log_gait_profile_score               1                  1.62   0.21  20
 
-Quantities, names and units are those of `Norm`. `log_gait_profile_score` is the natural logarithm of the Gait Profile
+`Norm` lists quantities, names and units. `log_gait_profile_score` is the natural logarithm of the Gait Profile
 Score [deg] of each control to the mean of all. `musclesolve norms` drafts such a file from a study.
 """
 
@@ -103,7 +103,7 @@ def norm(name: str) -> Norm:
 
 
 def norms(path: str | Path = "") -> tuple[Norm, ...]:
-    """The norms in the order of preference: that of a file, if one is named, before the published ones."""
+    """The norms in the order of preference: the norm of a file, if one is named, before the published ones."""
     return (*((read_norms(path),) if path else ()), *map(norm, NORMS))
 
 

@@ -218,8 +218,8 @@
         const name = element("div", { className: "chart-name" }, element("span", { textContent: panel.name ?? "" }), " ", unit, beside);
         const note = panel.note ? element("div", { className: "chart-note", textContent: panel.note }) : "";
         cell.append(element("div", { className: "chart-head" }, name, note));
-        const most = width < PHONE ? own * (columns === 1 ? 0.36 : 0.75) : Math.max(340, this.known.length === 1 ? 800 : 0);
-        const height = Math.max(Math.min(this.height * 96 * Math.max(width / 756, 1), most), 72);
+        const most = width < PHONE ? own * (columns === 1 ? 0.3 : 0.65) : Math.max(340, this.known.length === 1 ? 800 : 0);
+        const height = Math.max(Math.min(this.height * 96 * (this.paper ? 0.9 : Math.max(width / 756, 1)), most), 72);
         const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
         svg.setAttribute("role", "img");
         svg.setAttribute("aria-label", this.summary(panel));
@@ -613,7 +613,7 @@
     idle(next);
   };
   const paper = (on) => every().forEach((figure) => {
-    if (on) { draw(figure, PAPER); figure.chart.paper = true; }
+    if (on) { if (figure.chart) figure.chart.paper = true; draw(figure, PAPER); figure.chart.paper = true; }
     else if (figure.chart) { figure.chart.paper = false; figure.chart.draw(); }
   });
   addEventListener("beforeprint", () => paper(true));

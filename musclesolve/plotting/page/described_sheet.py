@@ -29,6 +29,8 @@ MARGINS = {"x": 0.05, "y": 0.1}
 DASHES = {"-": "", "": None, "None": None, "--": (3.7, 1.6), ":": (1.0, 1.65), "-.": (6.4, 1.6, 1.0, 1.6)}
 """Lengths of dashes and gaps in widths of the line, as matplotlib has them; None: no line."""
 DECIMALS = 4
+MANY, EXACT = 150, 1e-3
+"""Points of a curve from which those are left out that lie on a straight line between others, to a share of the range."""
 
 
 class Scale:
@@ -89,6 +91,33 @@ class Numbers:
         return base64.b64encode(b"".join(self._parts)).decode("ascii")
 
 
+def needed(places: Array, *curves: Array) -> Any:
+    """Points (J,) of curves (K,) between which straight lines leave none by more than `EXACT` of its range.
+
+    Every gap, where a curve is no number, keeps one point (Douglas & Peucker 1973, Cartographica 10:112-122).
+    """
+    if places.size < MANY:
+        return slice(None)
+    known = np.isfinite(places) & np.all([np.isfinite(curve) for curve in curves], axis=0)
+    if not known.any():
+        return slice(None)
+    spans = [max(float(np.ptp(curve[known])), 1e-12) for curve in curves]
+    table = np.stack([curve / span for curve, span in zip(curves, spans, strict=True)])
+    kept = np.flatnonzero(~known & np.roll(known, 1)).tolist()  # the first point of every gap
+    parts = [(first, stop - 1) for first, stop in true_runs(known)]
+    while parts:
+        first, last = parts.pop()
+        kept += [first, last]
+        if last - first < 2 or places[last] == places[first]:
+            continue
+        share = (places[first + 1 : last] - places[first]) / (places[last] - places[first])
+        straight = table[:, first, None] + share * (table[:, last] - table[:, first])[:, None]
+        away = np.abs(table[:, first + 1 : last] - straight).max(axis=0)
+        if away[farthest := int(away.argmax())] > EXACT:
+            parts += [(first, first + 1 + farthest), (first + 1 + farthest, last)]
+    return np.unique(kept)
+
+
 class Panel:
     """One panel of a described page; calls are as for `matplotlib.axes.Axes`, of which it knows these."""
 
@@ -121,10 +150,14 @@ class Panel:
         if not known.size:
             return
         part = slice(known[0], known[-1] + 1)
+        places, values = places[part], values[part]
+        if not style.get("marker"):
+            kept = needed(places, values)
+            places, values = places[kept], values[kept]
         dashes = style.get("linestyle", "-")
         dashes = DASHES[dashes] if isinstance(dashes, str) else dashes[1]
-        mark: dict[str, Any] = {"k": "line", "x": self.figure.numbers.add(places[part])}
-        mark |= {"y": self.figure.numbers.add(values[part]), "h": shares, "m": style.get("marker", "")}
+        mark: dict[str, Any] = {"k": "line", "x": self.figure.numbers.add(places)}
+        mark |= {"y": self.figure.numbers.add(values), "h": shares, "m": style.get("marker", "")}
         mark |= {"d": None if dashes is None else list(dashes), "ms": style.get("markersize", 6.0)}
         mark |= {"w": style.get("markeredgewidth" if dashes is None else "linewidth", 1.5)}
         self._add(mark | more, style)
@@ -140,7 +173,8 @@ class Panel:
         self._y.take([low[known], high[known]])
         for begin, end in true_runs(known):
             part = slice(begin, end)
-            numbers = [self.figure.numbers.add(each[part]) for each in (places, low, high)]
+            kept = needed(places[part], low[part], high[part])
+            numbers = [self.figure.numbers.add(each[part][kept]) for each in (places, low, high)]
             mark = {"k": "area", "x": numbers[0], "y": numbers[1], "y2": numbers[2]}
             self._add(mark, style)
 

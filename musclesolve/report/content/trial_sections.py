@@ -209,7 +209,7 @@ def sheet(trial: TrialFiles) -> dict[str, object]:
     """The scores of the clinical sheet: Gait Profile Score, movement analysis profile, index of deviation."""
     if not any(leg_curves(trial.base, side) for side in trial.facts.legs if side in SIDES):
         raise Absent("This file holds neither angles nor moments of a leg.")
-    scores = gait_scores(trial.base, norms(current_style().norm_file))
+    scores = gait_scores(trial.base, current_style().norm_file)
     if not (legs := scores.profile):
         return {"tables": [], "score": "", "why": scores.why_not, "norm": ""}
     titles = {panel.curve: panel.title for row in panels() for panel in row}

@@ -6,7 +6,7 @@ angles k [deg] (Baker et al. 2009, Gait Posture 30:265-269):
     GVS_k = sqrt(mean_t (x_k(t) - n_k(t))^2),    GPS = sqrt(mean_k GVS_k^2).
 
 The nine are tilt, obliquity and rotation of the pelvis, flexion, adduction and rotation of the hip, flexion of the
-knee, dorsiflexion of the ankle and the foot progression angle. The GPS of a leg has all nine; that of the person has
+knee, dorsiflexion of the ankle and the foot progression angle. The GPS of a leg has all nine. The GPS of the person has
 fifteen, the pelvis once, as seen from the left leg. The profile is the set of the Gait Variable Scores GVS.
 
 The Gait Deviation Index (Schwartz & Rozumalski 2008, Gait Posture 28:351-357) compares d, the distance of a stride to
@@ -19,8 +19,9 @@ electronic addendum of that paper. Without it all of g is compared, and d is the
 GDI* of Baker et al. (2009). It needs the logarithm of the GPS of the controls alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
@@ -32,7 +33,7 @@ from musclesolve.results.cycles.gait_cycles import covered_cycles, sampled
 from musclesolve.results.cycles.movement_landmarks import intervals
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.movement import WALKING
-from musclesolve.results.norms import LOG_SCORE, Norm
+from musclesolve.results.norms import LOG_SCORE, Norm, norms
 
 POINTS = 51
 PELVIS = "pelvis_angle"
@@ -72,15 +73,28 @@ def mean_curves(result: xr.Dataset, side: str, points: int = POINTS) -> dict[Cur
     return dict(zip(curves, np.mean(strides, axis=0).T, strict=True))
 
 
-def gait_scores(result: xr.Dataset, norms: tuple[Norm, ...]) -> GaitScores:
-    """The scores of a result, by the first norm with all nine curves.
+def gait_scores(result: xr.Dataset, norm_file: str | Path = "") -> GaitScores:
+    """The Gait Profile Score of a result with its movement analysis profile (Baker et al. 2009; module docstring).
 
     Args:
         result: of `musclesolve.run`, or on an OpenSim model.
-        norms: in the order of preference (`musclesolve.results.norms.norms`).
+        norm_file: norm of a laboratory (CSV, `musclesolve norms`); otherwise Schwartz et al. (2008), typically
+            developing children at free speed.
+
+    Returns:
+        `variable` (GVS by leg and angle), `profile` (GPS by leg) and `whole` (GPS of the person), all [deg]; `index`
+        (GDI* by leg) where the norm file has the scores of its controls; `why_not`: the reason without scores.
+
+    Raises:
+        InputError: the norm file is missing or wrong.
+
+    Examples:
+        >>> scores = ms.gait_scores(ms.run(ms.data.reference_stride()))
+        >>> sorted(scores.profile), len(scores.variable["r"])
+        (['r'], 9)
     """
     needed = score_variables()
-    norm = next((each for each in norms if set(needed) <= set(each.curves)), None)
+    norm = next((each for each in norms(norm_file) if set(needed) <= set(each.curves)), None)
     if norm is None:
         return GaitScores(why_not="No norm has the nine angles of the Gait Profile Score.")
     curves = {side: mean_curves(result, side) for side in frames.sides(result) if side in ("r", "l")}
@@ -119,9 +133,9 @@ def variable_scores(curves: Mapping[Curve, Array], norm: Norm) -> dict[Curve, fl
     }
 
 
-def profile_score(scores: object) -> float:
+def profile_score(scores: Iterable[float]) -> float:
     """GPS [deg]: the root mean square of Gait Variable Scores [deg]."""
-    return float(np.sqrt(np.mean(np.square(np.fromiter(scores, float)))))  # type: ignore[call-overload]
+    return float(np.sqrt(np.mean(np.square(list(scores)))))
 
 
 def deviation_index(log_distance: float, mean: float, sd: float) -> float:
@@ -130,13 +144,13 @@ def deviation_index(log_distance: float, mean: float, sd: float) -> float:
 
 
 def gait_deviation_index(strides: Array, controls: Array, features: Array | None = None) -> Array:
-    """Gait Deviation Index of strides to those of controls (Schwartz & Rozumalski 2008).
+    """Gait Deviation Index of strides to controls (Schwartz & Rozumalski 2008).
 
         GDI = 100 - 10 (ln d - mean(ln d_controls)) / sd(ln d_controls),    d = |F (g - mean(g_controls))|.
 
     Args:
         strides: the curves g [deg] of strides, (K, 459): nine angles one after the other, each at 51 percentages.
-        controls: those of the controls, (C, 459), a mean for each person.
+        controls: the curves of the controls, (C, 459), a mean for each person.
         features: the matrix F of the electronic addendum, (15, 459); without it all of g is compared, which gives the
             index GDI* of Baker et al. (2009).
 

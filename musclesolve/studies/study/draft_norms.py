@@ -30,7 +30,7 @@ def draft_norms(
     """Write a norm file from the subjects of a study.
 
     Curves and measures are means over the subjects, of the mean of all cycles of each subject, both legs together; the
-    standard deviation is that between subjects. Angles are those of this package, zero in standing.
+    standard deviation is that between subjects. Angles are zero in standing.
 
     Args:
         study: folder of the results of `musclesolve study`, or study.nc in it.
