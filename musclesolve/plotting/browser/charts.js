@@ -35,9 +35,11 @@
       this.figure = figure;
       this.body = figure.querySelector(".chart-body");
       const data = JSON.parse(figure.querySelector(".chart-data").textContent);
-      const bytes = Uint8Array.from(atob(data.data), (letter) => letter.charCodeAt(0));
-      this.numbers = new Float32Array(bytes.buffer);
+      const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
+      this.numbers = new Float32Array(bytes(data.data));
+      this.whole = new Uint16Array(bytes(data.whole));
       delete data.data;
+      delete data.whole;
       Object.assign(this, data);
       this.hidden = new Set();  // names of series and parts that are switched off
       this.left = new Set();  // numbers of panels that are not shown
@@ -49,7 +51,11 @@
 
     // ---- data
 
-    array([start, length]) { return this.numbers.subarray(start, start + length); }
+    array([start, length, low, high]) {
+      if (low === undefined) return this.numbers.subarray(start, start + length);
+      const step = (high - low) / 65534;
+      return Float32Array.from(this.whole.subarray(start, start + length), (value) => value > 65534 ? NaN : low + step * value);
+    }
 
     prepare(panel, number) {
       panel.number = number;
@@ -108,8 +114,8 @@
         });
         this.legendList.append(element("li", {}, button));
       }
-      this.whole = element("button", { type: "button", className: "chart-whole", textContent: "Whole axis", hidden: true });
-      this.whole.addEventListener("click", () => this.known.forEach((panel) => this.zoom(panel, null)));
+      this.back = element("button", { type: "button", className: "chart-whole", textContent: "Whole axis", hidden: true });
+      this.back.addEventListener("click", () => this.known.forEach((panel) => this.zoom(panel, null)));
       this.grid = element("div", { className: "chart-grid" });
       const below = element("p", { className: "chart-axes" });
       const across = [...new Set(this.known.map((panel) => panel.across).filter(Boolean))];
@@ -118,7 +124,7 @@
       if (this.yl) below.append(`Vertical: ${this.yl}.`);
       this.table = element("details", { className: "chart-table" }, element("summary", { textContent: "Numbers of this figure" }));
       this.table.addEventListener("toggle", () => this.table.open && this.fillTable());
-      this.body.replaceChildren(title, ...notes, this.legendList, this.whole, this.grid, below, this.tools(), this.table);
+      this.body.replaceChildren(title, ...notes, this.legendList, this.back, this.grid, below, this.tools(), this.table);
       this.tip = element("div", { className: "chart-tip", hidden: true });
       this.body.append(this.tip);
     }
@@ -231,7 +237,7 @@
         cells.push(cell);
       }
       this.grid.replaceChildren(...cells);
-      this.whole.hidden = !this.known.some((panel) => zoomed.has(panel.key));
+      this.back.hidden = !this.known.some((panel) => zoomed.has(panel.key));
       this.show(this.place);
     }
 

@@ -29,8 +29,10 @@ MARGINS = {"x": 0.05, "y": 0.1}
 DASHES = {"-": "", "": None, "None": None, "--": (3.7, 1.6), ":": (1.0, 1.65), "-.": (6.4, 1.6, 1.0, 1.6)}
 """Lengths of dashes and gaps in widths of the line, as matplotlib has them; None: no line."""
 DECIMALS = 4
+SHORT, MOST = 8, 65534
+"""Length from which an array is stored as whole numbers, and the greatest of these."""
 MANY, EXACT = 150, 1e-3
-"""Points of a curve from which those are left out that lie on a straight line between others, to a share of the range."""
+"""Length of a curve from which points on a straight line between others are left out, to a share of its range."""
 
 
 class Scale:
@@ -69,26 +71,42 @@ class Scale:
 
 
 class Numbers:
-    """Arrays of a page, each stored once and referred to by place and length."""
+    """Arrays of a page, each stored once and referred to by place and length.
+
+    Curves are stored as whole numbers from 0 to 65534 between their least and greatest value, 65535 where there is no
+    number; short arrays, and arrays with infinite ends, in single precision.
+    """
 
     def __init__(self) -> None:
-        self._parts: list[bytes] = []
-        self._places: dict[bytes, int] = {}
-        self._end = 0
+        self._parts: dict[str, list[bytes]] = {"<f4": [], "<u2": []}
+        self._places: dict[bytes, list[float]] = {}
+        self._ends = dict.fromkeys(self._parts, 0)
 
-    def add(self, values: Any) -> list[int]:
-        """Place and length of an array (K,)."""
-        content = np.asarray(values, "<f4").tobytes()
+    def add(self, values: Any) -> list[float]:
+        """Place and length of an array (K,), and of a curve its least and greatest value, too."""
+        array = np.asarray(values, "<f4")
+        content = array.tobytes()
         if content not in self._places:
-            self._places[content] = self._end
-            self._parts.append(content)
-            self._end += len(content) // 4
-        return [self._places[content], len(content) // 4]
+            known = array[~np.isnan(array)].astype(float)
+            kind, ends = "<f4", list[float]()
+            if known.size >= SHORT and np.isfinite(known).all():
+                kind, ends = "<u2", [float(f"{end:.8g}") for end in (known.min(), known.max())]
+                share = (array - ends[0]) / max(ends[1] - ends[0], np.finfo(float).tiny)
+                whole = np.round(np.clip(np.nan_to_num(share), 0.0, 1.0) * MOST)
+                array = np.where(np.isnan(array), MOST + 1, whole).astype(kind)
+            self._places[content] = [self._ends[kind], array.size, *ends]
+            self._parts[kind].append(array.tobytes())
+            self._ends[kind] += array.size
+        return self._places[content]
 
     @property
-    def text(self) -> str:
-        """All numbers as text, little-endian single precision in base 64."""
-        return base64.b64encode(b"".join(self._parts)).decode("ascii")
+    def texts(self) -> dict[str, str]:
+        """All numbers as text: "data" in single precision, "whole" the whole numbers, both little-endian in base 64."""
+        names = {"data": "<f4", "whole": "<u2"}
+        return {
+            name: base64.b64encode(b"".join(self._parts[kind])).decode("ascii")
+            for name, kind in names.items()
+        }
 
 
 def needed(places: Array, *curves: Array) -> Any:
@@ -432,9 +450,7 @@ class DescribedSheet:
             panels.pop()
         height = max(self.grid.panel_height, self.grid.least)
         found = {"title": self._title, "notes": self._notes, "legend": self._legend, "height": height}
-        return (
-            found | self._labels | {"columns": self.grid.columns, "panels": panels, "data": self.numbers.text}
-        )
+        return found | self._labels | {"columns": self.grid.columns, "panels": panels} | self.numbers.texts
 
 
 def _one_line(text: str) -> str:
@@ -463,8 +479,8 @@ def described(draw: Callable[[], Any]) -> dict[str, Any]:
         draw: draws the figure, a function of this package.
 
     Returns:
-        title, notes, legend, labels and panels, as `charts.js` takes them, and their numbers: "data", little-endian
-        single precision in base 64, in which marks have the place and length of their arrays.
+        title, notes, legend, labels and panels, as `charts.js` takes them, and their numbers (`Numbers`): "data" and
+        "whole", in which marks have the place and length of their arrays.
     """
     given = current_style()
     with page_style(replace(BROWSER, norms=given.norms, norm_file=given.norm_file)):
