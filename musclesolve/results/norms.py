@@ -102,7 +102,7 @@ def norm(name: str) -> Norm:
     return Norm(file["name"], file["subjects"], file["speed"], speeds, percent, curves, standing)
 
 
-def norms(path: str | Path = "") -> tuple[Norm, ...]:
+def norms(path: str | Path | None = None) -> tuple[Norm, ...]:
     """The norms in the order of preference: the norm of a file, if one is named, before the published ones."""
     return (*((read_norms(path),) if path else ()), *map(norm, NORMS))
 

@@ -89,11 +89,8 @@ class PlotSettings(FigureSettings):
         default=True,
         option="--norms/--no-norms",
     )
-    norm_file: str = setting(
-        "text",
-        "norm file of a laboratory (CSV), drawn before the published norms",
-        default="",
-        option="--norm-file",
+    norm_file: str | None = setting(
+        "text", "norm file of a laboratory (CSV), drawn before the published norms", option="--norm-file"
     )
     muscles: tuple[str, ...] = setting(
         "name_list",
@@ -333,6 +330,13 @@ class WhatIfSettings(Settings):
     )
 
 
+class NormSettings(Settings):
+    """Options of `norms`."""
+
+    group: str | None = setting("text", "group of the healthy subjects; default: the first one")
+    condition: str | None = setting("text", "condition of their trials; default: the first one")
+
+
 class MuscleListSettings(Settings):
     """Options of `muscles`."""
 
@@ -366,6 +370,7 @@ class CommandSettings(Settings):
     export: ExportSettings = table(ExportSettings)
     margins: MarginSettings = table(MarginSettings)
     what_if: WhatIfSettings = table(WhatIfSettings)
+    norms: NormSettings = table(NormSettings)
     muscles: MuscleListSettings = table(MuscleListSettings)
 
 

@@ -19,16 +19,9 @@ Geometry = Annotated[
         "model.",
     ),
 ]
-NormFile = Annotated[
-    str,
-    typer.Option(
-        "--norm-file",
-        metavar="FILE.csv",
-        help="Norm file of the laboratory, used before the published norms.",
-    ),
-]
 
 
+@with_settings(CommandSettings, {"norm_file": ("plot", "norm_file")})
 def report(
     result: Annotated[
         list[Path],
@@ -46,12 +39,12 @@ def report(
     ] = None,
     geometry: Geometry = None,
     questions: Questions = None,
-    norm_file: NormFile = "",
+    **settings: Any,
 ) -> None:
     """Write a report: one page with verdict, figures, tables, limits and a methods paragraph, for any browser."""
     from musclesolve.report.page import write_report
 
-    with page_style(PageStyle(norm_file=norm_file)), progress() as update:
+    with page_style(PageStyle(**settings)), progress() as update:
         written, inputs = write_report(result, output, update, geometry, questions or ())
     for trial in inputs.trials:
         if trial.changed:
@@ -151,6 +144,7 @@ def export(
     print_files(paths)
 
 
+@with_settings(CommandSettings, command_arguments("norms"))
 def norms(
     study: Annotated[
         Path,
@@ -159,17 +153,12 @@ def norms(
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="The norm file, NAME.csv.")],
-    group: Annotated[
-        str | None, typer.Option("--group", help="Group of the healthy subjects; default: the first one.")
-    ] = None,
-    condition: Annotated[
-        str | None, typer.Option("--condition", help="Condition of the trials; default: the first one.")
-    ] = None,
+    **settings: Any,
 ) -> None:
     """Draft the norm file of a laboratory from the healthy subjects of a study."""
     from musclesolve.studies.study.draft_norms import draft_norms
 
-    written, norm = draft_norms(study, output, group, condition)
+    written, norm = draft_norms(study, output, **settings)
     angles = sum(quantity.endswith("_angle") for quantity, _ in norm.curves)
     print_summary(line("norm", f"{norm.subjects}: {angles} angles, {len(norm.curves) - angles} other curves"))
     print_summary(line("numbers", ", ".join(norm.values).replace("_", " ") or "none"))

@@ -73,7 +73,7 @@ def mean_curves(result: xr.Dataset, side: str, points: int = POINTS) -> dict[Cur
     return dict(zip(curves, np.mean(strides, axis=0).T, strict=True))
 
 
-def gait_scores(result: xr.Dataset, norm_file: str | Path = "") -> GaitScores:
+def gait_scores(result: xr.Dataset, norm_file: str | Path | None = None) -> GaitScores:
     """The Gait Profile Score of a result with its movement analysis profile (Baker et al. 2009; module docstring).
 
     Args:
