@@ -15,6 +15,8 @@ from musclesolve.results.cycles.gait_scores import (
     score_variables,
     variable_scores,
 )
+from musclesolve.results.dataset.checked import MODEL
+from musclesolve.results.facts import Facts
 from musclesolve.results.norms import norm, read_norms, table_of
 
 CHILDREN = norm("schwartz_2008")
@@ -124,3 +126,13 @@ def test_a_wrong_norm_file_is_refused_with_its_line(tmp_path, change, code, wher
         read_norms(written(tmp_path, rows))
     if where is not None:
         assert str(where) in str(caught.value)
+
+
+def test_loads_of_a_model_show_its_strides(stride):
+    """A result on a model has no events of a recording: the forces of its feet show when they strike."""
+    bare = stride.drop_dims("stride").assign_attrs({MODEL: "leg.osim"})
+    (own,) = [each for each in Facts(bare).strides if each.side == "r"]
+    (measured,) = Facts(stride).strides
+    assert (own.start, own.end) == pytest.approx((measured.start, measured.end), abs=0.02)
+    assert own.measures["cadence"] == pytest.approx(measured.measures["cadence"], rel=0.02)
+    assert not Facts(bare.drop_vars("ground_reaction_force")).strides
