@@ -31,6 +31,8 @@ from .results.cycles.cycle_averages import average_cycles as average_cycles
 from .results.cycles.discrete_values import discrete_values as discrete_values
 from .results.cycles.discrete_values import write_values as write_values
 from .results.cycles.gait_cycles import cycles as cycles
+from .results.cycles.gait_scores import gait_deviation_index as gait_deviation_index
+from .results.cycles.gait_scores import gait_scores as gait_scores
 from .results.cycles.normalization import normalized as normalized
 from .results.cycles.outliers import with_outliers as with_outliers
 from .results.dataset.leg_problem import leg_problem as leg_problem

@@ -239,6 +239,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         result_commands.picture: QUIET,
         result_commands.plot: QUIET,
         result_commands.export: QUIET,
+        result_commands.norms: QUIET,
     },
     "What there is, and how fast": {
         list_commands.muscles: (),

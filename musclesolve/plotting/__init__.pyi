@@ -24,6 +24,7 @@ from .result.power_figure import joint_powers as joint_powers
 from .result.residual_figures import consistency_shift as consistency_shift
 from .result.residual_figures import reserves as reserves
 from .result.residual_figures import reserves_and_residual as reserves_and_residual
+from .result.sheet_figure import clinical_sheet as clinical_sheet
 
 # Of an average, a comparison, an uncertainty, of sensitivities.
 from .study.average_figures import average_activations as average_activations

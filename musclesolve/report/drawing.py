@@ -17,6 +17,8 @@ from musclesolve.results.dataset.result_quantities import inputs_of
 from musclesolve.results.files.result_netcdf import trial_path
 
 FIGURE, CHECK, PICTURE = "figure", "check", "picture"
+PICTURE_FRAMES = 75
+"""Most frames of the moving picture in a page; `musclesolve picture` writes all of them."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ def work(data: xr.Dataset, job: DrawingTask) -> Made:
         if job.what == PICTURE:
             from musclesolve.report.picture.moving_picture import picture_fragment
 
-            return Made(picture_fragment(data))
+            every = -(-data.sizes["time"] // PICTURE_FRAMES)
+            return Made(picture_fragment(data.isel(time=slice(None, None, every))))
         from musclesolve.plotting.browser import page_parts
         from musclesolve.plotting.page.described_sheet import described
         from musclesolve.report.figures.figure_choice import figures_of

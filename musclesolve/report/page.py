@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import xarray as xr
@@ -11,7 +12,11 @@ from markupsafe import Markup
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import input_error
+from musclesolve.plotting.browser import page_parts
 from musclesolve.plotting.figure_names import REPORT, UNCERTAINTY
+from musclesolve.plotting.page.described_sheet import described
+from musclesolve.plotting.page.page_style import current_style
+from musclesolve.plotting.result.sheet_figure import clinical_sheet
 from musclesolve.report.content.methods import Citations, methods
 from musclesolve.report.content.overview import (
     average,
@@ -42,6 +47,7 @@ from musclesolve.results.cycles.cycle_averages import differences
 from musclesolve.results.dataset.result_quantities import text, trial_name
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.files.result_netcdf import answers_beside, check_folder, with_storable_texts
+from musclesolve.results.norms import norms
 from musclesolve.version import __version__
 
 MOST_BYTES = 9_500_000
@@ -84,6 +90,7 @@ def write_report(
     """
     report = progress or no_progress
     report("reading", 0.0)
+    norms(current_style().norm_file)  # a wrong norm file is refused before anything is drawn
     if questions:
         _answer(paths, questions, report)
     inputs = read_inputs(paths)
@@ -228,6 +235,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
         title=f"{who}, {what}",
         trials=trials,
         overview=overview(inputs, [each.headline for each in trials], titles),
+        together=_together(inputs, titles),
         subjects=names,
         averages=averages,
         methods=paragraphs,
@@ -239,6 +247,24 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
         versions=versions(),
         made=date.today().isoformat(),
     )
+
+
+MOST_TOGETHER = 4
+"""Number of trials of one person whose curves are drawn in one sheet."""
+
+
+def _together(inputs: Inputs, titles: Sequence[str]) -> Picture | None:
+    """The clinical sheet of several trials of one person; None of one trial, of many, or of several persons."""
+    trials = inputs.trials
+    if not 1 < len(trials) <= MOST_TOGETHER or len(subjects(inputs)) > 1:
+        return None
+    named = {title: trial.base for title, trial in zip(titles, trials, strict=True)}
+    label = "Angles, moments and powers of the trials: the color says the leg, the dashes say the trial."
+    try:
+        drawn = described(partial(clinical_sheet, named))
+        return Picture("together", "clinical_sheet", label, Markup(page_parts.data(drawn)))
+    except DAMAGE as error:
+        return Picture("together", "clinical_sheet", label, fault=reason(error))
 
 
 def _titles(trials: Sequence[TrialFiles]) -> list[str]:

@@ -17,8 +17,9 @@ from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, DrawingTask, Made
 from musclesolve.report.figures.figure_choice import caption, figures_of
 from musclesolve.report.inputs import ANSWERS, COMPARISON, RESULT, UNCERTAINTY, TrialFiles
 from musclesolve.results.facts import Facts
-from musclesolve.results.finding import SEVERITIES, Finding
+from musclesolve.results.finding import Finding
 from musclesolve.results.judgement import Judgement, judge, judge_findings
+from musclesolve.results.plausibility import measured
 from musclesolve.results.statements import Number, Statement, chosen, number
 
 KINDS = (RESULT, UNCERTAINTY, COMPARISON, *ANSWERS)
@@ -54,6 +55,8 @@ class Section:
     absent: str = ""
     note: str = ""  # reason without figures
     template: str = ""
+    # number of figures and of tables that are shown at once; None where the whole section is folded
+    first: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -88,11 +91,20 @@ def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
     return Headline(
         judged,
         " ".join(judged.why),
-        [{"joint": plain(stem), "unit": unit, "legs": legs} for stem, legs in rows.items()],
+        [
+            {"joint": plain(stem), "unit": unit, "legs": legs, "implants": _in_implants(stem, facts)}
+            for stem, legs in rows.items()
+        ],
         emg or "not measured",
         chosen(said, "error", "warning"),
         chosen(said, "careful"),
     )
+
+
+def _in_implants(stem: str, facts: Facts) -> str:
+    """The range that implants measured at a joint in this movement, "" where none did."""
+    found = measured(stem, facts.movement)
+    return "" if found is None else found.words
 
 
 def no_headline(why: str) -> Headline:
@@ -175,7 +187,10 @@ def sections_of(
         note = ONE_FRAME if wanted and not absent and trial.base.sizes["time"] < 2 else ""
         lead, sentences = spec.get("lead", ""), chosen(trial.said, "", section=name)
         template = "answer" if name in ANSWERS else name
-        sections.append(Section(name, spec["title"], lead, said, own, sentences, absent, note, template))
+        first = tuple(spec["first"]) if "first" in spec and not absent else None
+        sections.append(
+            Section(name, spec["title"], lead, said, own, sentences, absent, note, template, first)
+        )
     return sections
 
 
@@ -188,10 +203,11 @@ def _content(name: str, trial: TrialFiles, key: str, made: Mapping[str, Made]) -
     checked, picture = made.get(f"{key}-check"), made.get(f"{key}-picture")
     match name:
         case "check":
-            judgement = judge(trial.facts)
-            findings = {severity: judgement.of(severity) for severity in SEVERITIES}
+            notes = judge(trial.facts).of("note")  # errors and warnings are in the headline
             state = "" if checked is None else checked.fault or checked.content
-            return {"verdict": judgement.sentence, "found": findings, "state": state}
+            if not notes and not state:
+                raise Absent("There is nothing to note.")
+            return {"notes": notes, "state": state}
         case "picture":
             if picture is None:
                 raise Absent(ONE_PICTURE)
@@ -201,7 +217,7 @@ def _content(name: str, trial: TrialFiles, key: str, made: Mapping[str, Made]) -
         case "verdicts":
             return content.verdicts(trial, key)
         case "limits":
-            return {"own": chosen(trial.said, "careful", "limit"), "general": chosen(trial.said, "method")}
+            return {"own": chosen(trial.said, "limit"), "general": chosen(trial.said, "method")}
         case _ if name == LAST:
             return {}
         case _ if name in ANSWERS:

@@ -20,7 +20,9 @@ from musclesolve.constants import BAND_95, STANDARD_GRAVITY
 from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
 from musclesolve.muscles.metabolic_power import BASAL
 from musclesolve.muscles.tendon_strain import achilles_muscles
+from musclesolve.results.cycles.gait_cycles import stride_measures
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.checked import MODEL
 from musclesolve.results.dataset.result_quantities import (
     body_weight,
     is_elastic,
@@ -32,7 +34,7 @@ from musclesolve.results.dataset.result_quantities import (
     text,
 )
 from musclesolve.results.finding import FINDINGS, Finding, finding, stored_findings
-from musclesolve.results.movement import Movement, SeenMotion, ground_support, movement
+from musclesolve.results.movement import RUNNING, WALKING, Movement, SeenMotion, ground_support, movement
 from musclesolve.sharing.analysis.reserve_check import NEGLIGIBLE, share_of_peak, worst_reserve
 from musclesolve.sharing.status import is_solved
 
@@ -791,7 +793,15 @@ class Facts:
 
     @cached_property
     def strides(self) -> list[StrideFacts]:
-        """The strides that were recorded from heel strike to heel strike."""
+        """The strides that were recorded from heel strike to heel strike; of a model, those that its loads show."""
+        if MODEL not in self.result.attrs or self.movement.name not in (WALKING, RUNNING):
+            return self._measured_strides
+        sides = [side for side in frames.sides(self.result) if side in SIDES]
+        return [StrideFacts(side, *stride) for side in sides for stride in stride_measures(self.result, side)]
+
+    @cached_property
+    def _measured_strides(self) -> list[StrideFacts]:
+        """The strides of a recording, with what its events say of them."""
         if not self.result.sizes.get("stride", 0) or "stride_side" not in self.result:
             return []
         measures = {
@@ -819,7 +829,7 @@ class Facts:
         """
         if "muscle_force" not in self.result or not set(SIDES) <= set(self.legs):
             return None
-        durations = [each.end - each.start for each in self.strides]
+        durations = [each.end - each.start for each in self._measured_strides]
         if not durations:
             return None
         time, stride = self.result["time"].values, float(np.median(durations))

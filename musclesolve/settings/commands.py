@@ -89,6 +89,9 @@ class PlotSettings(FigureSettings):
         default=True,
         option="--norms/--no-norms",
     )
+    norm_file: str | None = setting(
+        "text", "norm file of a laboratory (CSV), drawn before the published norms", option="--norm-file"
+    )
     muscles: tuple[str, ...] = setting(
         "name_list",
         "a muscle, or a group of them, on the pages of muscles; default: all, in a column (up to 140 mm) the "
@@ -349,6 +352,13 @@ class WhatIfSettings(Settings):
     )
 
 
+class NormSettings(Settings):
+    """Options of `norms`."""
+
+    group: str | None = setting("text", "group of the healthy subjects; default: the first one")
+    condition: str | None = setting("text", "condition of their trials; default: the first one")
+
+
 class MuscleListSettings(Settings):
     """Options of `muscles`."""
 
@@ -383,6 +393,7 @@ class CommandSettings(Settings):
     export: ExportSettings = table(ExportSettings)
     margins: MarginSettings = table(MarginSettings)
     what_if: WhatIfSettings = table(WhatIfSettings)
+    norms: NormSettings = table(NormSettings)
     muscles: MuscleListSettings = table(MuscleListSettings)
 
 

@@ -12,5 +12,6 @@ from .questions.what_if import Scenario as Scenario
 from .questions.what_if import what_if as what_if
 from .study.analysis import StudyResult as StudyResult
 from .study.curve_tests import compare_curves as compare_curves
+from .study.draft_norms import draft_norms as draft_norms
 from .study.means import group_means as group_means
 from .study.means import subject_means as subject_means

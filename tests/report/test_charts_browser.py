@@ -50,7 +50,10 @@ def shown(page, browser):
 
 
 def every_figure(found):
-    """Draw all figures now, as before printing, and go back to the screen."""
+    """Unfold and draw all figures now, as before printing, and go back to the screen."""
+    found.page.evaluate(
+        "document.querySelectorAll('details.part, details.fold').forEach(each => each.open = true)"
+    )
     found.page.evaluate("dispatchEvent(new Event('beforeprint')); dispatchEvent(new Event('afterprint'))")
 
 
@@ -185,7 +188,7 @@ def test_a_page_without_scripts_says_where_figures_are(page, browser):
     context = browser.new_context(java_script_enabled=False)
     still = context.new_page()
     still.goto(page.resolve().as_uri())
-    assert "musclesolve plot" in still.locator(f"{FORCES} .chart-body").inner_text()
+    assert "musclesolve plot" in still.locator(f"{FORCES} .chart-body").text_content()
     context.close()
 
 

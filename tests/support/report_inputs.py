@@ -113,7 +113,7 @@ class Parsed(HTMLParser):
             self.numbers.setdefault(self._name, []).append(float(given["value"]))
         if tag in ("h1", "h2", "h3", "h4"):
             self.headings.append(int(tag[1]))
-        if tag == "section" and "-s-" in given.get("id", ""):
+        if tag in ("section", "details", "dt") and "-s-" in given.get("id", ""):
             self.sections.append(given["id"].partition("-s-")[2])
 
     def handle_endtag(self, tag: str) -> None:

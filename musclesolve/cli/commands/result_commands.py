@@ -21,6 +21,7 @@ Geometry = Annotated[
 ]
 
 
+@with_settings(CommandSettings, {"norm_file": ("plot", "norm_file")})
 def report(
     result: Annotated[
         list[Path],
@@ -38,11 +39,12 @@ def report(
     ] = None,
     geometry: Geometry = None,
     questions: Questions = None,
+    **settings: Any,
 ) -> None:
     """Write a report: one page with verdict, figures, tables, limits and a methods paragraph, for any browser."""
     from musclesolve.report.page import write_report
 
-    with progress() as update:
+    with page_style(PageStyle(**settings)), progress() as update:
         written, inputs = write_report(result, output, update, geometry, questions or ())
     for trial in inputs.trials:
         if trial.changed:
@@ -141,3 +143,24 @@ def export(
     if note := exporting.opensim_note(loaded, kind):
         print_summary(line("note", note))
     print_files(paths)
+
+
+@with_settings(CommandSettings, command_arguments("norms"))
+def norms(
+    study: Annotated[
+        Path,
+        typer.Argument(
+            metavar="STUDY", help="Folder of the results of `musclesolve study`, or its study.nc."
+        ),
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The norm file, NAME.csv.")],
+    **settings: Any,
+) -> None:
+    """Draft the norm file of a laboratory from the healthy subjects of a study."""
+    from musclesolve.studies.study.draft_norms import draft_norms
+
+    written, norm = draft_norms(study, output, **settings)
+    angles = sum(quantity.endswith("_angle") for quantity, _ in norm.curves)
+    print_summary(line("norm", f"{norm.subjects}: {angles} angles, {len(norm.curves) - angles} other curves"))
+    print_summary(line("numbers", ", ".join(norm.values).replace("_", " ") or "none"))
+    print_files([written])

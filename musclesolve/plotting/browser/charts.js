@@ -3,8 +3,9 @@
 (() => {
   const APART = " · ", POINT = 1.3, INCH = 110, GAP = 14, RULE = "#d9d9d9", AXIS = "#555555", TEXT = "#1b2127";
   const FONT = 'font-family="DejaVu Sans, Verdana, sans-serif"';
-  const LEAST = { 1: 0, 2: 250, 3: 200, 4: 165 };  // width of a panel [px] by the columns of the page; of more columns:
-  const NARROWEST = 140;
+  const LEAST = { 1: 0, 2: 150, 3: 108, 4: 108 };  // width of a panel [px] by the columns of the page; of more columns:
+  const NARROWEST = 108, NAMED = 250, SMALL = 175;  // NAMED: of a panel with names beside it; below SMALL texts are smaller
+  const PHONE = 480;  // width of a figure [px] below which its panels are low
   const charts = [], zoomed = new Map();
   let clips = 0;
 
@@ -34,9 +35,11 @@
       this.figure = figure;
       this.body = figure.querySelector(".chart-body");
       const data = JSON.parse(figure.querySelector(".chart-data").textContent);
-      const bytes = Uint8Array.from(atob(data.data), (letter) => letter.charCodeAt(0));
-      this.numbers = new Float32Array(bytes.buffer);
+      const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
+      this.numbers = new Float32Array(bytes(data.data));
+      this.whole = new Uint16Array(bytes(data.whole));
       delete data.data;
+      delete data.whole;
       Object.assign(this, data);
       this.hidden = new Set();  // names of series and parts that are switched off
       this.left = new Set();  // numbers of panels that are not shown
@@ -48,7 +51,11 @@
 
     // ---- data
 
-    array([start, length]) { return this.numbers.subarray(start, start + length); }
+    array([start, length, low, high]) {
+      if (low === undefined) return this.numbers.subarray(start, start + length);
+      const step = (high - low) / 65534;
+      return Float32Array.from(this.whole.subarray(start, start + length), (value) => value > 65534 ? NaN : low + step * value);
+    }
 
     prepare(panel, number) {
       panel.number = number;
@@ -107,8 +114,8 @@
         });
         this.legendList.append(element("li", {}, button));
       }
-      this.whole = element("button", { type: "button", className: "chart-whole", textContent: "Whole axis", hidden: true });
-      this.whole.addEventListener("click", () => this.known.forEach((panel) => this.zoom(panel, null)));
+      this.back = element("button", { type: "button", className: "chart-whole", textContent: "Whole axis", hidden: true });
+      this.back.addEventListener("click", () => this.known.forEach((panel) => this.zoom(panel, null)));
       this.grid = element("div", { className: "chart-grid" });
       const below = element("p", { className: "chart-axes" });
       const across = [...new Set(this.known.map((panel) => panel.across).filter(Boolean))];
@@ -117,7 +124,7 @@
       if (this.yl) below.append(`Vertical: ${this.yl}.`);
       this.table = element("details", { className: "chart-table" }, element("summary", { textContent: "Numbers of this figure" }));
       this.table.addEventListener("toggle", () => this.table.open && this.fillTable());
-      this.body.replaceChildren(title, ...notes, this.legendList, this.whole, this.grid, below, this.tools(), this.table);
+      this.body.replaceChildren(title, ...notes, this.legendList, this.back, this.grid, below, this.tools(), this.table);
       this.tip = element("div", { className: "chart-tip", hidden: true });
       this.body.append(this.tip);
     }
@@ -191,7 +198,7 @@
     // ---- the panels
 
     columnsIn(width) {
-      const least = LEAST[this.columns] ?? NARROWEST;
+      const least = this.known.some((panel) => panel.ytl) ? NAMED : LEAST[this.columns] ?? NARROWEST;
       return Math.max(1, Math.min(this.columns, Math.floor((width + GAP) / (least + GAP))));
     }
 
@@ -217,7 +224,8 @@
         const name = element("div", { className: "chart-name" }, element("span", { textContent: panel.name ?? "" }), " ", unit, beside);
         const note = panel.note ? element("div", { className: "chart-note", textContent: panel.note }) : "";
         cell.append(element("div", { className: "chart-head" }, name, note));
-        const height = Math.min(Math.max(this.height * 96 * Math.max(width / 756, 1), 72), Math.max(340, this.known.length === 1 ? 800 : 0));
+        const most = width < PHONE ? own * (columns === 1 ? 0.3 : 0.65) : Math.max(340, this.known.length === 1 ? 800 : 0);
+        const height = Math.max(Math.min(this.height * 96 * (this.paper ? 0.9 : Math.max(width / 756, 1)), most), 72);
         const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
         svg.setAttribute("role", "img");
         svg.setAttribute("aria-label", this.summary(panel));
@@ -229,7 +237,7 @@
         cells.push(cell);
       }
       this.grid.replaceChildren(...cells);
-      this.whole.hidden = !this.known.some((panel) => zoomed.has(panel.key));
+      this.back.hidden = !this.known.some((panel) => zoomed.has(panel.key));
       this.show(this.place);
     }
 
@@ -254,10 +262,11 @@
 
     // Content of the SVG of a panel, and its height.
     inside(view) {
-      const { panel, width } = view, plain = view.height, size = 11;
+      const { panel, width } = view, plain = view.height, size = width < SMALL ? 9 : 11;
       const longest = (labels) => Math.max(0, ...labels.map((label) => wide(label, size)));
       const names = panel.ytl ?? [];
-      const left = Math.min(names.length ? longest(names) + 8 : 40, 0.55 * width), top = 5;
+      const numbers = width < SMALL && !names.length ? longest(d3.scaleLinear(panel.y, [0, 1]).ticks(3).map(shown)) + 8 : 40;
+      const left = Math.min(names.length ? longest(names) + 8 : numbers, 0.55 * width), top = 5;
       const beside = panel.marks.filter((mark) => mark.k === "text" && !mark.u && !mark.t && mark.at[0] > panel.x[1]).map((mark) => mark.text);
       const right = 12 + (beside.length ? longest(beside) : 0);
       const label = panel.xl && !this.one ? wrapped(panel.xl, size, width) : [];
@@ -610,7 +619,7 @@
     idle(next);
   };
   const paper = (on) => every().forEach((figure) => {
-    if (on) { draw(figure, PAPER); figure.chart.paper = true; }
+    if (on) { if (figure.chart) figure.chart.paper = true; draw(figure, PAPER); figure.chart.paper = true; }
     else if (figure.chart) { figure.chart.paper = false; figure.chart.draw(); }
   });
   addEventListener("beforeprint", () => paper(true));

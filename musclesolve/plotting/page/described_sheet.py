@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve.plotting.page.arrangement import Arrangement
 from musclesolve.plotting.page.keys import Key
-from musclesolve.plotting.page.page_style import BrowserStyle, PageStyle, page_style
+from musclesolve.plotting.page.page_style import BrowserStyle, PageStyle, current_style, page_style
 
 SHARES = "shares of the panel"
 ACROSS = "shares of the height"
@@ -28,6 +29,10 @@ MARGINS = {"x": 0.05, "y": 0.1}
 DASHES = {"-": "", "": None, "None": None, "--": (3.7, 1.6), ":": (1.0, 1.65), "-.": (6.4, 1.6, 1.0, 1.6)}
 """Lengths of dashes and gaps in widths of the line, as matplotlib has them; None: no line."""
 DECIMALS = 4
+SHORT, MOST = 8, 65534
+"""Length from which an array is stored as whole numbers, and the greatest of these."""
+MANY, EXACT = 150, 1e-3
+"""Length of a curve from which points on a straight line between others are left out, to a share of its range."""
 
 
 class Scale:
@@ -66,26 +71,69 @@ class Scale:
 
 
 class Numbers:
-    """Arrays of a page, each stored once and referred to by place and length."""
+    """Arrays of a page, each stored once and referred to by place and length.
+
+    Curves are stored as whole numbers from 0 to 65534 between their least and greatest value, 65535 where there is no
+    number; short arrays, and arrays with infinite ends, in single precision.
+    """
 
     def __init__(self) -> None:
-        self._parts: list[bytes] = []
-        self._places: dict[bytes, int] = {}
-        self._end = 0
+        self._parts: dict[str, list[bytes]] = {"<f4": [], "<u2": []}
+        self._places: dict[bytes, list[float]] = {}
+        self._ends = dict.fromkeys(self._parts, 0)
 
-    def add(self, values: Any) -> list[int]:
-        """Place and length of an array (K,)."""
-        content = np.asarray(values, "<f4").tobytes()
+    def add(self, values: Any) -> list[float]:
+        """Place and length of an array (K,), and of a curve its least and greatest value, too."""
+        array = np.asarray(values, "<f4")
+        content = array.tobytes()
         if content not in self._places:
-            self._places[content] = self._end
-            self._parts.append(content)
-            self._end += len(content) // 4
-        return [self._places[content], len(content) // 4]
+            known = array[~np.isnan(array)].astype(float)
+            kind, ends = "<f4", list[float]()
+            if known.size >= SHORT and np.isfinite(known).all():
+                kind, ends = "<u2", [float(f"{end:.8g}") for end in (known.min(), known.max())]
+                share = (array - ends[0]) / max(ends[1] - ends[0], np.finfo(float).tiny)
+                whole = np.round(np.clip(np.nan_to_num(share), 0.0, 1.0) * MOST)
+                array = np.where(np.isnan(array), MOST + 1, whole).astype(kind)
+            self._places[content] = [self._ends[kind], array.size, *ends]
+            self._parts[kind].append(array.tobytes())
+            self._ends[kind] += array.size
+        return self._places[content]
 
     @property
-    def text(self) -> str:
-        """All numbers as text, little-endian single precision in base 64."""
-        return base64.b64encode(b"".join(self._parts)).decode("ascii")
+    def texts(self) -> dict[str, str]:
+        """All numbers as text: "data" in single precision, "whole" the whole numbers, both little-endian in base 64."""
+        names = {"data": "<f4", "whole": "<u2"}
+        return {
+            name: base64.b64encode(b"".join(self._parts[kind])).decode("ascii")
+            for name, kind in names.items()
+        }
+
+
+def needed(places: Array, *curves: Array) -> Any:
+    """Points (J,) of curves (K,) between which straight lines leave none by more than `EXACT` of its range.
+
+    Every gap, where a curve is no number, keeps one point (Douglas & Peucker 1973, Cartographica 10:112-122).
+    """
+    if places.size < MANY:
+        return slice(None)
+    known = np.isfinite(places) & np.all([np.isfinite(curve) for curve in curves], axis=0)
+    if not known.any():
+        return slice(None)
+    spans = [max(float(np.ptp(curve[known])), 1e-12) for curve in curves]
+    table = np.stack([curve / span for curve, span in zip(curves, spans, strict=True)])
+    kept = np.flatnonzero(~known & np.roll(known, 1)).tolist()  # the first point of every gap
+    parts = [(first, stop - 1) for first, stop in true_runs(known)]
+    while parts:
+        first, last = parts.pop()
+        kept += [first, last]
+        if last - first < 2 or places[last] == places[first]:
+            continue
+        share = (places[first + 1 : last] - places[first]) / (places[last] - places[first])
+        straight = table[:, first, None] + share * (table[:, last] - table[:, first])[:, None]
+        away = np.abs(table[:, first + 1 : last] - straight).max(axis=0)
+        if away[farthest := int(away.argmax())] > EXACT:
+            parts += [(first, first + 1 + farthest), (first + 1 + farthest, last)]
+    return np.unique(kept)
 
 
 class Panel:
@@ -120,10 +168,14 @@ class Panel:
         if not known.size:
             return
         part = slice(known[0], known[-1] + 1)
+        places, values = places[part], values[part]
+        if not style.get("marker"):
+            kept = needed(places, values)
+            places, values = places[kept], values[kept]
         dashes = style.get("linestyle", "-")
         dashes = DASHES[dashes] if isinstance(dashes, str) else dashes[1]
-        mark: dict[str, Any] = {"k": "line", "x": self.figure.numbers.add(places[part])}
-        mark |= {"y": self.figure.numbers.add(values[part]), "h": shares, "m": style.get("marker", "")}
+        mark: dict[str, Any] = {"k": "line", "x": self.figure.numbers.add(places)}
+        mark |= {"y": self.figure.numbers.add(values), "h": shares, "m": style.get("marker", "")}
         mark |= {"d": None if dashes is None else list(dashes), "ms": style.get("markersize", 6.0)}
         mark |= {"w": style.get("markeredgewidth" if dashes is None else "linewidth", 1.5)}
         self._add(mark | more, style)
@@ -139,7 +191,8 @@ class Panel:
         self._y.take([low[known], high[known]])
         for begin, end in true_runs(known):
             part = slice(begin, end)
-            numbers = [self.figure.numbers.add(each[part]) for each in (places, low, high)]
+            kept = needed(places[part], low[part], high[part])
+            numbers = [self.figure.numbers.add(each[part][kept]) for each in (places, low, high)]
             mark = {"k": "area", "x": numbers[0], "y": numbers[1], "y2": numbers[2]}
             self._add(mark, style)
 
@@ -397,9 +450,7 @@ class DescribedSheet:
             panels.pop()
         height = max(self.grid.panel_height, self.grid.least)
         found = {"title": self._title, "notes": self._notes, "legend": self._legend, "height": height}
-        return (
-            found | self._labels | {"columns": self.grid.columns, "panels": panels, "data": self.numbers.text}
-        )
+        return found | self._labels | {"columns": self.grid.columns, "panels": panels} | self.numbers.texts
 
 
 def _one_line(text: str) -> str:
@@ -428,9 +479,10 @@ def described(draw: Callable[[], Any]) -> dict[str, Any]:
         draw: draws the figure, a function of this package.
 
     Returns:
-        title, notes, legend, labels and panels, as `charts.js` takes them, and their numbers: "data", little-endian
-        single precision in base 64, in which marks have the place and length of their arrays.
+        title, notes, legend, labels and panels, as `charts.js` takes them, and their numbers (`Numbers`): "data" and
+        "whole", in which marks have the place and length of their arrays.
     """
-    with page_style(BROWSER):
+    given = current_style()
+    with page_style(replace(BROWSER, norms=given.norms, norm_file=given.norm_file)):
         sheet: DescribedSheet = draw()
     return sheet.described()

@@ -1,88 +1,30 @@
-"""Published normative curves of level walking (musclesolve/data/norms), as bands behind the curves of a page.
+"""Normative curves of level walking (musclesolve/results/norms.py), as bands behind the curves of a page.
 
 The bands are drawn where the page shows walking at a speed within their range.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.plotting.page.curves import Abscissa
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.sheet import Sheet, note
+from musclesolve.results.norms import Norm, norms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-NORMS = ("schwartz_2008", "winter_1991")
-"""Files; of two with the same curve the first one is shown."""
-OF_FILE = ("standing_deg",)
-"""Tables of a file that are not curves of a quantity."""
 BAND_COLOR = "#DCDCDC"
 MEAN_COLOR = "#8C8C8C"
 
 
-@dataclass(frozen=True)
-class NormCurve:
-    """Mean over the gait cycle (P,), and the standard deviation between subjects where it was published."""
-
-    mean: Array
-    sd: Array | None
-
-
-@dataclass(frozen=True)
-class Norm:
-    """Curves of one publication by quantity and name, with the signs of this project.
-
-    joint_angle [deg] and joint_moment [N m/kg] by degree of freedom, joint_power [W/kg] by joint, both without side;
-    ground_reaction_force [N/kg] by axis: x forward, z up; foot_progression_angle [deg] and knee_adduction_moment
-    [N m/kg] by their own names; pelvis_angle [deg] as seen from a leg: tilt forward, list and rotation with this side
-    up and forward. Angles are zero in standing: standing_deg was subtracted.
-    """
-
-    name: str  # authors and year
-    subjects: str
-    speed: str
-    speed_range: tuple[float, float]  # for which it is drawn [m/s]
-    percent: Array  # of the gait cycle, (P,)
-    curves: Mapping[tuple[str, str], NormCurve]
-    standing_deg: Mapping[str, float]
-
-    @property
-    def sentence(self) -> str:
-        """Source, subjects and what is drawn."""
-        spread = any(curve.sd is not None for curve in self.curves.values())
-        what = "band: mean ± 1 SD" if spread else "dashed: mean"
-        return f"{what}, {self.name}, {self.subjects}, {self.speed}"
-
-
 WITHOUT_NORM = {"trunk_angle": "trunk angles"}
 """Standard figures of gait without a norm, in words."""
-
-
-@cache
-def norm(name: str) -> Norm:
-    """The normative curves of a bundled file."""
-    file = bundled_toml("musclesolve.data", "norms", f"{name}.toml")
-    standing = file.get("standing_deg", {})
-    curves = {}
-    for quantity, table in file.items():
-        if quantity not in OF_FILE and isinstance(table, dict):
-            for key, curve in table.items():
-                zero = standing.get(key, 0.0) if quantity.endswith("_angle") else 0.0
-                sd = np.array(curve["sd"]) if "sd" in curve else None
-                curves[quantity, key] = NormCurve(np.array(curve["mean"]) - zero, sd)
-    percent = np.array(file["percent"], dtype=float)
-    speeds = tuple(file["speed_range_m_s"])
-    return Norm(file["name"], file["subjects"], file["speed"], speeds, percent, curves, standing)
 
 
 @dataclass
@@ -109,7 +51,7 @@ class NormBands:
             return cls(())
         if not np.isfinite(speed):
             return cls((), "no normative bands: the walking speed is not known")
-        every = [norm(name) for name in NORMS]
+        every = norms(current_style().norm_file)
         fitting = [
             published for published in every if published.speed_range[0] <= speed <= published.speed_range[1]
         ]

@@ -49,6 +49,7 @@ class PageStyle:
     norms: bool = RULES[
         "norms"
     ].default  # whether published bands stand behind angles, moments, powers and ground reaction
+    norm_file: str | None = RULES["norm_file"].default  # norms of a laboratory, before the published ones
     # of pages with a panel for each muscle: those that are drawn, by name with or without side, or by group. Without
     # any name all of them; in a column the one of the greatest force of each group.
     muscles: tuple[str, ...] = ()

@@ -68,7 +68,7 @@ def page(
         sheet = cast("Sheet", DescribedSheet(style, arrangement, sharey))
     if style.titled:
         sheet.add_header(title, style.title_pt)
-        if of := identity(result):
+        if style.drawn and (of := identity(result)):  # a page in a browser says it once
             sheet.add_header(of, style.note_pt, NOTE_COLOR)
     sheet.fit()
     return sheet, sheet.panels

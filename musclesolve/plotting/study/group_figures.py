@@ -29,6 +29,7 @@ from musclesolve.plotting.page.page_style import BAND, GRID_COLOR, NOTE_COLOR, c
 from musclesolve.plotting.page.panels import fitting_columns, muscles_by_group
 from musclesolve.plotting.page.sheet import Sheet, heading, page, sheet_of, zero_line
 from musclesolve.plotting.study.comparison_figures import COST_COLORS as COLORS
+from musclesolve.results.cycles.clinical_sheet import in_models
 from musclesolve.results.cycles.curve_test import CurveTest, curve_tests
 from musclesolve.results.cycles.gait_cycles import curves_of
 from musclesolve.results.cycles.outcomes import without_arms_and_empty
@@ -76,12 +77,6 @@ LABELS = {
     "knee_adduction_moment": {"knee_adduction_moment": "external, adducting (+)"},
 }
 """Titles of variables: curves of cycles are relative to the leg and the walking direction."""
-IN_MODELS = {
-    "hip_rotation": "hip_internal_rotation",
-    "knee_angle": "knee_flexion",
-    "ankle_angle": "ankle_dorsiflexion",
-}
-"""Coordinate of OpenSim's models of the leg -> degree of freedom of the norms."""
 TICK_PAD = 2.5
 """From an axis to its numbers [points]."""
 FEWEST = 3
@@ -464,7 +459,7 @@ def _draw_norm(
     """Draw the norm of a curve behind it, in the unit of the study and the sense of the coordinate."""
     if unit not in NORM_UNITS:
         return
-    key, scale = IN_MODELS.get(name, name), NORM_UNITS[unit]
+    key, scale = in_models().get(name, name), NORM_UNITS[unit]
     if name == "knee_angle" and "joint_angle" in means:  # negative in flexion in some models
         scale *= -1.0 if float(means["joint_angle"].sel(dof=name).mean()) < 0.0 else 1.0
     if variable == "joint_power":

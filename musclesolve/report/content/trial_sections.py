@@ -12,10 +12,11 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.message_text import capitalized, count_of
 from musclesolve._util.sides import (
     ALL_SIDES,
     SIDE_NAMES,
+    SIDES,
     joint_kind,
     joint_titles,
     sided,
@@ -23,9 +24,12 @@ from musclesolve._util.sides import (
     with_side,
 )
 from musclesolve.constants import DESIGNED
+from musclesolve.plotting.page.page_style import current_style
 from musclesolve.report.content.pieces import DASH, Absent, PageTable, cell, digest, from_rich, plain
 from musclesolve.report.figures.verdict_strip import verdict_strip
 from musclesolve.report.inputs import KIND_NAMES, RESULT, TrialFiles
+from musclesolve.results.cycles.clinical_sheet import leg_curves, panels
+from musclesolve.results.cycles.gait_scores import gait_scores
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.leg_kinetics import group_muscles
 from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, in_set, shown
@@ -39,6 +43,7 @@ from musclesolve.results.dataset.result_quantities import (
 )
 from musclesolve.results.facts import FULL, STRIDE_MEASURES, Facts, UncertainPeak, UncertaintyFacts
 from musclesolve.results.movement import Movement
+from musclesolve.results.norms import norms
 from musclesolve.results.plausibility import DEGREES, criteria, in_vivo, measured, plausibility
 from musclesolve.results.statements import chosen, first_order, why_no_emg
 from musclesolve.results.tables import comparison_tables
@@ -120,7 +125,7 @@ def _criteria(facts: Facts) -> PageTable:
 
 
 def recording(trial: TrialFiles) -> dict[str, object]:
-    """Return the subject, the recording and the frames as pairs of name and value, and the strides as a table."""
+    """Return the subject, the recording and the frames as pairs of name and value."""
     result, time = trial.base, np.asarray(trial.base["time"].values, dtype=float)
     mass, stature, shoes = (
         number(result, f"subject_{name}") for name in ("mass_kg", "stature_m", "shoe_mass_kg")
@@ -148,22 +153,84 @@ def recording(trial: TrialFiles) -> dict[str, object]:
             f"No result.nc of this trial was given: what is shown comes from the {KIND_NAMES[trial.origin]}, "
             f"{trial.path.name}, {which}."
         ]
-    known = [measure for measure in STRIDE_MEASURES if measure.variable in result]
-    rows = [
+    return {"pairs": [(name, value) for name, value in pairs.items() if value], "remarks": remarks}
+
+
+def strides(trial: TrialFiles) -> dict[str, object]:
+    """The measures of the strides of each leg beside a norm, and of each stride."""
+    if not (found := trial.facts.strides):
+        raise Absent("No stride from heel strike to heel strike of one foot was recorded.")
+    known = [each for each in STRIDE_MEASURES if any(each.variable in stride.measures for stride in found)]
+    legs = {side: [stride for stride in found if stride.side == side] for side in SIDE_NAMES}
+    legs = {side: own for side, own in legs.items() if own}
+    norm = next((each for each in norms(current_style().norm_file) if each.values), None)
+    rows = []
+    for measure in known:
+        every = [[stride.measures.get(measure.variable, np.nan) for stride in own] for own in legs.values()]
+        cells = [_mean_and_sd(np.asarray(values), measure.decimals) for values in every]
+        if norm is not None:
+            cells.append(_with_sd(*norm.values.get(measure.variable, (np.nan, np.nan)), measure.decimals))
+        rows.append((measure.heading, *cells))
+    counts = [f"{SIDE_NAMES[side]} ({count_of(len(own), 'stride')})" for side, own in legs.items()]
+    why = (
+        f"Norm: {norm.source}."
+        if norm is not None
+        else "A norm of these numbers comes from a norm file of the laboratory: musclesolve report --norm-file."
+    )
+    columns = ("", *counts, *(["norm"] if norm is not None else []))
+    each = [
         (
             f"{SIDE_NAMES[stride.side]}, {stride.start:.3f} to {stride.end:.3f} s",
-            *(cell(stride.measures[each.variable], each.decimals) for each in known),
+            *(cell(stride.measures.get(one.variable, np.nan), one.decimals) for one in known),
         )
-        for stride in trial.facts.strides
+        for stride in found
     ]
+    single = PageTable("Every stride", ("stride", *(one.heading for one in known)), each)
+    caption = (
+        "Mean and standard deviation of the strides" if len(found) > len(legs) else "Measures of the strides"
+    )
     return {
-        "pairs": [(name, value) for name, value in pairs.items() if value],
-        "remarks": remarks,
-        "strides": PageTable("Strides", ("stride", *(each.heading for each in known)), rows)
-        if rows
-        else None,
-        "without_strides": "No stride was recorded from heel strike to heel strike, or the file holds none.",
+        "tables": [PageTable(caption, columns, rows, note=why), *([single] if len(found) > len(legs) else [])]
     }
+
+
+def _mean_and_sd(values: Array, digits: int) -> str:
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return DASH
+    return _with_sd(float(known.mean()), float(known.std(ddof=1)) if known.size > 1 else np.nan, digits)
+
+
+def _with_sd(mean: float, sd: float, digits: int) -> str:
+    return cell(mean, digits) + (f" ± {sd:.{digits}f}" if np.isfinite(sd) else "")
+
+
+def sheet(trial: TrialFiles) -> dict[str, object]:
+    """The scores of the clinical sheet: Gait Profile Score, movement analysis profile, index of deviation."""
+    if not any(leg_curves(trial.base, side) for side in trial.facts.legs if side in SIDES):
+        raise Absent("This file holds neither angles nor moments of a leg.")
+    scores = gait_scores(trial.base, current_style().norm_file)
+    if not (legs := scores.profile):
+        return {"tables": [], "score": "", "why": scores.why_not, "norm": ""}
+    titles = {panel.curve: panel.title for row in panels() for panel in row}
+    rows = [
+        (titles[key], *(cell(scores.variable[side][key], 1) for side in legs))
+        for key in next(iter(scores.variable.values()))
+    ]
+    rows.append(("Gait Profile Score", *(cell(score, 1) for score in legs.values())))
+    if scores.index:
+        rows.append(("index GDI*", *(cell(value, 0) for value in scores.index.values())))
+    words = [f"{SIDE_NAMES[side]} {score:.1f}" for side, score in legs.items()]
+    if np.isfinite(scores.whole):
+        words.append(f"both legs {scores.whole:.1f}")
+    if scores.index:
+        words.append(
+            "GDI* " + ", ".join(f"{SIDE_NAMES[side]} {each:.0f}" for side, each in scores.index.items())
+        )
+    title = "Movement analysis profile: root mean square difference from the norm [deg]"
+    columns = ("angle", *(SIDE_NAMES[side] for side in legs))
+    source = scores.norm.source if scores.norm is not None else ""
+    return {"tables": [PageTable(title, columns, rows)], "score": ", ".join(words), "why": "", "norm": source}
 
 
 def joints(trial: TrialFiles) -> dict[str, object]:

@@ -195,6 +195,8 @@ def _stance_of(result: xr.Dataset, side: str, start: float) -> float:
 POINTS = 101
 STRENGTH = "max_isometric_force"
 LANDING = "landing"
+WITHOUT_STRIDES = (movements.JUMP, movements.CHAIR, movements.SQUAT, LANDING)
+"""Movements whose cycles are no strides."""
 SPREAD = "_uncertainty_sd"
 """Suffix of the names of standard deviations from the uncertainty of a quantity."""
 COVERAGE = {
@@ -295,9 +297,9 @@ def cycles(
     percent = np.linspace(0.0, 100.0, points)
     every = covered_cycles(result, side, found.cycles)
     used = [cycle for cycle in every if partial or cycle.counts]
-    own = _own(result, side, without_side)
+    own = of_leg(result, side, without_side)
     coords = {str(name): coord.variable for name, coord in own.coords.items() if "time" not in coord.dims}
-    walks = found.movement not in (movements.JUMP, movements.CHAIR, movements.SQUAT, LANDING)
+    walks = found.movement not in WITHOUT_STRIDES
     about = {"units": "%", "long_name": "gait cycle" if walks else f"{found.movement} cycle"}
     coords["percent"] = xr.Variable("percent", percent, about)
     source = str(result.attrs.get("trial_file", result.encoding.get("source", "")))
@@ -382,7 +384,7 @@ def _curves(
     return variables
 
 
-def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
+def of_leg(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
     """The variables over time of one leg, time first."""
     uncut = in_set("uncut")
     names = [
@@ -512,6 +514,23 @@ def _measures(result: xr.Dataset, side: str, used: list[CoveredCycle], walks: bo
                 values[place] = variable.values[same[0]] if same.size else np.nan
             measures[str(measure)] = xr.Variable("cycle", values, variable.attrs)
     return measures
+
+
+def stride_measures(result: xr.Dataset, side: str) -> list[tuple[float, float, dict[str, float]]]:
+    """Start and end [s] and the measures of the strides of a leg of which 95 % or more were recorded.
+
+    Heel strikes come from the forces of the foot and, where no force shows them, from the motion. Empty for movements
+    without strides.
+    """
+    found = intervals(result, side)
+    used = [cycle for cycle in covered_cycles(result, side, found.cycles) if cycle.counts]
+    if not used or found.movement in WITHOUT_STRIDES:
+        return []
+    measures = {name: variable.values for name, variable in _measures(result, side, used, True).items()}
+    return [
+        (cycle.start, cycle.end, {name: float(values[k]) for name, values in measures.items()})
+        for k, cycle in enumerate(used)
+    ]
 
 
 LEAST_WAY = 0.2

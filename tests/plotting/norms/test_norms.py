@@ -17,12 +17,11 @@ from musclesolve.plotting import PageStyle, ground_reaction, joint_angles_and_mo
 from musclesolve.plotting.page.norm_bands import (
     BAND_COLOR,
     MEAN_COLOR,
-    NORMS,
     WITHOUT_NORM,
     NormBands,
-    norm,
 )
 from musclesolve.plotting.page.page_style import page_style
+from musclesolve.results.norms import NORMS, norm
 
 TABLES = Path(__file__).resolve().parents[3] / "tools" / "reference_stride"
 

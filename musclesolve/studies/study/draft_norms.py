@@ -1,0 +1,127 @@
+"""A norm of a laboratory from the healthy subjects of a study."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array, mean_of_known, sd_of_known
+from musclesolve._util.sides import LEG_JOINTS, joint_kind
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.errors import input_error
+from musclesolve.results.cycles.clinical_sheet import Curve, in_models
+from musclesolve.results.cycles.gait_scores import POINTS, profile_score, score_variables, variable_scores
+from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.results.norms import LOG_SCORE, UNITS, VALUE_UNITS, Norm, NormCurve, table_of
+from musclesolve.studies.study.means import subject_means
+from musclesolve.studies.study.study_data import open_study
+
+FEWEST = 2
+"""Least number of subjects of a norm."""
+FACTORS = {("BW", "N/kg"): STANDARD_GRAVITY, ("rad", "deg"): float(np.degrees(1.0))}
+"""Unit of a study and of a norm -> factor."""
+
+
+def draft_norms(
+    study: str | Path, output: str | Path, group: str | None = None, condition: str | None = None
+) -> tuple[Path, Norm]:
+    """Write a norm file from the subjects of a study.
+
+    Curves and measures are means over the subjects, of the mean of all cycles of each subject, both legs together; the
+    standard deviation is that between subjects. Angles are zero in standing.
+
+    Args:
+        study: folder of the results of `musclesolve study`, or study.nc in it.
+        output: the file (.csv).
+        group: of the subjects; the first one unless given.
+        condition: of the trials; the first one unless given.
+
+    Returns:
+        The file, and the norm.
+
+    Raises:
+        InputError: no study, no such group or condition, units in which a norm is not written, or fewer than two
+            subjects.
+    """
+    with open_study(study) as cycles:
+        names = [name for name in (*UNITS, *VALUE_UNITS) if name in cycles.data_vars]
+        means = subject_means(
+            cycles,
+            variables=names,
+            groups=None if group is None else [group],
+            conditions=None if condition is None else [condition],
+        ).load()
+    first = np.asarray(means["group"].values == means["group"].values[0])
+    means = means.isel(subject=np.flatnonzero(first)).isel(condition=0)
+    means = means.isel(subject=np.flatnonzero(means["cycles"].values > 0))
+    count = means.sizes["subject"]
+    if count < FEWEST:
+        raise input_error(
+            "studies.few_subjects_of_norm",
+            file=Path(study),
+            problem=f"the norm would have {count} subject",
+            code="not_comparable",
+            expected=f"{FEWEST} subjects or more, with cycles of this condition",
+            remedy="choose the group of the healthy subjects with --group",
+        )
+    percent = np.linspace(0.0, 100.0, POINTS)
+    own = {
+        key: curves
+        for name in names
+        if name in UNITS
+        for key, curves in _curves(means, name, percent).items()
+    }
+    curves = {key: NormCurve(mean_of_known(each), sd_of_known(each)) for key, each in own.items()}
+    values = {}
+    for name in names:
+        if name in VALUE_UNITS and np.isfinite(means[name].values).sum() >= FEWEST:
+            numbers = np.asarray(means[name].values, dtype=float)
+            values[name] = float(mean_of_known(numbers)), float(sd_of_known(numbers))
+    norm = Norm(Path(output).name, f"{count} subjects", "", (0.0, np.inf), percent, curves, values=values)
+    if set(needed := score_variables()) <= set(curves):
+        scores = [
+            profile_score(variable_scores({key: own[key][k] for key in needed}, norm).values())
+            for k in range(count)
+        ]
+        logs = np.log(scores)
+        values[LOG_SCORE] = float(logs.mean()), float(logs.std(ddof=1))
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(table_of(norm, count))
+    target = Path(output)
+    (written,) = write_files(target.parent, {target.name: text.getvalue().encode("utf-8")})
+    return written, norm
+
+
+def _curves(means: xr.Dataset, name: str, percent: Array) -> dict[Curve, Array]:
+    """The curves (S, P) of a quantity of every subject, at some percentages, in the unit of a norm."""
+    unit, wanted = str(means[name].attrs.get("units", "")), UNITS[name]
+    factor = 1.0 if unit == wanted else FACTORS.get((unit, wanted))
+    if factor is None:
+        raise input_error(
+            "studies.unit_of_norm",
+            file=means.encoding.get("source"),
+            problem=f"{name} is in {unit} in this study",
+            code="bad_value",
+            expected=f"{name} in {wanted}",
+            remedy="compute the study with its usual units: leave [units] out",
+        )
+    variable = means[name].transpose("subject", "percent", ...)
+    places = np.asarray(means["percent"].values, dtype=float)
+    dims = [str(dim) for dim in variable.dims[2:]]
+    table = factor * np.asarray(variable.values, dtype=float)
+    table = table.reshape(*table.shape[:2], -1)
+    labels = [str(label) for label in means[dims[0]].values] if dims else [name]
+    found: dict[Curve, Array] = {}
+    for label, column in zip(labels, np.moveaxis(table, 2, 0), strict=True):
+        curve = np.stack([np.interp(percent, places, each) for each in column])
+        if np.isfinite(curve).any():
+            found[name, in_models().get(label, label)] = curve
+    if name != "joint_power":
+        return found
+    joints = {
+        joint: [own for (_, label), own in found.items() if joint_kind(label) == joint]
+        for joint in LEG_JOINTS
+    }
+    return {(name, joint): np.sum(own, axis=0) for joint, own in joints.items() if own}
