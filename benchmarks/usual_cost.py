@@ -52,6 +52,7 @@ from musclesolve.sharing.cost import (
     Cost,
     JointReactionSquared,
     JointWeightedActivation,
+    KneeSparingActivation,
     StressCubed,
 )
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -100,6 +101,7 @@ KNEE = {"knee": 1.0}
 COSTS: tuple[Cost, ...] = (
     *(JointWeightedActivation(multi_joint_weight=weight) for weight in (1.5, 2.0, 2.5, 3.0)),
     *(JointWeightedActivation(2.5, 2.0), JointWeightedActivation(3.0, 2.0)),
+    *(KneeSparingActivation(scale=scale) for scale in (1200.0, 1400.0, 1700.0)),
     *(ActivationPower(), ActivationPower(3.0), ActivationVolume(), StressCubed()),
     *(OpposedActivation(), OpposedActivation(2.5, opposition=6.0), OpposedActivation(3.0, opposition=12.0)),
     ActivationPower() + 1e-7 * JointReactionSquared(KNEE, effort=0.0),

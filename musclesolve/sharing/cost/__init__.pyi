@@ -12,6 +12,7 @@ from .named.muscle_sums import EmgTracking as EmgTracking
 from .named.muscle_sums import ForceMomentSquared as ForceMomentSquared
 from .named.muscle_sums import ForceSquared as ForceSquared
 from .named.muscle_sums import JointWeightedActivation as JointWeightedActivation
+from .named.muscle_sums import KneeSparingActivation as KneeSparingActivation
 from .named.muscle_sums import MusclePower as MusclePower
 from .named.muscle_sums import NormalizedForceSquared as NormalizedForceSquared
 from .named.muscle_sums import SoftSaturation as SoftSaturation

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import casadi
 import numpy as np
@@ -18,6 +19,7 @@ from musclesolve.sharing.cost import (
     ForceSquared,
     JointReactionSquared,
     JointWeightedActivation,
+    KneeSparingActivation,
     MinMax,
     MusclePower,
     NormalizedForceSquared,
@@ -88,6 +90,11 @@ def test_printed_formulas():
     )
     assert value(JointWeightedActivation()) == pytest.approx(0.5**2 + 3.0 * 0.25**2)
     assert value(JointWeightedActivation(3.0, 2.0)) == pytest.approx(0.5**3 + 2.0 * 0.25**3)
+    knee = replace(
+        problem, dof=("hip_flexion_r", "knee_flexion_r")
+    )  # the second muscle alone crosses the knee
+    assert KneeSparingActivation().value(knee, a)[0] == pytest.approx(0.5**2 + 0.25**2 + (150 / 1400) ** 2)
+    assert value(KneeSparingActivation()) == pytest.approx(0.5**2 + 0.25**2)  # no name tells a knee
     assert value(MusclePower(1.0, least_speed=1e-9)) == pytest.approx(400 * 0.3 + 150 * 0.4)
     assert value(MusclePower(least_speed=0.3)) == pytest.approx(400**2 * 0.18 + 150**2 * 0.25)
     assert value(JointReactionSquared(effort=0.0)) == pytest.approx(175.0**2 + 50.0**2)

@@ -10,10 +10,13 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
+from musclesolve._util.sides import joint_kind
 from musclesolve.sharing.cost.cost_terms import Power, Saturation
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.problem import Problem
 
+LEAST_ARM = 1e-4
+"""Moment arm from which a muscle crosses a joint [m]: below it are the round-off of a path and its numerical slope."""
 FORCES = ("fiber", "tendon")
 """The forces that a cost may count: of the contractile element along the fibers, or its part along the tendon."""
 
@@ -206,6 +209,41 @@ class JointWeightedActivation(SumOfTerms):
     def coefficient(self, problem: Problem) -> Array:
         """The coefficients w_i^(1/p), (n,)."""
         return np.where(problem.crossed > 1.0, np.power(self.multi_joint_weight, 1.0 / self.exponent), 1.0)
+
+
+@dataclass(frozen=True)
+class KneeSparingActivation(SumOfTerms):
+    """Sum of squared activations, and of squared forces of the muscles that cross a knee: sum_i a_i^p +
+    sum_knee (F_i / F_s)^p, F_i the force of the contractile element at the tendon; without unit.
+
+    Assumes that a muscle costs its activation, and where it presses a knee its force, too. With activations alone
+    gastrocnemius and quadriceps work against each other at push-off: strong muscles are cheap, and what they press is
+    not counted. A weight on all muscles of two joints (`joint_weighted_activation`) takes hamstrings away in late
+    swing, where nothing is pressed; here they pay for their force, which is small there. F_s is one number for all
+    muscle sets, on a plateau from 1200 to 1700 N (docs/choose_a_cost.md). A muscle crosses a knee where it has a moment
+    arm of 0.1 mm in some frame about a degree of freedom whose name contains "knee". Without such names the cost is the
+    sum of the powers of the activations.
+
+    Args:
+        exponent: p, at least 1.
+        scale: F_s [N].
+    """
+
+    exponent: float = 2.0
+    scale: float = 1400.0
+
+    name = "knee_sparing_activation"
+    formula = "sum_i a_i^p + sum_knee (F_i / F_s)^p, F_s = 1400 N, p = 2"
+    source = "this library: EMG, hips and knees of eight recordings"
+    use = "to spare the knee without weights on the hamstrings"
+    positive = ("scale",)
+
+    def coefficient(self, problem: Problem) -> Array:
+        """The coefficients (1 + (F_i(1) / F_s)^p)^(1/p) across a knee, else 1, (T, n)."""
+        knees = [number for number, dof in enumerate(problem.dof or ()) if joint_kind(dof) == "knee"]
+        across = (np.abs(problem.moment_arm[:, knees]) > LEAST_ARM).any(axis=(0, 1))
+        pressing = np.where(across, problem.force_capacity / self.scale, 0.0)
+        return np.power(1.0 + np.power(pressing, self.exponent), 1.0 / self.exponent)
 
 
 @dataclass(frozen=True)
