@@ -109,17 +109,23 @@ def dataset(
 def _estimated(found: Estimate) -> Iterator[str]:
     """Yield the estimate in lines."""
     from musclesolve._util.message_text import count_of
-    from musclesolve.results.tables.lines import line
+    from musclesolve.results.tables.lines import line, lines
 
     frames = f", {found.frames} frames in B3D files" if found.frames else ""
-    yield line("trials", f"{found.trials} of {count_of(found.subjects, 'subject')}{frames}")
-    hours, minutes = found.seconds / 3600.0, found.seconds / 60.0
-    time = f"{hours:.1f} h" if hours >= 1.0 else f"{minutes:.1f} min"
-    yield line("time", f"{time} with --jobs {found.jobs}")
-    yield line("size", f"{found.size / 1e6:.3g} MB")
-    yield line("computed", f"{', '.join(found.sampled)}; these results are kept")
+    yield line("trials", f"{count_of(found.trials, 'trial')} of {count_of(found.subjects, 'subject')}{frames}")
+    done = [name for name in found.sampled if name not in found.failed]
+    if done:
+        minutes = found.seconds / 60.0
+        short = f"{minutes:.1f} min" if minutes >= 1.0 else f"{max(found.seconds, 1.0):.0f} s"
+        time = f"{minutes / 60.0:.1f} h" if minutes >= 60.0 else short
+        yield line("time", f"{time} with --jobs {found.jobs}")
+        yield line("size", f"{found.size / 1e6:.3g} MB")
+        yield line("computed", f"{', '.join(done)}; these results are kept")
+    else:
+        yield line("time, size", "not known: no trial that was tried has a result")
     if found.failed:
         yield line("no result", f"{', '.join(found.failed)}: error.txt in their folders has the reasons")
+    yield from lines("note", found.notes)
 
 
 def _made(data: DataSet, computed: ComputedStudy) -> Iterator[str]:

@@ -433,6 +433,18 @@ def trials_of_sources(sources: Sequence[Path]) -> FoundStudy:
                 own = FoundStudy(tuple(_of_b3d(source, (), whole=False)), {}, ())
             except InputError as error:
                 own = FoundStudy((), {}, (f"{source.name}: {error.problem}",))
+        elif not source.is_dir():
+            there = source.exists()
+            raise input_error(
+                "drafting.no_such_source",
+                file=source,
+                problem="this is neither a folder nor a B3D file"
+                if there
+                else "there is no such folder or file",
+                code="bad_format" if there else "missing_file",
+                expected="a folder with trials in it or below it, or a B3D file (.b3d)",
+                remedy=f"name the folder it is in: {source.parent}" if there else "check the name",
+            )
         else:
             own = study_trials(source, whole=False)
         if len(sources) > 1:

@@ -26,7 +26,7 @@ from musclesolve.results.tables.lines import inert_frame
 from musclesolve.settings.commands import KEPT
 from musclesolve.studies.dataset.data_set import SUBJECTS
 from musclesolve.studies.many_trials.one_trial import RESULT
-from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord
+from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, check_table
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
 from musclesolve.studies.study.study_file import SOURCES, Study, StudyTrial, lacking, lacking_text, read_study
 from musclesolve.studies.study.unpacked import INPUTS
@@ -48,7 +48,7 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
         output: folder of the data set.
 
     Raises:
-        InputError: a source does not exist, or no trial is found.
+        InputError: a source does not exist, no trial is found, or the folder of the data set holds something else.
     """
     paths = [Path(os.path.realpath(file_path(each, "sources"))) for each in one_or_several(sources)]
     if not paths:
@@ -58,8 +58,17 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
             code="missing_argument",
             expected="folders with trials, B3D files (.b3d), or a study file (.toml)",
         )
+    check_table(output / SUBJECTS, "subject,split")
     if len(paths) == 1 and paths[0].suffix == ".toml":
         return read_study(paths[0])
+    if output in paths:
+        raise input_error(
+            "studies.data_set_in_source",
+            file=output,
+            problem="the data set would be written into a folder of sources, which is then taken for results",
+            code="occupied_folder",
+            remedy=f"choose another folder with -o, such as {output / 'forces'}",
+        )
     above = Path(os.path.commonpath([path if path.is_dir() else path.parent for path in paths]))
     draft = draft_study(above, output / INPUTS / NAME, paths)
     write_study(draft, force=True)
@@ -175,7 +184,8 @@ class Estimate:
         trials, subjects: their numbers. frames: of the trials whose frames are known before they are read.
         seconds: of the computation of all trials in so many processes. jobs: number of processes.
         size: of all results [bytes].
-        sampled: the trials that were computed. failed: sampled trials without a result.
+        sampled: the trials that were tried. failed: sampled trials without a result.
+        notes: what was not read, and what is missing of the subjects.
     """
 
     trials: int
@@ -186,6 +196,7 @@ class Estimate:
     size: float
     sampled: tuple[str, ...]
     failed: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def estimate_dataset(
@@ -200,7 +211,7 @@ def estimate_dataset(
     """Compute a few trials of a data set, which are kept, and estimate time and size of the others by their lengths.
 
     Of each kind of source a short and a long trial are computed in one process, after a first one that is not timed:
-    it loads and compiles. A kind whose trials fail is taken to be as fast as the others.
+    it loads and compiles. Trials of a kind whose samples fail are taken to be as long and large as the mean of the others.
 
     Args:
         sources, output, keep, progress: as of `make_dataset`; jobs: number of processes that will compute.
@@ -231,9 +242,11 @@ def estimate_dataset(
     known = {name: record for name, record in done.items() if record.outcome.has_result}
     seconds = size = 0.0
     for of in kinds.values():
-        own = [name for _, name in of if name in known] or list(known)
-        at = np.array([lengths[name] for name in own])
-        every = np.array([length for length, _ in of])
+        own = [name for _, name in of if name in known]
+        at, every = np.array([lengths[name] for name in own]), np.array([length for length, _ in of])
+        if not own:  # lengths of two kinds are in different units
+            own = list(known)
+            at, every = np.ones(len(own)), np.ones(len(of))
         seconds += _total(at, np.array([known[name].seconds for name in own]), every)
         size += _total(at, np.array([(known[name].folder / RESULT).stat().st_size for name in own]), every)
     frames = sum(int(length) for length, _ in kinds.get("b3d", []))
@@ -241,7 +254,15 @@ def estimate_dataset(
     failed = tuple(name for name in chosen if name not in known)
     processes = min(jobs or cores(), len(study.included))
     return Estimate(
-        len(study.included), subjects, frames, seconds / processes, processes, size, tuple(chosen), failed
+        len(study.included),
+        subjects,
+        frames,
+        seconds / processes,
+        processes,
+        size,
+        tuple(chosen),
+        failed,
+        study.notes,
     )
 
 

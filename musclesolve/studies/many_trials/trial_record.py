@@ -187,14 +187,16 @@ def csv_bytes(
     return str(storable(csv_text(rows))).encode()
 
 
-def check_table(path: Path) -> None:
-    """Refuse to overwrite a file with the name of the table that is no table of trials."""
+def check_table(path: Path, begins: str = "name,status") -> None:
+    """Refuse to overwrite a file with the name of a table that does not begin as the table does, by default that of
+    trials.
+    """
     try:
         with open_regular(path, RECORDING) as file:
             first = file.readline(1000).decode("utf-8", "replace")
     except OSError:
         return  # a missing or unreadable file is reported when the table is written
-    if not first.startswith("name,status"):
+    if not first.startswith(begins):
         raise input_error(
             "studies.no_table_musclesolve_one",
             file=path,

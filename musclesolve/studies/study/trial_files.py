@@ -94,8 +94,9 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
                     problem=f"{key} of {trial.subject} is not known",
                     code="missing_key",
                     expected=f"{key}: {rule.about}",
-                    remedy=f"state it in {study.people}; in the study file: {trial.subject} = {{ "
-                    f"{key} = ... }} in [subjects]",
+                    remedy=f"state it in {study.people}: {trial.subject} = {{ {key} = ... }}"
+                    if study.people == "[subjects]"
+                    else f"state it in {study.people}, in the row of {trial.subject}, column {key}",
                 )
     named = [name for name in merged["files"].values() if isinstance(name, str) and not is_predicted(name)]
     inputs = tuple(path.parent / name for name in named)

@@ -180,12 +180,42 @@ def test_the_command_and_what_it_refuses(folder: Path, tmp_path: Path) -> None:
     assert (document["trials"], document["with_result"], document["frames"]) == (2, 2, 132)
     card = (tmp_path / "one" / "DATA_CARD.md").read_text(encoding="utf-8")
     assert "| `muscle_force` | time, muscle | N |" in card and "Citation" in card
-    with refused("missing_file", "no such folder"):
-        ms.make_dataset(tmp_path / "none", tmp_path / "two")
+    for none in ("none", "none.b3d"):
+        with refused("missing_file", none):
+            ms.make_dataset(tmp_path / none, tmp_path / "two")
+    (tmp_path / "walk.trc").write_text("", encoding="utf-8")
+    with refused("bad_format", "walk.trc"):
+        ms.make_dataset(tmp_path / "walk.trc", tmp_path / "two")
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "s.b3d").write_bytes(bytes(400))
     with refused("missing_file", "s.b3d"):
         ms.make_dataset(tmp_path / "bad", tmp_path / "two")
+
+
+def test_files_and_sources_of_the_user_are_not_overwritten(folder: Path, tmp_path: Path) -> None:
+    """A table of subjects of the user, and a folder of sources, which would be no source once results are in it."""
+    table = tmp_path / "subjects.csv"
+    table.write_text("subject,mass_kg\nS01,70\n", encoding="utf-8")
+    for make in (ms.make_dataset, estimate_dataset):
+        with refused("occupied_folder", "subjects.csv"):
+            make(folder, tmp_path, jobs=1)
+        with refused("occupied_folder", folder.name):
+            make([folder, folder / "S01"], folder, jobs=1)
+    assert table.read_text(encoding="utf-8") == "subject,mass_kg\nS01,70\n"
+
+
+def test_an_estimate_does_not_mix_frames_and_bytes(tmp_path: Path) -> None:
+    """A kind whose sample fails: its length is a number of bytes, and that of the others a number of frames."""
+    source, walk = tmp_path / "sources", recorded("rajagopal_walk")
+    (source / "walk").mkdir(parents=True)
+    for name in ("walk.trc", "static.trc", "walk_grf.mot"):
+        shutil.copy(walk / name, source / "walk")  # nothing states the stature: the trial is refused
+    shutil.copy(recorded("addbiomechanics") / "results.b3d", source)
+    found = estimate_dataset(source, tmp_path / "forces", jobs=1)
+    (failed,) = found.failed
+    assert "walk" in failed and any("stature_m" in note for note in found.notes)
+    (result,) = (tmp_path / "forces").glob("trials/*/result.nc")
+    assert found.size == pytest.approx(3 * result.stat().st_size, rel=0.1)
 
 
 def test_trials_of_a_b3d_file_are_unpacked_where_they_are_computed(tmp_path: Path) -> None:
