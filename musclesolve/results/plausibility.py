@@ -33,6 +33,8 @@ from musclesolve.results.finding import FINDINGS, Finding
 from musclesolve.results.movement import CHAIR, ONE_LEG, SQUAT, STANDING, UNKNOWN, WORDS, Movement
 
 PLAUSIBLE, AT_EDGE, NOT_PLAUSIBLE, NOT_KNOWN = "plausible", "at the edge", "not plausible", "not known"
+NOT_RECOGNIZED = "the movement was not recognized: "
+"""Begin of the reason why no contact forces are compared, where the movement is not known."""
 FLAGS = {NOT_KNOWN: 0, PLAUSIBLE: 1, NOT_PLAUSIBLE: 2, AT_EDGE: 3}
 """Values of the variable `plausible`."""
 DEGREES = {PLAUSIBLE: "within", AT_EDGE: "at the edge", NOT_PLAUSIBLE: "outside", NOT_KNOWN: "not known"}
@@ -302,7 +304,7 @@ class Plausibility:
         if self.movement.seen:
             return f"{_seen(self.movement)}, not the stated movement: no contact forces to compare with"
         if self.movement.name == UNKNOWN:
-            return "the movement was not recognized: no contact forces to compare with"
+            return f"{NOT_RECOGNIZED}no contact forces to compare with"
         return f"no contact forces were measured in {_words_with_speed(self.movement)}"
 
     @property
@@ -597,4 +599,6 @@ def _reserves(facts: Facts) -> Iterator[Comparison]:
     for side, leg in facts.legs.items():
         if leg.reserve_share is not None:
             share, dof = leg.reserve_share
-            yield _of("reserves", side, share <= criteria()["reserves"]["limit"], share, dof=sided(dof))
+            entry, name = criteria()["reserves"], sided(dof)
+            found = _of("reserves", side, share <= entry["limit"], share, dof=name)
+            yield found if np.isfinite(share) else replace(found, sentence=entry["alone"].format(dof=name))

@@ -39,7 +39,7 @@ from musclesolve.results.facts import (
 )
 from musclesolve.results.finding import Units
 from musclesolve.results.judgement import LABELS, judge
-from musclesolve.results.plausibility import DEGREES, NOT_PLAUSIBLE, PLAUSIBLE, plausibility
+from musclesolve.results.plausibility import DEGREES, NOT_PLAUSIBLE, NOT_RECOGNIZED, PLAUSIBLE, plausibility
 from musclesolve.results.tables.lines import line
 from musclesolve.settings.trial import PREDICTED
 from musclesolve.sharing.status import verdict_reason
@@ -510,7 +510,7 @@ def plausible(facts: Facts) -> Said:
         *("plausibility", value),
         label=(judged.label.upper() if implausible else judged.label) if shown else "",
         words=judged.movement_words,
-        why=judged.why_not_known if shown and not implausible else "",
+        why=judged.why_not_known.removeprefix(NOT_RECOGNIZED) if shown and not implausible else "",
     )
 
 

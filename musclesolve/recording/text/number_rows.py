@@ -552,7 +552,7 @@ def timed_rows(
         names: n names.
         repeated: repeated name -> its places in the file. count: the number of rows in the header, "" if not stated;
             None if the format has no such number. rate_hz: the rate in the header [Hz]. drop_repeats: leave out rows
-            that repeat the row before, time included.
+            that repeat the row before, time included, but for the last printed digit.
 
     Returns: Times (T,) [s], values (T, n, ...) with NaN for repeated names, the line of every row (T,), notes for the
         results, and a warning if the header states another number of rows, else "".
@@ -583,7 +583,8 @@ def timed_rows(
     if drop_repeats and (np.diff(printed) == 0.0).any() and even_grid(printed, rate_hz) is None:
         twice = np.zeros(kept, dtype=bool)
         for row in np.flatnonzero(np.diff(printed) == 0.0) + 1:
-            twice[row] = np.array_equal(numbers[row], numbers[row - 1], equal_nan=True)
+            # OpenSim's RRA computes its last row twice: the numbers differ in the last printed digit.
+            twice[row] = np.allclose(numbers[row], numbers[row - 1], 1e-9, 1e-9, equal_nan=True)
         if twice.any():
             at = shortened([str(line) for line in line_numbers[twice]], _MOST_NAMED)
             notes = (*notes, f"{name} repeats rows of the same time, which are left out: line {at}.")

@@ -225,9 +225,9 @@ def test_steps_of_an_integrator_are_evened(small: OpenSimModel, tmp_path: Path) 
         np.concatenate([even, even[generator.integers(1, 499, 40)] + generator.uniform(1e-5, 1e-3, 40)])
     )
     angle = np.degrees(0.4 * np.sin(2.0 * np.pi * time))
-    time, angle = np.append(time, time[-1]), np.append(angle, angle[-1])
+    time, angle = np.append(time, time[-1]), np.append(angle, angle[-1] + 1e-10)  # as RRA writes it
     path = tmp_path / "Kinematics_q.sto"
-    rows = "".join(f"{t:.10f}\t{a:.8f}\n" for t, a in zip(time, angle, strict=True))
+    rows = "".join(f"{t:.10f}\t{a:.10f}\n" for t, a in zip(time, angle, strict=True))
     head = f"Coordinates\nversion=1\nnRows={len(time)}\nnColumns=2\ninDegrees=yes\nendheader\ntime\tknee_r\n"
     path.write_text(head + rows, encoding="utf-8")
     for cutoff in (6.0, None):
