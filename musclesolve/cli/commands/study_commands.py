@@ -112,7 +112,9 @@ def _estimated(found: Estimate) -> Iterator[str]:
     from musclesolve.results.tables.lines import line, lines
 
     frames = f", {found.frames} frames in B3D files" if found.frames else ""
-    yield line("trials", f"{count_of(found.trials, 'trial')} of {count_of(found.subjects, 'subject')}{frames}")
+    yield line(
+        "trials", f"{count_of(found.trials, 'trial')} of {count_of(found.subjects, 'subject')}{frames}"
+    )
     done = [name for name in found.sampled if name not in found.failed]
     if done:
         minutes = found.seconds / 60.0
@@ -136,8 +138,8 @@ def _made(data: DataSet, computed: ComputedStudy) -> Iterator[str]:
     from musclesolve.studies.many_trials.trial_record import Outcome
 
     yield from _outcomes(computed)
-    frames = int(data.subjects["frames"].sum())
-    yield line("frames", f"{frames} of {count_of(len(data.subjects), 'subject')}")
+    frames, subjects = int(data.subjects["frames"].sum()), int((data.subjects["with_result"] > 0).sum())
+    yield line("frames", f"{frames} of {count_of(subjects, 'subject')}")
     yield line("fit for use", f"{len(data.names())} of {count_of(len(data.trials), 'trial')}")
     faults: dict[str, list[str]] = {}
     for record in computed.records.values():

@@ -211,7 +211,7 @@ def estimate_dataset(
     """Compute a few trials of a data set, which are kept, and estimate time and size of the others by their lengths.
 
     Of each kind of source a short and a long trial are computed in one process, after a first one that is not timed:
-    it loads and compiles. Trials of a kind whose samples fail are taken to be as long and large as the mean of the others.
+    it loads and compiles. Trials of a kind whose samples fail are taken to be as the mean of the other samples.
 
     Args:
         sources, output, keep, progress: as of `make_dataset`; jobs: number of processes that will compute.

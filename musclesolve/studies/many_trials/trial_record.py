@@ -188,9 +188,7 @@ def csv_bytes(
 
 
 def check_table(path: Path, begins: str = "name,status") -> None:
-    """Refuse to overwrite a file with the name of a table that does not begin as the table does, by default that of
-    trials.
-    """
+    """Refuse to overwrite a file with the name of a table that is no such table: it begins otherwise."""
     try:
         with open_regular(path, RECORDING) as file:
             first = file.readline(1000).decode("utf-8", "replace")
