@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.linalg import qr
 from scipy.spatial.transform import Rotation
 
 from musclesolve._util.arrays import Array, vector_product
@@ -147,6 +146,8 @@ def loop_couplers(model: OpenSimModel, links: tuple[Link, ...]) -> tuple[Coupler
     loop = Loop(model, links, [], columns)
     values = np.array([[coordinate.default for coordinate in model.coordinates.values()]])
     jacobian = loop.gap(values)[1][0][:, columns]
+    from scipy.linalg import qr  # models without loops do not load it
+
     _, triangle, order = qr(jacobian, pivoting=True, mode="economic")
     sizes = np.abs(np.diag(triangle))
     rank = int((sizes > _RANK * sizes.max(initial=0.0)).sum())

@@ -58,8 +58,6 @@ AS_WELL = {
     "forces_cut": {"time_range"},
     # The swinging foot gets force of the other plate.
     "crosstalk_between_plates": {"force_without_contact", "pressure_outside"},
-    # Feet that rise with the slope seem to leave the floor.
-    "vertical_tilted_forward": {"leaning_force"},
 }
 ON_THE_STRIDE = [
     "contact_not_measured",

@@ -153,7 +153,7 @@ def test_figures_are_shown_by_kind(desk, tmp_path):
     page = result_step.figures(desk.result)
     text = page.read_text(encoding="utf-8")
     kinds = re.findall(r"<h2>([^<]*)</h2>", text)
-    assert kinds[:2] == ["Muscle forces", "Activations and EMG"] and "Contact forces" in kinds
+    assert kinds[:2] == ["Joint angles and moments", "Muscle forces"] and "Contact forces" in kinds
     assert 'id="t1-muscle_forces"' in text.partition("<h2>Muscle forces</h2>")[2].partition("</section>")[0]
     made = page.stat().st_mtime_ns
     assert result_step.figures(desk.result).stat().st_mtime_ns == made

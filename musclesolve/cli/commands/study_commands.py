@@ -74,7 +74,10 @@ def dataset(
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the data set.")],
-    estimate: bool = False,
+    estimate: Annotated[
+        bool,
+        typer.Option("--estimate", help="Print the time and size of the whole data set, from a few trials."),
+    ] = False,
     **settings: Any,
 ) -> None:
     """Make a data set of the forces of all trials: a file for each trial, tables, a card and a page.

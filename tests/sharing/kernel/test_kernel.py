@@ -162,7 +162,7 @@ def test_more_moments_than_muscles():
 
 
 def test_a_problem_too_wide_for_the_compiled_code_is_solved_all_the_same():
-    muscles = 1030
+    muscles = 4100
     problem = Problem(np.full((1, muscles), 0.05), [30.0], np.full(muscles, 100.0), np.full(muscles, 100.0))
     assert KernelProblem.from_problem(replace(problem), StressCubed()) is None
     answer = solve(problem)
