@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from musclesolve._util.arrays import Array, vector_product
+from musclesolve.dynamics.rotations import to_vector
 from musclesolve.errors import input_error
 from musclesolve.opensim.inverse_dynamics import (
     BodyDynamics,
@@ -185,7 +185,7 @@ def _gap(model: OpenSimModel, link: Link, pose: BodyMotion) -> tuple[Array, Arra
         length = 0.5 * ((gap * along).sum(axis=1) - link.distance)
         return length[:, None], np.einsum("ti,tik->tk", along, jacobian)[:, None]
     if link.is_weld:
-        turned = Rotation.from_matrix(turn_one.swapaxes(1, 2) @ turn_other).as_rotvec()
+        turned = to_vector(turn_one.swapaxes(1, 2) @ turn_other)
         spin = pose.twist[:, :, other, :3] - pose.twist[:, :, one, :3]
         gap = np.concatenate([gap, (turn_one @ turned[..., None])[..., 0]], axis=1)
         jacobian = np.concatenate([jacobian, spin.swapaxes(1, 2)], axis=1)
