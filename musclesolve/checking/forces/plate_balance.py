@@ -332,14 +332,18 @@ def _sheared(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iterator[
     error = np.sqrt(np.diag(np.linalg.inv(part.T @ part)) * np.mean(left**2) / independent)
     for k in judged:
         needed, plate = 1.0 + float(gain[k]), trial.forces[k]
-        if SHEAR[0] < needed < SHEAR[1] or min(abs(needed - end) for end in SHEAR) < 2.0 * error[k]:
+        values = shear_values(f"the {SIDE_NAMES[plate.side]} foot", needed, float(error[k]))
+        if values is None:
             continue
-        values = {
-            "foot": f"the {SIDE_NAMES[plate.side]} foot", "gain": needed, "error": float(error[k]),
-            "low": SHEAR[0], "high": SHEAR[1],
-        }  # fmt: skip
         repair = change_plate(k, force=plate.force * [needed, needed, 1.0])
         yield finding("plate_scale.shear", "warning", values, on_plate(plate), repair)
+
+
+def shear_values(foot: str, gain: float, error: float) -> dict[str, object] | None:
+    """The values of a finding on horizontal forces whose balance needs a factor; None within `SHEAR` or unclear."""
+    if SHEAR[0] < gain < SHEAR[1] or min(abs(gain - end) for end in SHEAR) < 2.0 * error:
+        return None
+    return {"foot": foot, "gain": gain, "error": error, "low": SHEAR[0], "high": SHEAR[1]}
 
 
 def accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:

@@ -15,7 +15,7 @@ from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve.checking.cost import SERIOUS
 from musclesolve.checking.files.body_mass_and_subject import FAR_MASS, MASS
 from musclesolve.checking.forces.newtons_law import eroded
-from musclesolve.checking.forces.plate_balance import CARRIED, SHEAR
+from musclesolve.checking.forces.plate_balance import CARRIED, shear_values
 from musclesolve.checking.model.load_units_and_axes import (
     BELOW,
     CLEAR,
@@ -175,7 +175,8 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
     gain, spread = covariance(patterns, left, round(MEMORY * fixed.rate))
     for k, sole in enumerate(fixed.soles):
         needed, error = 1.0 + float(gain[k]), float(np.sqrt(spread[k, k]))
-        if SHEAR[0] < needed < SHEAR[1] or min(abs(needed - end) for end in SHEAR) < 2.0 * error:
+        values = shear_values(sole.body, needed, error)
+        if values is None:
             continue
         names = [load.name for load in case.loads if load.body in sole.bodies]
         factor = np.where(LEVEL > 0.0, needed, 1.0)
@@ -185,7 +186,6 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
                 replace(load, force=load.force * factor) if load.name in names else load for load in loads
             )
 
-        values = {"foot": sole.body, "gain": needed, "error": error, "low": SHEAR[0], "high": SHEAR[1]}
         yield finding(
             "plate_scale.shear", "warning", values, where_loads(case), repair, cost=case.cost(repair)
         )
