@@ -50,10 +50,10 @@ def pytest_sessionstart() -> None:
 
 def load_all(*modules: ModuleType) -> None:
     """Load the compiled functions of some modules, or compile them."""
-    from musclesolve._util.compiled_code import CompiledFunction
+    from musclesolve._util.compiled_code import compiled_functions
 
-    for function in [each for module in modules for each in vars(module).values()]:
-        if isinstance(function, CompiledFunction):
+    for module in modules:
+        for function in compiled_functions(module).values():
             function.load()
 
 

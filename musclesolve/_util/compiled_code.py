@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from pickle import PickleError
 from subprocess import DEVNULL
+from types import ModuleType
 from typing import Any
 
 import numba
@@ -226,3 +227,8 @@ class CompiledFunction:
         run.compile(self.signature)
         run.disable_compile()
         return run
+
+
+def compiled_functions(module: ModuleType) -> dict[str, CompiledFunction]:
+    """The compiled functions of a module, by name."""
+    return {name: each for name, each in vars(module).items() if isinstance(each, CompiledFunction)}

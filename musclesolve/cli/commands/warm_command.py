@@ -24,7 +24,7 @@ def warm() -> None:
     from importlib import import_module
     from importlib.util import find_spec
 
-    from musclesolve._util.compiled_code import CompiledFunction
+    from musclesolve._util.compiled_code import compiled_functions
 
     for package in ("musclesolve", "muscle_db"):
         spec = find_spec(package)
@@ -33,8 +33,7 @@ def warm() -> None:
     functions = [
         (module, name, function)
         for module in KERNELS
-        for name, function in vars(import_module(module)).items()
-        if isinstance(function, CompiledFunction)
+        for name, function in compiled_functions(import_module(module)).items()
     ]
     there = sum(function.is_kept() for _, _, function in functions)
     with progress() as report:
