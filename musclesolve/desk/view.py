@@ -456,7 +456,7 @@ class View:
         def move() -> None:
             with self.saying():
                 done = step(self)
-                self.refresh()
+                self.refresh_frame()
                 if done is not None:
                     self._show_edit(done)
                     self.say(f"{title}: {done.what}.")
@@ -472,6 +472,8 @@ class View:
         table = str(edit.place[0]).partition(".")[0] if edit.place else ""
         if (name := STEP_OF.get(table)) and name in {step.name for step in self.steps}:
             self.go(name, Focus(field=f"[{table}] {edit.place[-1]}"))
+        else:
+            self._content.refresh()
 
     def _on_change(self, what: Change) -> None:
         """Something has changed that this window has not done."""
