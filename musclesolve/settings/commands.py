@@ -289,7 +289,7 @@ class StudyOptions(SampleSettings):
 
 
 KEPT = ("activation", "force", "moment", "contact", "angle", "ground")
-"""What a data set keeps of a trial unless it is told otherwise."""
+"""What a data set keeps of a trial by default."""
 
 
 class DataSetOptions(Settings):

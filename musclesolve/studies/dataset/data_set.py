@@ -40,7 +40,7 @@ NUMBERS = (
 )
 """Beginnings of the names of columns of numbers; the others are texts."""
 FIT_FOR_USE = (USABLE, WITH_CARE)
-"""Verdicts of the trials that `DataSet.names` chooses unless it is told otherwise."""
+"""Verdicts of the trials that `DataSet.names` chooses by default."""
 
 
 class DataSet:
