@@ -120,6 +120,16 @@ def read_norms(path: str | Path) -> Norm:
     file = Path(path)
     lines = read_lines(file)
     columns = next(csv.reader(lines[:1]))
+    if ";" in lines[0] and "," not in lines[0]:
+        raise input_error(
+            "results.norm_semicolons",
+            file=file,
+            where=1,
+            problem="semicolons separate the columns of the norm file",
+            code="bad_value",
+            expected="commas between the columns, and points in the numbers",
+            remedy="save it as CSV with commas",
+        )
     if lacking := [name for name in COLUMNS if name not in columns]:
         raise input_error(
             "results.norm_columns",
@@ -138,6 +148,19 @@ def read_norms(path: str | Path) -> Norm:
         mean, sd, count = (_number(file, number, row, key) for key in ("mean", "sd", "subjects"))
         subjects.add(int(count))
         if not row["percent"]:
+            known = VALUE_UNITS.get(quantity, "1" if quantity == LOG_SCORE else None)
+            if row["unit"] not in (known, SAME_UNITS.get(known or "", known)):
+                raise input_error(
+                    "results.norm_value",
+                    file=file,
+                    where=number,
+                    problem=f"a row without percent of {quantity} in {row['unit'] or 'no unit'}",
+                    code="bad_value",
+                    expected=", ".join(
+                        f"{key} in {unit}" for key, unit in (*VALUE_UNITS.items(), (LOG_SCORE, "1"))
+                    ),
+                    remedy="write one of these quantities in its unit, or the percentage of a curve",
+                )
             values[quantity] = mean, sd
             continue
         if row["unit"] != UNITS.get(quantity):
@@ -155,7 +178,7 @@ def read_norms(path: str | Path) -> Norm:
     curves = {}
     for (quantity, name), points in rows.items():
         place, mean_, sd_ = np.array(sorted(points)).T
-        if place[0] > 0.0 or place[-1] < 100.0 or np.any(np.diff(place) <= 0.0):
+        if place[0] != 0.0 or place[-1] != 100.0 or np.any(np.diff(place) <= 0.0):
             raise input_error(
                 "results.norm_percent",
                 file=file,
@@ -215,3 +238,5 @@ VALUE_UNITS = {
     **dict.fromkeys(("stance_percent", "double_support_percent"), "%"),
 }
 """Units of the numbers of a norm."""
+SAME_UNITS = {"1/min": "steps/min"}
+"""Other words of these units."""

@@ -39,7 +39,14 @@ from musclesolve.results.facts import (
 )
 from musclesolve.results.finding import Units
 from musclesolve.results.judgement import LABELS, judge
-from musclesolve.results.plausibility import DEGREES, NOT_PLAUSIBLE, NOT_RECOGNIZED, PLAUSIBLE, plausibility
+from musclesolve.results.plausibility import (
+    DEGREES,
+    NOT_KNOWN,
+    NOT_PLAUSIBLE,
+    NOT_RECOGNIZED,
+    PLAUSIBLE,
+    plausibility,
+)
 from musclesolve.results.tables.lines import line
 from musclesolve.settings.trial import PREDICTED
 from musclesolve.sharing.status import verdict_reason
@@ -291,8 +298,14 @@ def in_short(facts: Facts) -> Said:
         if of_legs and all(np.isfinite(peak.body_weights) for peak in of_legs.values())
     ]
     if joints:
-        within = [each.place for each in plausible.comparisons if each.place and each.verdict == PLAUSIBLE]
-        names = " and ".join(dict.fromkeys(place.split()[-1] for place in within))
+        verdicts: dict[str, set[str]] = {}
+        for each in plausible.comparisons:
+            if each.place:
+                verdicts.setdefault(each.place.split()[-1], set()).add(each.verdict)
+        # the force that is named is the larger one of both legs: neither may be outside
+        names = " and ".join(
+            joint for joint, of_legs in verdicts.items() if of_legs - {NOT_KNOWN} == {PLAUSIBLE}
+        )
         compared = f"the {names} within the range of implants in this movement" if names else None
         yield say("short_joints", joints=", ".join(joints), compared=compared)
     if (strongest := facts.strongest_muscle) is not None:

@@ -156,6 +156,8 @@ def test_plot_draws_beside_the_result_or_where_told(call, tmp_path):
     assert call("plot", tmp_path / "result.nc").exit_code == 0
     assert (tmp_path / "ground_reaction.png").is_file()
     assert call("plot", tmp_path / "result.nc", "-o", tmp_path / "again").exit_code == 0
+    of_a_file = call("plot", tmp_path / "result.nc", "-o", tmp_path / "again.png")
+    assert of_a_file.exit_code == 2 and not (tmp_path / "again.png").exists()
     # a figure, not an empty page; the same one wherever it is written
     drawn, again = (imread(folder / "ground_reaction.png") for folder in (tmp_path, tmp_path / "again"))
     np.testing.assert_array_equal(drawn, again)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
+from musclesolve.results.facts import Facts
 from musclesolve.results.judgement import words
+from musclesolve.results.plausibility import AT_EDGE, plausibility
 from musclesolve.results.statements import rows, statements
 
 LONGEST = 40
@@ -70,3 +74,19 @@ def test_forces_that_come_from_the_motion_are_not_compared_with_it():
     assert not any(
         "disagree" in sentence for sentence in in_short(both.assign_attrs(ground_reactions="predicted"))
     )
+
+
+def test_a_joint_with_one_leg_beyond_implants_is_not_within(result, monkeypatch):
+    """The largest force of both legs is named: it may be that of the leg at the edge."""
+    both = ms.run(reference_stride())
+    named = next(sentence for sentence in in_short(both) if "joint forces" in sentence)
+    assert "the hip and knee within" in named
+    judged = plausibility(Facts(both))
+    changed = [
+        replace(each, verdict=AT_EDGE) if each.place == "right hip" else each for each in judged.comparisons
+    ]
+    monkeypatch.setattr(
+        "musclesolve.results.statements.plausibility", lambda facts: replace(judged, comparisons=changed)
+    )
+    named = next(sentence for sentence in in_short(both) if "joint forces" in sentence)
+    assert "the knee within" in named

@@ -7,6 +7,7 @@ import typer
 
 from musclesolve.cli.options import Questions, with_settings
 from musclesolve.cli.printing import print_files, print_summary, progress
+from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import PageStyle, page_style
 from musclesolve.results.tables.lines import line, lines
 from musclesolve.settings.commands import CommandSettings, ExportSettings, command_arguments
@@ -107,6 +108,14 @@ def plot(
     from musclesolve.results.files.result_netcdf import read_result
 
     figures = settings.pop("figures", ())
+    if output is not None and output.suffix.casefold() in (".png", ".pdf", ".svg") and not output.is_dir():
+        raise input_error(
+            "cli.plot_into_a_file",
+            problem=f"-o {output} is the name of a figure",
+            code="bad_value",
+            expected="a folder, in which each figure is a file of its name",
+            remedy=f"-o {output.parent}, with --format {output.suffix.casefold()[1:]}",
+        )
     with page_style(PageStyle(**settings)), progress() as report:
         paths = save_figures(read_result(result), output or result.parent, figures=figures, progress=report)
     print_files(paths)

@@ -34,6 +34,7 @@ class NormBands:
     fitting: tuple[Norm, ...]  # in the order of preference
     why_not: str = ""  # reason without norms, where the axis is the gait cycle
     drawn: list[str] = field(default_factory=list)  # their sentences
+    less: dict[str, list[str]] = field(default_factory=dict)  # the curves of every subtracted offset
 
     @classmethod
     def from_result(cls, result: xr.Dataset, x: Abscissa) -> NormBands:
@@ -82,8 +83,8 @@ class NormBands:
                 less = f"band less {published.standing_deg[name]:g} deg: pelvic tilt in standing"
                 if not crowded:
                     note(axes, less)
-                elif (words := f"{name.replace('_', ' ')}: {less}") not in self.drawn:
-                    self.drawn.append(words)
+                elif (words := name.replace("_", " ")) not in (names := self.less.setdefault(less, [])):
+                    names.append(words)
             return
         if self.fitting and quantity in WITHOUT_NORM:
             self.why_not = (
@@ -92,5 +93,6 @@ class NormBands:
 
     def explain(self, sheet: Sheet) -> None:
         """Explain the bands on the page, or the reason of their absence."""
-        if text := "; ".join(self.drawn) or self.why_not:
+        offsets = [f"{' and '.join(names)}: {less}" for less, names in self.less.items()]
+        if text := "; ".join([*self.drawn, *offsets]) or self.why_not:
             sheet.add_note(text)

@@ -58,7 +58,7 @@ LEAST_CERTAIN = 12
 """Number of muscles whose uncertainty is shown."""
 LONG_TABLE = 14
 """Number of rows above which a table of a comparison is shown folded."""
-AXIS_WORDS = {"z": "vertical", "x": "fore-aft (+ forward)", "y": "sideways (+ to the left)"}
+AXIS_WORDS = {"z": "vertical", "x": "fore-aft (+ forward)", "y": "medio-lateral (+ to the left)"}
 APART = {
     "inputs",
     "findings",
@@ -211,7 +211,7 @@ def sheet(trial: TrialFiles) -> dict[str, object]:
         raise Absent("This file holds neither angles nor moments of a leg.")
     scores = gait_scores(trial.base, current_style().norm_file)
     if not (legs := scores.profile):
-        return {"tables": [], "score": "", "why": scores.why_not, "norm": ""}
+        return {"tables": [], "score": "", "why": scores.why_not, "norm": "", "lacking": ""}
     titles = {panel.curve: panel.title for row in panels() for panel in row}
     rows = [
         (titles[key], *(cell(scores.variable[side][key], 1) for side in legs))
@@ -230,7 +230,13 @@ def sheet(trial: TrialFiles) -> dict[str, object]:
     title = "Movement analysis profile: root mean square difference from the norm [deg]"
     columns = ("angle", *(SIDE_NAMES[side] for side in legs))
     source = scores.norm.source if scores.norm is not None else ""
-    return {"tables": [PageTable(title, columns, rows)], "score": ", ".join(words), "why": "", "norm": source}
+    lacking = " ".join(
+        f"The {SIDE_NAMES[side]} leg has no score: no whole stride of it has all nine angles."
+        for side in trial.facts.legs
+        if side in SIDES and side not in legs
+    )
+    tables = [PageTable(title, columns, rows)]
+    return {"tables": tables, "score": ", ".join(words), "why": "", "norm": source, "lacking": lacking}
 
 
 def joints(trial: TrialFiles) -> dict[str, object]:

@@ -25,6 +25,8 @@ SIZE, DOTS = (11.0, 5.4), 110
 SHARES = (0.1, 0.37, 0.63, 0.9)
 """Places of the poses in the motion."""
 PANELS = 4
+LONGEST_NAME = 40
+"""Letters of the muscles in the title of a panel, which leave room for r."""
 EMG, LINE = "#c9ced5", "#a91223"
 VERDICTS = {"usable": "#00855f", "not-usable": "#8a1c1c", "not-plausible": "#8a1c1c"}
 """Color of a verdict by its class; of the others, `CARE`."""
@@ -156,9 +158,11 @@ def curves(result: xr.Dataset) -> Iterator[tuple[str, Array, Array | None, float
 
 
 def _named(muscles: list[str]) -> str:
-    """The words that the names of some muscles of one side share, or the name of each."""
+    """The words that the names of some muscles of one side share, or each name; of the first if they are long."""
     side = split_side(muscles[0])[1]
     stems = [long_name(split_side(name)[0])[0].split("_") for name in muscles]
     shared = [words[0] for words in zip(*stems, strict=False) if len(set(words)) == 1]
     names = " ".join(shared) if shared else " and ".join(" ".join(words) for words in stems)
+    if len(names) > LONGEST_NAME:
+        names = f"{' '.join(stems[0])} and {len(stems) - 1} more"
     return f"{SIDE_NAMES[side]} {names}" if side in SIDE_NAMES else names

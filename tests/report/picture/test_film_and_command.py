@@ -21,7 +21,7 @@ from musclesolve.report.picture.film import LANES, View, film
 from musclesolve.report.picture.moving_picture import library_of, picture_fragment, picture_page, three_js
 from musclesolve.report.picture.picture_data import picture_data
 from musclesolve.report.picture.save_picture import save_picture
-from musclesolve.report.picture.still import curves
+from musclesolve.report.picture.still import _named, curves
 from musclesolve.results.files.result_netcdf import write_result
 
 
@@ -218,3 +218,9 @@ def test_a_still_without_points_to_draw_is_refused(stride: xr.Dataset, tmp_path:
     bare = stride.drop_vars(["skeleton_position", "path_position", "segment_rotation"])
     with refused("conflict"):
         save_picture(bare, tmp_path / "walk.png")
+
+
+def test_a_channel_of_many_muscles_has_a_title_that_leaves_room_for_r():
+    muscles = ["semitendinosus_l", "semimembranosus_l", "biceps_femoris_long_head_l"]
+    assert _named(muscles) == "left semitendinosus and 2 more"
+    assert _named(muscles[:2]) == "left semitendinosus and semimembranosus"

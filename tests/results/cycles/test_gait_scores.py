@@ -118,6 +118,14 @@ def test_a_norm_file_gives_back_what_was_written(tmp_path, stride):
         (lambda rows: [rows[0], (*rows[1][:2], "rad", *rows[1][3:]), *rows[2:]], "bad_value", 2),
         (lambda rows: [*rows[:3], (*rows[3][:4], "x", *rows[3][5:]), *rows[4:]], "not_numbers", 4),
         (lambda rows: rows[:20], "bad_value", None),
+        (lambda rows: [*rows[:51], (*rows[51][:3], "140", *rows[51][4:]), *rows[52:]], "bad_value", None),
+        (
+            lambda rows: [rows[0], ("stride_time", "", "ms", "", "1050", "60", "20"), *rows[1:]],
+            "bad_value",
+            2,
+        ),
+        (lambda rows: [rows[0], ("cadance", "", "1/min", "", "110", "8", "20"), *rows[1:]], "bad_value", 2),
+        (lambda rows: [(";".join(row),) for row in rows], "bad_value", 1),
     ],
 )
 def test_a_wrong_norm_file_is_refused_with_its_line(tmp_path, change, code, where):
