@@ -3,16 +3,15 @@
 The sentences of an error stand beside its condition:
 
     raise input_error(
-        "opensim.no_column",
+        "missing_column",
         file=table.path,
         problem=f"there is no column {name}",
-        code="missing_column",
         expected=f"force and point beside {force}",
         remedy="export all components of force and point",
     )
 
-The key is the folder with its dots and a name; it stays the same as the code does. Sentences of an error that several
-places raise stand once, in `errors.toml` of the folder; these places give key, place and fields, and no problem:
+The word is a code of `error_codes.toml`. Sentences of an error that several places raise stand once, in `errors.toml`
+of the folder; these places give the key (the folder with its dots and a name), place and fields, and no problem:
 
     [no_column]
     code = "missing_column"
@@ -53,7 +52,7 @@ class InputError(MuscleSolveError, ValueError):
         where: the line, field, marker or time in that file.
         expected: what would have been right.
         remedy: how to fix it.
-        key: the template of the sentences, such as "opensim.no_column"; it stays the same as the code does.
+        key: the template of the sentences, such as "opensim.no_column", if they have one.
 
     Examples:
         >>> try:
@@ -87,7 +86,7 @@ class InputError(MuscleSolveError, ValueError):
     @classmethod
     def from_template(
         cls,
-        key: str,
+        code_or_key: str,
         /,
         *,
         file: str | Path | None = None,
@@ -98,23 +97,23 @@ class InputError(MuscleSolveError, ValueError):
         remedy: str | None = None,
         **fields: object,
     ) -> Self:
-        """Return the error of a key, with the given sentences, or the sentences of its template in `errors.toml`.
+        """Return the error of a code with the given sentences, or of a key with those of its template in `errors.toml`.
 
         Args:
-            key: the folder and a name, such as "opensim.no_column".
+            code_or_key: the kind of fault, if the problem is given; or the folder and a name, "opensim.no_column".
             file: the file at fault.
             where: the number of a line, or another place as text.
             problem: what is wrong; None takes the template of the key.
-            code: the kind of fault; like what follows, in place of what the template states.
+            code: the kind of fault; like what follows, in place of what a template states.
             expected: what would have been right.
             remedy: how to fix it.
             fields: what the sentences of a template are filled with.
         """
-        parts: dict[str, str] = {}
+        parts = {"code": code_or_key}
         if problem is None:
-            folder, _, name = key.rpartition(".")
+            folder, _, name = code_or_key.rpartition(".")
             texts = error_templates(folder)[name]
-            parts = {part: text.format(**fields) for part, text in texts.items()}
+            parts = {"key": code_or_key} | {part: text.format(**fields) for part, text in texts.items()}
         given = {
             "problem": problem,
             "code": code,
@@ -123,7 +122,7 @@ class InputError(MuscleSolveError, ValueError):
             "remedy": remedy,
         }
         parts |= {part: text for part, text in given.items() if text is not None}
-        return cls(parts.pop("problem"), file=file, key=key, **parts)
+        return cls(parts.pop("problem"), file=file, **parts)
 
     def moved(
         self, file: str | Path | None, where: object = None, before: str = "", after: str = ""
@@ -169,10 +168,9 @@ def not_installed(
         instead: what may be done without it, behind the remedy: ", or --format csv".
     """
     return input_error(
-        "not_installed",
+        "missing_package",
         where=where,
         problem=f"{use} the package {package}, which is not installed",
-        code="missing_package",
         remedy=f'in the copy of the repository: pip install ".[{extra}]"{instead}',
     )
 

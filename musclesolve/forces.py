@@ -172,21 +172,19 @@ def recording_of(trial: AnyTrial | str | Path, purpose: str, plates: bool = Fals
     trial = read_trial(trial)
     if not isinstance(trial, Trial):
         raise trial.document.error(
-            "pipeline.needs_recording",
+            "unsupported",
             "files",
             "model",
             problem=f"this is the trial of an OpenSim model, and {purpose} needs recorded markers and forces",
-            code="unsupported",
             expected="the trial file of a recording",
             remedy="name markers, forces and the subject instead of a model",
         )
     if plates and trial.settings.files.predicted:
         raise trial.document.error(
-            "pipeline.needs_plates",
+            "conflict",
             "files",
             "forces",
             problem=f"the ground reactions of this trial are predicted; {purpose} needs measured ones",
-            code="conflict",
             expected="a file of the forces of the plates",
             remedy="name the file in [files] forces, or choose a trial with force plates",
         )

@@ -52,10 +52,9 @@ class MujocoModel:
         if without.size or not numbers.size:
             names = [self._name("ACTUATOR", k) for k in without]
             raise input_error(
-                "mujoco.no_muscles",
+                "bad_model",
                 where=shortened(names),
                 problem="muscles have no range of lengths" if names else "the model has no muscle actuator",
-                code="bad_model",
                 expected="muscle actuators with a length range, from which MuJoCo has their optimal lengths",
                 remedy="state lengthrange of these actuators"
                 if names
@@ -78,10 +77,9 @@ class MujocoModel:
             if hasattr(fault, "code"):  # an InputError
                 raise
             raise input_error(
-                "mujoco.unreadable_model",
+                "unreadable_file",
                 file=file,
                 problem=f"MuJoCo cannot read the model: {' '.join(str(fault).split())[:300]}",
-                code="unreadable_file",
                 expected="an MJCF model (.xml) or a compiled one (.mjb)",
                 remedy="open it in MuJoCo's viewer, which says the same",
             ) from fault

@@ -68,10 +68,9 @@ def check_integer(given: object, name: str, least: int, *, where: str | None = N
     """Return an integer that is at least `least`; refuse true, false and 2.0."""
     if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
         raise input_error(
-            "no_whole_number",
+            "bad_number",
             where=where or name,
             problem=f"{name} is {as_text(given)}",
-            code="bad_number",
             expected=f"a whole number, {least} or more",
         )
     return int(given)
@@ -81,10 +80,9 @@ def check_choice(given: object, name: str, known: Collection[str], *, where: str
     """Check that a word is one of the known ones."""
     if not isinstance(given, str) or given not in known:
         raise input_error(
-            "no_such_choice",
+            "unknown_name",
             where=where,
             problem=f"{name} is {as_text(given)}",
-            code="unknown_name",
             expected=" or ".join(map(repr, known)),
             remedy=suggestion(given, known) if isinstance(given, str) else None,
         )
@@ -115,11 +113,7 @@ def check_array(
         array = np.asarray(given)
     except ValueError:
         raise input_error(
-            "uneven_rows",
-            where=where,
-            problem=f"{name} has rows of different lengths",
-            code="bad_shape",
-            expected=expected,
+            "bad_shape", where=where, problem=f"{name} has rows of different lengths", expected=expected
         ) from None
     if real and array.ndim and array.dtype.kind in "fO":
         with contextlib.suppress(TypeError, ValueError):  # objects that are no numbers are refused below
@@ -179,7 +173,6 @@ def check_increasing(given: object, least: int = 1, *, where: str | None = None)
             where=where,
             problem=f"time does not increase from frame {k} ({time[k]:g} s) to frame {k + 1} "
             f"({time[k + 1]:g} s)",
-            code="time_not_increasing",
             expected="increasing times [s]",
         )
     return time
@@ -207,9 +200,8 @@ def _not_finite(
     count = f" ({len(bad)} such numbers in all)" if len(bad) > 1 else ""
     place = "" if entry or array.ndim == 1 else f", at {list(first)}"
     return input_error(
-        "entry_not_finite",
+        "not_finite",
         where=where,
         problem=f"{name}{entry} is {array[first]}{at}{place}{count}",
-        code="not_finite",
         expected="finite numbers",
     )

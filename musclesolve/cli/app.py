@@ -172,9 +172,7 @@ def _usage_errors(words: list[str]) -> Iterator[None]:
         path = getattr(getattr(error, "ctx", None), "command_path", "musclesolve")
         place = path.partition(" ")[2] or None
         message = error.format_message()  # type: ignore[attr-defined]
-        raise input_error(
-            "cli.bad_usage", where=place, problem=message, code="bad_usage", remedy=f"see {path} --help"
-        ) from None
+        raise input_error("bad_usage", where=place, problem=message, remedy=f"see {path} --help") from None
 
 
 app = typer.Typer(

@@ -254,10 +254,9 @@ def stated_strains(given: Sequence[str], option: str = "--tendon-strain") -> dic
         word = word.strip() if equals else ALL
         if word in found:
             raise input_error(
-                "cli.stands_twice",
+                "duplicate_name",
                 where=option,
                 problem=f"{word!r} occurs twice",
-                code="duplicate_name",
                 expected="every word once",
                 remedy="remove one of them",
             )
@@ -265,10 +264,9 @@ def stated_strains(given: Sequence[str], option: str = "--tendon-strain") -> dic
             found[word] = float(value)
         except ValueError:
             raise input_error(
-                "cli.not_end_in_number",
+                "bad_number",
                 where=option,
                 problem=f"{text!r} does not end in a number",
-                code="bad_number",
                 expected="a strain such as 0.06, or WORD=0.06",
                 remedy=f"{option} achilles=0.08",
             ) from None

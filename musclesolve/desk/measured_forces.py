@@ -82,13 +82,7 @@ def measured_forces(path: Path) -> MeasuredForces:
             (problem for problem in errors if problem.code == "unreadable"), errors[0] if errors else None
         )
         what = first.what if first else "the recording cannot be read"
-        raise input_error(
-            "desk.unreadable_file_what",
-            file=path,
-            problem=what,
-            code="unreadable_file",
-            remedy=first.remedy if first else None,
-        )
+        raise input_error("unreadable_file", file=path, problem=what, remedy=first.remedy if first else None)
     trial, document, settings = case.trial, case.document, case.settings
     plates = _plates(document, settings, trial)
     events, trouble = None, ""

@@ -95,10 +95,7 @@ class Runner:
             self._waiting = task
         else:
             raise BusyError.from_template(
-                "desk.waits_already",
-                problem=f"{self._waiting.title} waits already",
-                code="busy",
-                remedy="wait for it, or cancel it",
+                "busy", problem=f"{self._waiting.title} waits already", remedy="wait for it, or cancel it"
             )
         return task
 

@@ -95,10 +95,9 @@ def _listening(port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         listening.close()
         raise input_error(
-            "desk.port_cannot_used",
+            "no_stream",
             where="--port",
             problem=f"port {port} cannot be used: {getattr(error, 'strerror', None) or error}",
-            code="no_stream",
             remedy="leave --port out: then one that is free is taken",
         ) from error
     return listening

@@ -229,10 +229,9 @@ class TrialDocument:
         if self.path.exists() and _read(self.path) != self.text:
             self.reload()
             raise input_error(
-                "desk.file_been_changed_another",
+                "conflict",
                 file=self.path,
                 problem="the file has been changed by another program meanwhile; it was read again",
-                code="conflict",
                 remedy="look at it, and make the change once more",
             )
         write_files(self.path.parent, {self.path.name: text.encode()})
@@ -323,10 +322,9 @@ class TrialDocument:
 
     def _no_toml(self, error: Exception) -> InputError:
         return input_error(
-            "desk.no_toml",
+            "bad_format",
             file=self.path,
             problem=f"no TOML: {error}",
-            code="bad_format",
             expected="tables, and lines of the form key = value",
             remedy="correct the line, or take the change back",
         )
@@ -400,9 +398,8 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         raise input_error(
-            "desk.trial_file_cannot_read",
+            "unreadable_file",
             file=path,
             problem=f"the trial file cannot be read: {getattr(error, 'strerror', None) or error}",
-            code="unreadable_file",
             expected="a text file in UTF-8",
         ) from error

@@ -59,10 +59,9 @@ class WorkFolder:
         meant = None if folder.exists() else _meant(folder)
         if meant is not None:
             raise input_error(
-                "desk.folder_misspelt",
+                "missing_file",
                 file=folder,
                 problem="there is no such folder",
-                code="missing_file",
                 expected="a folder that is there, or a new name unlike the names of the others",
                 remedy=f"was {meant} meant? Otherwise make the folder first: mkdir {folder}",
             )
@@ -71,10 +70,9 @@ class WorkFolder:
             self.path = folder.resolve(strict=True)
         except OSError as error:
             raise input_error(
-                "desk.folder_cannot_used",
+                "not_writable",
                 file=folder,
                 problem=f"the folder cannot be used: {error.strerror or error}",
-                code="not_writable",
                 expected="a folder with recordings, or a new one",
                 remedy="name another folder: musclesolve desk FOLDER",
             ) from error
@@ -88,10 +86,9 @@ class WorkFolder:
         except (OSError, ValueError, RuntimeError):  # such as a null sign, or links in a circle
             pass
         raise input_error(
-            "desk.not_in_folder_desk",
+            "bad_path",
             file=self.path,
             problem=f"{name!r:.200} is not in the folder of the desk",
-            code="bad_path",
             expected="a file in this folder",
         )
 
@@ -115,10 +112,9 @@ class WorkFolder:
                 there = self.path / each
                 if there.is_dir() or (there.is_file() and not filecmp.cmp(there, path, shallow=False)):
                     raise input_error(
-                        "desk.file_name_with_other",
+                        "occupied_folder",
                         file=there,
                         problem="there is a file of this name with other content",
-                        code="occupied_folder",
                         expected="a new name, or the same file",
                         remedy="rename the file before you bring it, or remove the one that is there",
                     )
@@ -145,26 +141,23 @@ def checked_name(name: str, endings: tuple[str, ...] = RECORDINGS) -> str:
     """A name that any system can store, of a file that belongs to a trial."""
     if not name or name != name.strip(" .") or len(name.encode(errors="replace")) > LONGEST_NAME:
         raise input_error(
-            "desk.not_name_for_file",
+            "bad_name",
             where="upload",
             problem=f"{name!r:.120}: not a name for a file",
-            code="bad_name",
             expected=f"1 to {LONGEST_NAME} characters, no blank or period at either end",
         )
     if odd := sorted({sign for sign in name if sign in RESERVED or not sign.isprintable()}):
         raise input_error(
-            "desk.odd_signs_in_name",
+            "bad_name",
             where="upload",
             problem=f"{name!r:.120}: a name with {' '.join(map(repr, odd))[:60]}",
-            code="bad_name",
             expected="a name without folders and such signs",
         )
     if not name.lower().endswith(endings):
         raise input_error(
-            "desk.not_kind_file_belongs",
+            "bad_name",
             where="upload",
             problem=f"{name!r:.120}: not a kind of file that belongs to a trial",
-            code="bad_name",
             expected=", ".join(map(str, endings)),
         )
     return name
@@ -173,10 +166,9 @@ def checked_name(name: str, endings: tuple[str, ...] = RECORDINGS) -> str:
 def too_large(name: str) -> InputError:
     """The error of an upload that is larger than any recording."""
     return input_error(
-        "desk.larger_mb",
+        "too_large",
         where="upload",
         problem=f"{name!r:.120}: larger than {LARGEST >> 20} MB",
-        code="too_large",
         expected="recordings of one subject",
         remedy="copy it into the folder yourself, if it is one",
     )
@@ -190,20 +182,18 @@ def _unpacked(name: str, source: Path, folder: Path) -> Iterator[Path]:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
             if len(entries) > MOST_FILES:
                 raise input_error(
-                    "desk.holds_files",
+                    "bad_archive",
                     where="upload",
                     problem=f"{name!r:.120}: it holds {len(entries)} files",
-                    code="bad_archive",
                     expected=f"{MOST_FILES} at most",
                 )
             for entry in entries:
                 path = PurePosixPath(entry.filename.replace("\\", "/"))
                 if path.is_absolute() or ".." in path.parts or stat.S_ISLNK(entry.external_attr >> 16):
                     raise input_error(
-                        "desk.holds_leads_out",
+                        "bad_archive",
                         where="upload",
                         problem=f"{name!r:.120}: it holds {entry.filename!r:.80}, which leads out of it",
-                        code="bad_archive",
                         expected="files and folders",
                     )
                 if not path.name.lower().endswith(RECORDINGS) or path.name.startswith((".", "__")):
@@ -211,10 +201,9 @@ def _unpacked(name: str, source: Path, folder: Path) -> Iterator[Path]:
                 target = folder / checked_name(path.name)
                 if target.exists():
                     raise input_error(
-                        "desk.two_files_called",
+                        "bad_archive",
                         where="upload",
                         problem=f"{name!r:.120}: two files are called {path.name!r:.80}",
-                        code="bad_archive",
                         expected="each name once",
                     )
                 with archive.open(entry) as packed, target.open("wb") as out:
@@ -224,10 +213,9 @@ def _unpacked(name: str, source: Path, folder: Path) -> Iterator[Path]:
         raise
     except UNREADABLE as error:
         raise input_error(
-            "desk.cannot_unpacked",
+            "bad_archive",
             where="upload",
             problem=f"{name!r:.120}: it cannot be unpacked: {error}",
-            code="bad_archive",
             expected="a zip archive without a password",
         ) from error
 

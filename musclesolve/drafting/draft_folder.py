@@ -169,10 +169,9 @@ def write_drafts(draft: FolderDraft, force: bool = False) -> list[Path]:
     if there and not force:
         folder = there[0].parent
         raise input_error(
-            "drafting.trial_file_already",
+            "occupied_folder",
             file=folder,
             problem=f"there is a trial file already: {', '.join(path.name for path in there)}",
-            code="occupied_folder",
             expected="a folder without a trial file",
             remedy="write to another file with -o, or replace it with --force",
         )
@@ -229,10 +228,9 @@ def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
     if roles.left_out:
         problem += f" ({'; '.join(roles.left_out)})"
     return input_error(
-        "drafting.no_motion",
+        "missing_file",
         file=contents.folder,
         problem=problem,
-        code="missing_file",
         expected="markers of a motion: TRC, C3D, CSV, or a camera file (.toml)",
         remedy=remedy,
     )

@@ -156,10 +156,9 @@ def folder_contents(folder: Path, chosen: Sequence[Path] | None = None) -> Folde
         raise
     except (OSError, ValueError) as reason:
         raise input_error(
-            "drafting.folder_not_read",
+            "unreadable_file",
             file=folder,
             problem=f"the folder cannot be read ({getattr(reason, 'strerror', None) or reason})",
-            code="unreadable_file",
             expected=expected,
             remedy=remedy,
         ) from reason

@@ -89,10 +89,9 @@ def check_given(subject: GivenSubject) -> None:
         key = next((line.key for line in stated if (error.where or "").endswith(f" {line.key}")), None)
         if key is not None:
             raise input_error(
-                "drafting.bad_size_option",
+                error.code,
                 where=f"--{key.replace('_', '-')}",
                 problem=error.problem,
-                code=error.code,
                 expected=error.expected,
                 remedy="correct the option" if key == "sex" else error.remedy,
             )

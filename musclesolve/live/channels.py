@@ -91,10 +91,9 @@ class Layout:
                 continue
             if key in found:
                 raise input_error(
-                    "live.two_channels",
+                    "bad_stream",
                     where=stream,
                     problem=f"two channels are {' '.join(map(str, key))}",
-                    code="bad_stream",
                     expected="each of them once",
                     remedy="correct the description of the stream where it is sent, see docs/live_streams.md",
                 )
@@ -103,10 +102,9 @@ class Layout:
                 size = _UNITS[kind](channel.unit)
                 if size is None:
                     raise input_error(
-                        "live.unit_of_channel",
+                        "bad_stream",
                         where=stream,
                         problem=f"the unit '{channel.unit}' of {channel.label}",
-                        code="bad_stream",
                         expected=f"a unit of a {kind}",
                         remedy="correct the description of the stream where it is sent, see "
                         "docs/live_streams.md",
@@ -119,10 +117,9 @@ class Layout:
         if needed := [key for key in lacking if carried and key[0] not in live.optional]:
             missing = " ".join(needed[0])
             raise input_error(
-                "live.no_channel",
+                "bad_stream",
                 where=stream,
                 problem=f"there is no channel {missing} among {labels}",
-                code="bad_stream",
                 expected="three of every marker of the trial",
                 remedy="correct the description of the stream where it is sent, see docs/live_streams.md",
             )
@@ -134,10 +131,9 @@ class Layout:
             if max(row) >= 0 and min(without_moment) < 0:
                 role, axis = _COMPONENTS[row.index(-1)]
                 raise input_error(
-                    "live.half_a_plate",
+                    "bad_stream",
                     where=stream,
                     problem=f"plate {number} has no {role} {axis} among {labels}",
-                    code="bad_stream",
                     expected="force and point, three of each",
                     remedy="correct the description of the stream where it is sent, see docs/live_streams.md",
                 )
@@ -148,10 +144,9 @@ class Layout:
             if re.fullmatch(r"force \d+", key[0]) and int(key[0][6:]) > len(live.plates)
         ]:
             raise input_error(
-                "live.too_many_plates",
+                "bad_stream",
                 where=stream,
                 problem=f"{beyond[0]} of {len(live.plates)} plates",
-                code="bad_stream",
                 expected="no more plates than --plate or the trial file has",
                 remedy="correct the description of the stream where it is sent, see docs/live_streams.md",
             )
@@ -159,10 +154,9 @@ class Layout:
         carries = markers is not None, bool((plates >= 0).any()), bool((emg >= 0).any())
         if not any(carries) and not ignored:
             raise input_error(
-                "live.no_known_channel",
+                "bad_stream",
                 where=stream,
                 problem=f"its channels are {labels}",
-                code="bad_stream",
                 expected=f"markers such as {live.markers[0]}_x, plates such as plate1_force_x, or "
                 "channels of EMG",
                 remedy="correct the description of the stream where it is sent, see docs/live_streams.md",

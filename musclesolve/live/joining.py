@@ -136,10 +136,9 @@ class Wanted:
         axes = forward or laboratory.forward, up or laboratory.up
         if abs(axis_vector(axes[0]) @ axis_vector(axes[1])) > 0.5 and (forward or up):
             raise input_error(
-                "live.forward_up",
+                "bad_axes",
                 where="--forward, --up",
                 problem=f"forward is {axes[0]} and up is {axes[1]}",
-                code="bad_axes",
                 expected="two axes of the streams, square to each other",
                 remedy="look up in the capture software which axis points up, and state both",
             )
@@ -393,10 +392,9 @@ class Joined:
         """Hold a reading of markers in the order of times; leave out what came twice or after its successors."""
         if self._carrier not in (None, number):
             raise input_error(
-                "live.both_carry_markers",
+                "conflict",
                 where="--from",
                 problem=f"both {self._names[self._carrier or 0]} and {self._names[number]} carry markers",
-                code="conflict",
                 expected="the markers of one stream",
                 remedy="leave out one of the two",
             )
@@ -445,9 +443,8 @@ class Joined:
             rate = float(np.polyfit(times[1:] - times[0], periods, 1)[0])
         if abs(rate / self._live.rate - 1.0) > OTHER_RATE:
             raise input_error(
-                "live.markers_times_second",
+                "bad_stream",
                 problem=f"{self._names[self._carrier or 0]} has markers {rate:.4g} times a second",
-                code="bad_stream",
                 expected=f"{self._live.rate:g} times a second",
                 remedy=f"--rate {rate:.4g}, or in Python Live(..., rate_hz={rate:.4g})",
             )

@@ -771,12 +771,11 @@ def _check_live(trial: Trial, plates: Sequence[Side | None] | None) -> None:
     """Refuse what is not known frame by frame, and plates of a session whose ground reactions are predicted."""
     if plates and trial.settings.files.predicted:
         raise trial.document.error(
-            "live.plates_beside_prediction",
+            "conflict",
             "files",
             "forces",
             problem=f"the ground reactions of this trial are predicted, and {len(plates)} plates of "
             "the stream are stated",
-            code="conflict",
             expected="no plates",
             remedy="leave out --plate, or name the file of the forces in [files] forces",
         )
@@ -790,11 +789,10 @@ def _check_live(trial: Trial, plates: Sequence[Side | None] | None) -> None:
         stated = trial.settings.consistency[key]
         if stated != usual:
             raise trial.document.error(
-                "live.live_muscle_forces",
+                "conflict",
                 "consistency",
                 key,
                 problem=f'live muscle forces with {key} = "{stated}"',
-                code="conflict",
                 expected=f'"{usual}", which a frame has by itself',
                 remedy=f'write {key} = "{usual}", or leave it out',
             )

@@ -140,10 +140,9 @@ class Recorder:
         _make(self.folder)
         if found := _recording_in(self.folder):
             raise input_error(
-                "live.folder_holds_recording_already",
+                "occupied_folder",
                 file=self.folder,
                 problem=f"the folder holds a recording already: {', '.join(map(str, found[:4]))}",
-                code="occupied_folder",
                 expected="a new or an empty folder",
                 remedy="name another folder",
             )
@@ -354,18 +353,16 @@ def _make(folder: Path) -> None:
         if in_the_way.is_dir():
             why = reason.strerror or reason
             raise input_error(
-                "live.folder_not_made",
+                "not_writable",
                 file=folder,
                 problem=f"the folder cannot be made ({why})",
-                code="not_writable",
                 expected="a folder for the recording",
                 remedy="name a folder where you may write",
             ) from None
         raise input_error(
-            "live.file_in_the_way",
+            "not_writable",
             file=folder,
             problem=f"{in_the_way} is a file",
-            code="not_writable",
             expected="a folder for the recording",
             remedy="name another folder",
         ) from None
@@ -450,10 +447,9 @@ def read_frames(folder: str | Path, part: int = 1) -> xr.Dataset:
     units = {name: title.rpartition(" [")[2].rstrip("]") for name, title in zip(names, heading, strict=True)}
     if "part" not in names or "sample_time" not in names:
         raise input_error(
-            "live.not_a_recording",
+            "bad_format",
             file=path,
             problem=f"the columns are {few(names)}",
-            code="bad_format",
             expected="the table of frames that a live session records",
             remedy="name the folder of a recording",
         )

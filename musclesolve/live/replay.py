@@ -50,17 +50,15 @@ def samples(live: Live, trial: Trial, rate: float | None = None) -> Iterator[Sam
     """
     if missing := [name for name in live.markers if name not in trial.markers]:
         raise input_error(
-            "live.no_marker",
+            "missing_column",
             problem=f"{trial.markers.path} has no marker '{missing[0]}'",
-            code="missing_column",
             expected=f"the markers {', '.join(map(str, live.markers))}",
             remedy="replay a recording with the marker set of the trial file",
         )
     if len(trial.forces) != len(live.plates):
         raise input_error(
-            "live.plates_in_stream",
+            "conflict",
             problem=f"{len(trial.forces)} plates in {trial.path}, {len(live.plates)} of the stream",
-            code="conflict",
             expected="as many plates",
             remedy="make `Live` from this trial, or state its plates",
         )
@@ -194,10 +192,9 @@ def result_of(replayed: Replay) -> xr.Dataset:
     frames = [frame for frame in frames if trial.inside(np.array([frame.time]), *trial.time_range)[0]]
     if not frames:
         raise input_error(
-            "live.no_live_frame",
+            "too_few_frames",
             problem=f"no live frame of {trial.path} from {trial.time_range[0]:g} to "
             f"{trial.time_range[1]:g} s has a motion",
-            code="too_few_frames",
             expected="samples from before the time range on, with all needed markers",
             remedy="begin the recording earlier, or lower the lag",
         )

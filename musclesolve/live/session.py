@@ -60,12 +60,11 @@ def open_source(wanted: Wanted, sources: Sequence[str], **joining: Any) -> Joine
         for key, correction in document.content.get("plates", {}).items():
             if correction:  # of the recorded forces, not of those of a stream
                 raise document.error(
-                    "live.forces_stream_taken_come",
+                    "conflict",
                     "plates",
                     key,
                     problem="forces of a stream are taken as they come: [plates] corrects the forces "
                     "of a recording alone",
-                    code="conflict",
                     expected="no corrections, or --from replay",
                     remedy="let the sender correct them (a clock: --plate-offset), and take [plates] "
                     "out of the trial file",

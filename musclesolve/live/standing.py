@@ -126,11 +126,10 @@ class Standing:
         stated = self.document.content
         if self.document.of_model:
             raise self.document.error(
-                "live.trial_opensim_model",
+                "unsupported",
                 "files",
                 "model",
                 problem="this is the trial of an OpenSim model",
-                code="unsupported",
                 expected="the trial file of recorded markers",
             )
         self.rate = self._rate() if rate_hz is None else rate_hz
@@ -139,12 +138,11 @@ class Standing:
         self.weighed = weigh or weighs
         if self._predicts and (plates or self.weighed):
             raise self.document.error(
-                "live.standing_without_plates",
+                "conflict",
                 "files",
                 "forces",
                 problem="the ground reactions of this template are predicted: no plates measure the "
                 "standing subject",
-                code="conflict",
                 expected="mass_kg in [subject], and neither --plate nor --weigh",
                 remedy="state the mass, or name the file of the forces in [files] forces",
             )
@@ -154,10 +152,9 @@ class Standing:
             plates = [entry.get("side") for entry in stated.get("force", []) if isinstance(entry, dict)]
             if not plates or not set(plates) <= set(SIDES):
                 raise self.document.error(
-                    "live.not_known_plates_stream",
+                    "missing_key",
                     "force",
                     problem="it is not known which plates the stream has, and which foot stands on each",
-                    code="missing_key",
                     expected='a [[force]] with side = "r" or "l" for every plate',
                     remedy="state them, or --plate r --plate l",
                 )
@@ -178,21 +175,19 @@ class Standing:
         settings = validated(self.document, RecordedSettings)
         if isinstance(settings.filter.cutoff_hz, str):
             raise self.document.error(
-                "live.cutoff_hz_with_standing",
+                "conflict",
                 "filter",
                 "cutoff_hz",
                 problem=f'cutoff_hz = "{settings.filter.cutoff_hz}" with a standing, which shows no motion',
-                code="conflict",
                 expected="a number",
                 remedy="write cutoff_hz = 6 for walking, 10 to 20 for running",
             )
         if settings.emg.weight or settings.sharing.cost == "emg_tracking":
             raise self.document.error(
-                "live.cost_follows_emg_after",
+                "unsupported",
                 "emg",
                 "weight",
                 problem="a cost that follows EMG, after a standing that shows none",
-                code="unsupported",
                 expected="another cost",
                 remedy="make a trial file with a recording of this subject, or leave out [emg] weight",
             )
@@ -214,10 +209,9 @@ class Standing:
             return read_markers(self.document.path.parent / str(named)).rate
         except InputError:
             raise input_error(
-                "live.template_names_no_recording",
+                "missing_argument",
                 file=self.document.path,
                 problem="the template names no recording that would show how many samples come a second",
-                code="missing_argument",
                 expected="the rate of the markers [Hz]",
                 remedy="--rate 100",
             ) from None
@@ -340,9 +334,8 @@ class Standing:
         if silent or len(samples) < max(0.5 * seconds * self.rate, 2.0):
             since = f", the last one {perf_counter() - heard:.0f} s ago" if samples else ""
             raise input_error(
-                "live.samples_came",
+                "no_stream",
                 problem=f"{len(samples)} samples came in {perf_counter() - begun:.1f} s{since}",
-                code="no_stream",
                 expected=f"{self.rate:g} a second for {seconds:g} s, by one clock",
                 remedy="see whether the sender runs all the time, and whether --rate is its rate",
             )
@@ -541,10 +534,9 @@ def stand_first(
             say("Once more.")
         if not stood.ok:
             raise input_error(
-                "live.standing_cannot_used",
+                "bad_standing",
                 file=standing.folder / NAMES["trial"],
                 problem=f"the standing cannot be used: {next(found.what for found in stood.findings)}",
-                code="bad_standing",
                 expected="a standing without errors",
                 remedy=next(found.remedy for found in stood.findings),
             )

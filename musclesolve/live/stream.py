@@ -331,11 +331,10 @@ class FirstMarkers:
         factor = unit_factor(size / usual, LENGTH_FAULTS, LENGTH_BAND)
         if factor is not None:
             raise input_error(
-                "live.markers_m_from_middle",
+                "bad_units",
                 where="--from",
                 problem=f"the markers are {size:.3g} m from their middle (median): the positions are "
                 f"{LENGTH_FAULTS[factor]}",
-                code="bad_units",
                 expected=f"about {usual:.2g} m, as on the subject who stands",
                 remedy="state the unit where the samples are sent: as the unit of the channels of an "
                 'LSL stream, or as "unit": "mm" in each datagram',
@@ -348,11 +347,10 @@ class FirstMarkers:
             place = int(np.abs(up).argmax())
             axis = OPPOSITE_AXES[place][int(up[place] < 0.0)]
             raise input_error(
-                "live.body_does_not_stand",
+                "bad_axes",
                 where="--from",
                 problem="the body does not stand in the axes of the streams as stated: its head "
                 f"points {axis}",
-                code="bad_axes",
                 expected="that it points up within the first samples of a session",
                 remedy="state with --up and --forward which axes of the streams point up and "
                 "forward, unless [laboratory] states them; where the subject really lies, "

@@ -47,11 +47,10 @@ def check_rigid(recording: Recording, poses: Mapping[str, Poses]) -> None:
         if (rms := _rms(pose, BEST)) > BROKEN:
             table, key = body_place(recording, name)
             raise recording.document.error(
-                "motion.points_fit_standing_shape",
+                "not_rigid",
                 table,
                 key,
                 problem=f"the points of {name} fit their standing shape only to {1000 * rms:.0f} mm",
-                code="not_rigid",
                 expected=f"points of one body, which fit it to {1000 * BROKEN:.0f} mm or better",
                 remedy="musclesolve check names labels that are exchanged; else see whether the "
                 "markers have the same names in the standing trial and in the motion",
@@ -207,12 +206,11 @@ def weight_notes(recording: Recording, loads: FootLoads, time: Array, moving: Po
     share, mass = carried_share(recording, loads, time, moving, span), loads.mass
     if share > TOO_MUCH:
         raise recording.document.error(
-            "motion.mean_ground_force",
+            "bad_forces",
             "subject",
             "mass_kg",
             problem=f"the mean ground force over the range is {share:.3g} times the weight of a "
             f"subject of {mass:g} kg",
-            code="bad_forces",
             expected="about once: forces and mass of one subject",
             remedy=f"check mass_kg (the forces fit {share * mass:.3g} kg), and that forces are in newtons",
         )

@@ -62,17 +62,11 @@ def check_rigid(
     tendon, angle = np.asarray(tendon_slack_length, dtype=float), np.asarray(pennation_angle, dtype=float)
     if not np.all((tendon >= 0.0) & np.isfinite(tendon)):
         raise input_error(
-            "muscles.tendon_slack_length",
-            problem=f"tendon slack length {tendon}",
-            code="bad_number",
-            expected="finite numbers from 0 [m]",
+            "bad_number", problem=f"tendon slack length {tendon}", expected="finite numbers from 0 [m]"
         )
     if not np.all((angle >= 0.0) & (angle < np.pi / 2)):
         raise input_error(
-            "muscles.pennation_angle",
-            problem=f"pennation angle {angle}",
-            code="bad_number",
-            expected="radians from 0, below pi / 2",
+            "bad_number", problem=f"pennation angle {angle}", expected="radians from 0, below pi / 2"
         )
     return check_positive(optimal_fiber_length, "optimal fiber length", "m"), tendon, angle
 
@@ -90,10 +84,7 @@ def check_positive(value: ArrayLike, what: str, unit: str) -> Array:
     value = np.asarray(value, dtype=float)
     if not np.all((value > 0.0) & np.isfinite(value)):
         raise input_error(
-            "muscles.number_out_of_range",
-            problem=f"{what} {value}",
-            code="bad_number",
-            expected=f"positive finite numbers [{unit}]",
+            "bad_number", problem=f"{what} {value}", expected=f"positive finite numbers [{unit}]"
         )
     return value
 

@@ -123,10 +123,9 @@ class MuscleActuator:
         """
         if len(points) < 2:
             raise input_error(
-                "muscles.actuator_points",
+                "missing_argument",
                 where="points",
                 problem=f"the muscle {name!r} has {len(points)} points",
-                code="missing_argument",
                 expected="two points or more, from origin to insertion",
                 remedy="add the bodies and places of the other points",
             )

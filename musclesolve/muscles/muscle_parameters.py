@@ -98,9 +98,8 @@ class MuscleParameters:
         names = tuple(map(str, one_or_several(names)))
         if len(element) != len(PassiveElement._fields):
             raise input_error(
-                "muscles.no_passive_element",
+                "bad_shape",
                 problem=f"passive = {as_text(passive)}",
-                code="bad_shape",
                 expected="the passive force [N], and the fiber strains where it begins and where it "
                 "is that force",
             )
@@ -133,10 +132,9 @@ class MuscleParameters:
             ~((force == 0.0) | (np.isfinite(force) & (force > 0.0) & (at_zero < at_one)))
         ):
             raise input_error(
-                "muscles.impossible_passive_element",
+                "bad_number",
                 problem=f"the passive element of {self.names[k]} has the force {force[k]:g} N from "
                 f"the strain {at_zero[k]:g} to {at_one[k]:g}",
-                code="bad_number",
                 expected="a force of 0 or more [N], and a larger strain at this force than where the "
                 "force begins",
             )

@@ -146,9 +146,8 @@ def numbers_by_name(
     """Numbers by name of a degree of freedom, (P,) or (1,) each; refuses unknown names and what is not finite."""
     if not isinstance(given, Mapping):
         raise input_error(
-            "muscles.no_angles",
+            "bad_type",
             problem=f"the {kind}s are {as_text(given)}",
-            code="bad_type",
             expected=f"a dict: name of a degree of freedom -> {kind}s, a number or (P,) [{unit}]",
         )
     found = {}
@@ -161,10 +160,9 @@ def numbers_by_name(
             array = np.full(1, np.nan)
         if array.ndim > 1 or not array.size or not np.isfinite(array).all():
             raise input_error(
-                "muscles.no_angle",
+                "bad_number",
                 where=name,
                 problem=f"{as_text(value)} is no {kind}",
-                code="bad_number",
                 expected=f"a finite number or a list of them, in {unit}",
             )
         found[name] = array

@@ -73,9 +73,8 @@ def from_volumes(
     data = bundled_toml(__package__, "handsfield_2014.toml")
     if stature is None:
         raise input_error(
-            "muscles.muscle_volumes_need_stature",
+            "missing_argument",
             problem="muscle volumes need the stature of the subject",
-            code="missing_argument",
             expected="a subject of a known stature",
             remedy='choose strength = "table"',
         )
@@ -89,10 +88,9 @@ def from_volumes(
         volume = entry["share"] * total + entry["offset"]
         if volume <= 0.0:
             raise input_error(
-                "muscles.volume_would_cm",
+                "bad_value",
                 problem=f"the volume of {name} would be {volume:.1f} cm^3 for a body of {mass:g} kg "
                 f"and {stature:g} m",
-                code="bad_value",
                 expected="a body similar to the young adults of the study",
                 remedy='choose strength = "table"',
             )
@@ -114,9 +112,8 @@ def _volume_of(muscle: str, database: str) -> str:
         if any(muscle == member or muscle.startswith(f"{member}_") for member in members):
             return str(name)
     raise input_error(
-        "muscles.no_volume_muscle",
+        "bad_muscle_set",
         problem=f"there is no volume of the muscle {muscle} of {database}",
-        code="bad_muscle_set",
         expected="muscles of the lower limb under the names of silva_2003",
         remedy='write strength = "table", or a factor, in [muscles]',
     )

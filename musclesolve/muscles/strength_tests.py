@@ -69,12 +69,11 @@ def read_strength_tests(path: str | Path) -> StrengthTests:
     for number, stated in enumerate(validated(document, StrengthSettings).test):
         if stated.moment_N_m == 0.0:
             raise document.error(
-                "muscles.moment_zero_no_direction",
+                "bad_value",
                 "test",
                 "moment_N_m",
                 number,
                 problem="a moment of zero has no direction",
-                code="bad_value",
                 expected="the moment that was measured, with its sign",
                 remedy="state the moment, negative against the direction of the degree of freedom",
             )

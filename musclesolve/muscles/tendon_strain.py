@@ -37,10 +37,9 @@ def check_tendon(tendon: str, stated: TendonStrain | None) -> None:
         check_number(value, named, _EXPECTED, above=0.0, most=LARGEST_TENDON_STRAIN, where="tendon_strain")
     if stated is not None and tendon != ELASTIC:
         raise input_error(
-            "muscles.tendon_strain_stated_tendons",
+            "conflict",
             where="tendon_strain",
             problem=f"a tendon strain is stated, and tendons are {tendon}",
-            code="conflict",
             expected="a tendon strain only where tendons are elastic",
             remedy='choose tendon = "elastic" (on the command line --tendon elastic), or leave out '
             "tendon_strain",
@@ -94,10 +93,9 @@ def stated_strains(own: Array, stated: TendonStrain | None, levels: Sequence[Lev
         if word == ACHILLES and not members[word]:
             muscles = [name for name in levels[-1] if name not in (ALL, ACHILLES)]
             raise input_error(
-                "muscles.neither_soleus_nor_gastrocnemius",
+                "unknown_name",
                 where="tendon_strain",
                 problem=f"{whose} has neither a soleus nor a gastrocnemius, which {ACHILLES!r} means",
-                code="unknown_name",
                 expected=f"words for its muscles: {', '.join(map(str, muscles))}",
                 remedy="name muscles instead",
             )
@@ -107,10 +105,9 @@ def stated_strains(own: Array, stated: TendonStrain | None, levels: Sequence[Lev
         for one, other in combinations(of_level, 2):  # as the name and the short name of a muscle
             if set(level[one]) & set(level[other]):
                 raise input_error(
-                    "muscles.mean_same_muscle",
+                    "duplicate_name",
                     where="tendon_strain",
                     problem=f"{one!r} and {other!r} mean the same muscle",
-                    code="duplicate_name",
                     expected="every muscle once",
                     remedy="remove one of them",
                 )
@@ -139,9 +136,8 @@ def check_tendon_strains(strain: Array, names: Sequence[str], whose: str) -> Non
     for name, value in zip(names, strain.tolist(), strict=True):
         if not 0.0 < value <= LARGEST_TENDON_STRAIN:
             raise input_error(
-                "muscles.tendon_strain",
+                "bad_number",
                 problem=f"the tendon strain of {name} in {whose} is {value:g}",
-                code="bad_number",
                 expected=_EXPECTED,
                 remedy='correct it there, state tendon_strain, or choose tendon = "rigid"',
             )

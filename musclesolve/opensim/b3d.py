@@ -157,19 +157,17 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
     start = _LENGTH + stated
     if size < _LENGTH or not 0 < stated < _LONGEST_HEADER:
         raise input_error(
-            "opensim.b3d_without_header",
+            "bad_format",
             file=file,
             problem="the file does not begin with the length of its header",
-            code="bad_format",
             expected="a B3D file of AddBiomechanics",
             remedy="download the file again",
         )
     if start > size:
         raise input_error(
-            "opensim.header_cut_off",
+            "truncated_file",
             file=file,
             problem=f"the header has {stated} bytes, the file {size}",
-            code="truncated_file",
             expected="a file that is whole",
             remedy="download the file again",
         )
@@ -177,11 +175,10 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
     version = header.whole(10)
     if not 1 <= version <= NEWEST:
         raise input_error(
-            "opensim.b3d_version",
+            "unsupported",
             file=file,
             where="header",
             problem=f"the file is of version {version}",
-            code="unsupported",
             expected=f"a version from 1 to {NEWEST}",
             remedy="process the subject again with the service of today, or read the file with nimblephysics",
         )
@@ -196,11 +193,10 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
         stream.seek(position)
     if names is None and position != size:
         raise input_error(
-            "opensim.bytes_after_last_frame",
+            "bad_format",
             file=file,
             where=f"byte {position}",
             problem=f"{size - position} bytes follow the last frame",
-            code="bad_format",
             expected="the frames that the header states",
             remedy="download the file again",
         )
@@ -244,12 +240,11 @@ def _trial(
     passes = header.messages(5)
     if not name or frames < 0 or not (step > 0.0 and np.isfinite(step)) or min(sizes) < 0:
         raise input_error(
-            "opensim.impossible_trial_size",
+            "bad_format",
             file=file,
             where="header",
             problem=f"trial {name!r} has {frames} frames of {step:g} s in blocks of {sizes[0]} and "
             f"{sizes[1]} bytes",
-            code="bad_format",
             expected="a name, frames and a time step",
             remedy="download the file again",
         )
@@ -257,10 +252,9 @@ def _trial(
     if stream is not None and frames * length > left:
         whole = max(left, 0) // max(length, 1)
         raise input_error(
-            "opensim.trial_cut_off",
+            "truncated_file",
             file=file,
             problem=f"trial {name} has {frames} frames, {whole} of which are there",
-            code="truncated_file",
             expected="a file that is whole",
             remedy="download the file again",
         )
@@ -277,11 +271,10 @@ def _trial(
         for field, width in widths.items():
             if read and columns[field].shape[1] != width:
                 raise input_error(
-                    "opensim.column_of_other_width",
+                    "bad_format",
                     file=file,
                     where=f"trial {name}",
                     problem=f"{field} has {columns[field].shape[1]} numbers a frame",
-                    code="bad_format",
                     expected=f"{width}",
                     remedy="download the file again",
                 )
@@ -293,11 +286,10 @@ def _trial(
     missing = np.array(header.wholes(2), np.int64)
     if len(missing) != frames:
         raise input_error(
-            "opensim.missing_forces_not_stated",
+            "bad_format",
             file=file,
             where=f"trial {name}",
             problem=f"it is stated of {len(missing)} of {frames} frames whether their forces are missing",
-            code="bad_format",
             expected="every frame",
             remedy="download the file again",
         )
@@ -323,11 +315,10 @@ def _columns(blocks: NDArray[np.uint8], fields: dict[str, int], file: Path, tria
                 columns[numbers[number]] = part.view("<f8").astype(float)
     if (blocks[:, keys] != blocks[0, keys]).any():
         raise input_error(
-            "opensim.frames_of_unequal_layout",
+            "bad_format",
             file=file,
             where=f"trial {trial}",
             problem="frames are laid out differently",
-            code="bad_format",
             expected="every frame like the first",
             remedy="download the file again",
         )
@@ -351,11 +342,10 @@ class _Message:
         value = self.values.get(number, [default])[-1]
         if not isinstance(value, kind):
             raise input_error(
-                "opensim.field_of_another_kind",
+                "bad_format",
                 file=self.file,
                 where="header",
                 problem=f"field {number} is of another kind",
-                code="bad_format",
                 expected="a B3D file of AddBiomechanics",
                 remedy="download the file again",
             )
@@ -414,10 +404,9 @@ def _fields(raw: bytes, file: Path) -> Iterator[tuple[int, int, int, int]]:
             end = len(raw) + 1
         if not number or end > len(raw):
             raise input_error(
-                "opensim.bad_message_field",
+                "bad_format",
                 file=file,
                 problem="a field of a message is not as protocol buffers write it",
-                code="bad_format",
                 expected="a B3D file of AddBiomechanics",
                 remedy="download the file again",
             )
@@ -437,10 +426,9 @@ def _varint(raw: bytes, place: int, file: Path) -> tuple[int, int]:
         if byte < 0x80:
             return value, place
     raise input_error(
-        "opensim.endless_number",
+        "bad_format",
         file=file,
         problem="a number of a message does not end",
-        code="bad_format",
         expected="a B3D file of AddBiomechanics",
         remedy="download the file again",
     )

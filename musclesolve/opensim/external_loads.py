@@ -88,11 +88,10 @@ def load_wrench(model: OpenSimModel, loads: Sequence[ExternalLoad], time: Array,
                 raise unknown_name(body, "body", model.bodies, f" in {model.name!r}", load.file, load.name)
         if time[0] < load.time[0] - _BEYOND or time[-1] > load.time[-1] + _BEYOND:
             raise input_error(
-                "opensim.load_shorter_than_motion",
+                "no_overlap",
                 file=load.file,
                 problem=f"{load.name} is known from {load.time[0]:g} to {load.time[-1]:g} s, the "
                 f"motion lasts from {time[0]:g} to {time[-1]:g} s",
-                code="no_overlap",
                 expected="loads at all times of the motion",
                 remedy="choose a time range that both cover",
             )
@@ -207,9 +206,8 @@ def _described_loads(root: Element) -> list[ExternalLoad]:
     holder = root if root.tag == "ExternalLoads" else root.find("ExternalLoads")
     if holder is None:
         root.fail(
-            "opensim.no_external_loads",
+            "bad_format",
             problem="there is no <ExternalLoads>",
-            code="bad_format",
             expected="external loads of OpenSim",
             remedy="name another file",
         )
@@ -217,27 +215,24 @@ def _described_loads(root: Element) -> list[ExternalLoad]:
     text = name.text.strip().replace("\\", "/")
     if not text:
         name.fail(
-            "opensim.no_data_file_named",
+            "bad_format",
             problem="no data file is named",
-            code="bad_format",
             expected="a MOT or STO file",
             remedy="write its name here",
         )
     file = name.file.parent / text
     if not file.is_file():
         name.fail(
-            "opensim.no_data_file",
+            "missing_file",
             problem=f"there is no file {file}",
-            code="missing_file",
             expected="the file of the ground reactions, relative to the folder of this file",
             remedy="correct the name, or copy the file there",
         )
     for element in holder.listed("objects"):
         if element.tag != "ExternalForce":
             element.fail(
-                "opensim.unsupported_load",
+                "unsupported",
                 problem=f"a load of the kind {element.tag}",
-                code="unsupported",
                 expected="<ExternalForce>",
                 remedy="open the file in OpenSim and save it again",
             )
@@ -246,9 +241,8 @@ def _described_loads(root: Element) -> list[ExternalLoad]:
         force, point, moment = (_columns(load, kind, table) for kind in _ROLES)
         if not force and not moment:
             load.element.fail(
-                "opensim.no_force_identifier",
+                "missing_key",
                 problem="neither force nor torque is named",
-                code="missing_key",
                 expected="<force_identifier> or <torque_identifier>",
                 remedy="name the columns of the data file",
             )
@@ -267,9 +261,8 @@ def _columns(load: StatedLoad, kind: str, table: Table) -> tuple[str, ...]:
     columns = identified_columns(table, stem)
     if len(columns) != 3:
         load.element.fail(
-            "opensim.identifier_fits_other_columns",
+            "missing_column",
             problem=f"{kind}_identifier '{stem}' fits {len(columns)} columns of {table.path.name}",
-            code="missing_column",
             expected="three columns that begin like this, for x, y and z",
             remedy="correct the identifier, or the names in the data file",
         )
@@ -297,13 +290,12 @@ def _load(
         if bad.size:
             row, column = bad[0]
             raise input_error(
-                "opensim.number_missing",
+                "missing_samples",
                 file=table.path,
                 where=f"line {table.lines[row]}, column '{names[column]}'"
                 if table.lines.size
                 else names[column],
                 problem=f"a number is missing at {table.time[row]:g} s",
-                code="missing_samples",
                 expected="a number in every row, except the point of a force that is zero",
                 remedy="fill the gap in the software that exported the file",
             )
@@ -326,10 +318,9 @@ def _plates(table: Table) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...
     stems = [match["stem"] for name in table.names if (match := _FIRST.match(name)) is not None]
     if not stems:
         raise input_error(
-            "opensim.no_force_column",
+            "missing_column",
             file=table.path,
             problem=f"no column of a force among {', '.join(map(str, table.names[:8]))}",
-            code="missing_column",
             expected="names such as ground_force_vx, ground_force_px and ground_torque_x",
             remedy="rename the columns, or describe them in an ExternalLoads file (.xml)",
         )
@@ -338,10 +329,9 @@ def _plates(table: Table) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...
         for name in (*force, *point):
             if name not in table.names:
                 raise input_error(
-                    "opensim.no_force_component",
+                    "missing_column",
                     file=table.path,
                     problem=f"there is no column {name}",
-                    code="missing_column",
                     expected=f"force and point beside {force[0]}",
                     remedy="export all components of force and point",
                 )
@@ -389,11 +379,10 @@ def _plate_loads(
         return [replace(load, body=foot)]
     feet = feet_of(model).values()
     raise input_error(
-        "opensim.plate_without_side",
+        "unassigned_plate",
         file=load.file,
         problem=f"force plate {load.name} belongs to no foot: its name has no side, and the feet of "
         f"the model are {feet or 'unknown'}",
-        code="unassigned_plate",
         expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the model "
         "(y up)",
         remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
@@ -407,10 +396,9 @@ def _on_feet(
     feet = feet_of(model)
     if not feet:
         raise input_error(
-            "opensim.feet_unknown",
+            "unassigned_plate",
             file=load.file,
             problem=f"force plate {load.name} belongs to no foot: the feet of the model are unknown",
-            code="unassigned_plate",
             expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the "
             "model (y up)",
             remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
@@ -429,10 +417,9 @@ def _on_feet(
             f"{np.median(np.linalg.norm(path, axis=1)):.2g} m from {foot}" for foot, path in away.items()
         )
         raise input_error(
-            "opensim.plate_far_from_feet",
+            "unassigned_plate",
             file=load.file,
             problem=f"force plate {load.name} belongs to no foot: its center of pressure is {distances}",
-            code="unassigned_plate",
             expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the "
             "model (y up)",
             remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
@@ -440,11 +427,10 @@ def _on_feet(
     carried = {side: under for side, under in on.under.items() if (under & on.loaded).any()}
     if not carried:
         raise input_error(
-            "opensim.plate_under_both_feet",
+            "unassigned_plate",
             file=load.file,
             problem=f"force plate {load.name} belongs to no foot: both feet stand on it from "
             f"{stretches(load.time, on.shared)}",
-            code="unassigned_plate",
             expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the "
             "model (y up)",
             remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
@@ -472,10 +458,9 @@ def _on_feet(
             part = replace(part, force=parts[0], point=parts[1], moment=parts[2])
         if fault := foot_load_fault(model, part, time, pose):
             raise input_error(
-                "opensim.plate_in_doubt",
+                "unassigned_plate",
                 file=load.file,
                 problem=f"force plate {load.name} belongs to no foot: {fault}",
-                code="unassigned_plate",
                 expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the "
                 "model (y up)",
                 remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",

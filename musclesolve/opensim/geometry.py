@@ -179,11 +179,10 @@ def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], te
     for muscle, force in zip(chosen, tendon_force.T, strict=True):
         if not muscle.points and force.any():
             raise input_error(
-                "opensim.no_line_of_action",
+                "unsupported",
                 file=model.file,
                 where=muscle.name,
                 problem="the path of the muscle is a function of coordinates, without points",
-                code="unsupported",
                 expected="muscles with points, which show where their forces act",
                 remedy="leave out the muscle, or use the model from which the functions were fitted",
             )
@@ -301,10 +300,9 @@ class PathSystem:
         short = np.argwhere(np.add.reduceat(on, first, axis=1, dtype=np.intp) < 2)
         if short.size:
             raise input_error(
-                "opensim.muscle_of_one_point",
+                "bad_model",
                 file=self.model.file,
                 problem=f"muscle {self.muscles[short[0, 1]]} has fewer than two points in pose {short[0, 0]}",
-                code="bad_model",
                 expected="origin and insertion at every angle",
                 remedy="correct the ranges of its conditional points",
             )

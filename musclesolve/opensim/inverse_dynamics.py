@@ -186,10 +186,9 @@ def body_masses(model: OpenSimModel, pose: BodyMotion) -> tuple[Array, Array, Ar
     for body in model.bodies:
         if body not in model.reachable:
             raise input_error(
-                "opensim.no_joint_to_body",
+                "unsupported",
                 file=model.file,
                 problem=f"no supported joint leads to body {body}",
-                code="unsupported",
                 expected="joints of supported kinds",
                 remedy="complete the model in OpenSim, or give joint moments instead of loads",
             )
@@ -337,20 +336,18 @@ def model_motion(
     ]
     if missing := [name for name in free if any(name not in part for part in parts)]:
         raise input_error(
-            "opensim.coordinates_not_given",
+            "missing_column",
             file=model.file,
             problem=f"the motion of {', '.join(map(str, missing[:8]))} is not given ({len(missing)} "
             "coordinate(s))",
-            code="missing_column",
             expected="every coordinate that the model neither locks nor couples",
             remedy="give all coordinates of inverse kinematics, or lock these in the model",
         )
     for name, column in ((name, column) for part in parts for name, column in part.items()):
         if np.shape(column) != np.shape(time) or not np.isfinite(column).all():
             raise input_error(
-                "opensim.bad_coordinate_column",
+                "bad_shape" if np.shape(column) != np.shape(time) else "not_finite",
                 problem=f"coordinate {name}: shape {np.shape(column)} or gaps, for {len(time)} times",
-                code="bad_shape" if np.shape(column) != np.shape(time) else "not_finite",
                 expected="one finite number for each time",
                 remedy="fill the gaps of this coordinate",
             )

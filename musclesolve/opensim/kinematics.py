@@ -50,9 +50,8 @@ def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
     sizes = {column.size for column in columns.values()} - {1} or {1}
     if len(sizes) > 1:
         raise input_error(
-            "opensim.values_of_different_lengths",
+            "bad_shape",
             problem=f"values of coordinates have different lengths: {sorted(sizes)}",
-            code="bad_shape",
             expected="one number for each pose, or a single number for all poses",
         )
     values = np.empty((sizes.pop(), len(model.coordinates)))

@@ -46,11 +46,10 @@ def _set_of_file(path: str, sha: str) -> MuscleDatabase:
     for muscle, source in zip(database, right, strict=True):
         if names_by_set.setdefault(muscle.name, source.name) != source.name:
             raise input_error(
-                "opensim.same_muscle_twice",
+                "duplicate_name",
                 file=model.file,
                 problem=f"{names_by_set[muscle.name]} and {source.name} are both the "
                 f"{muscle.name.replace('_', ' ')}",
-                code="duplicate_name",
                 expected="every muscle once",
                 remedy="rename one of them in OpenSim",
             )
@@ -83,10 +82,9 @@ def leg_bodies(model: OpenSimModel) -> LegBodies:
         if name is None:
             shown = words[0] if segment == "pelvis" else f"{words[0]}_r"
             raise input_error(
-                "opensim.no_leg_body",
+                "bad_muscle_set",
                 file=model.file,
                 problem=f"no body is named like the {meant}",
-                code="bad_muscle_set",
                 expected=f"a body {shown}; the bodies are {', '.join(model.bodies[1:]) or 'none'}",
                 remedy=f"rename the body in OpenSim ({', '.join(map(str, words))}), or name a model "
                 "with legs",
@@ -97,10 +95,9 @@ def leg_bodies(model: OpenSimModel) -> LegBodies:
     for upper, lower in pairwise(chain):
         if parents.get(lower) != upper:
             raise input_error(
-                "opensim.leg_not_in_chain",
+                "unsupported",
                 file=model.file,
                 problem=f"{lower} is jointed to {parents.get(lower, 'nothing')}, not to {upper}",
-                code="unsupported",
                 expected=f"a leg of {', '.join(map(str, chain))}, each jointed to the one before",
                 remedy="take a model without bodies between them, or name a bundled muscle set",
             )

@@ -72,11 +72,10 @@ class Loop:
             names = list(self.tree.coordinates)
             pose = {names[k]: round(float(values[open_at[0], k]), 4) for k in self.independent}
             raise input_error(
-                "opensim.loop_stays_open",
+                "bad_model",
                 file=self.tree.file,
                 where=", ".join(link.name for link in self.links),
                 problem=f"the loop stays open by {gap[open_at[0]]:.3g} [m or rad] at {pose} ({open_at.size} pose(s))",
-                code="bad_model",
                 expected="coordinates at which the constraints can be satisfied",
                 remedy="give the coordinates of inverse kinematics of this model",
             )

@@ -426,10 +426,9 @@ class OpenSimModel:
     def _lacking(self, muscle: str, lacking: list[str]) -> InputError:
         kinds = ", ".join(f"{name} ({self.unsupported.get(name, 'not in the file')})" for name in lacking)
         return input_error(
-            "opensim.muscle_needs_unsupported",
+            "unsupported",
             file=self.file,
             problem=f"muscle {muscle} needs {kinds}",
-            code="unsupported",
             expected="joints, constraints, points and wrap objects of the kinds that are supported",
             remedy="leave this muscle out, or replace these elements in OpenSim",
         )

@@ -93,9 +93,8 @@ def curve_parameters(context: Context, muscle: Element) -> dict[str, float]:
         of_part = {tag: value for tag, value in stated.items() if tag.startswith(_PARTS[part])} or stated
         items = [f"{tag} {value:g}" for tag, value in of_part.items()]
         muscle.fail(
-            "opensim.muscles_left_out",
+            "bad_model",
             problem=f"{sentence} with {', '.join(map(str, items))}",
-            code="bad_model",
             expected="active force that rises to 1 at the optimal fiber length and falls beyond it, "
             "a force-velocity curve that rises from 0 at the maximum shortening velocity "
             "through 1 at rest, a passive force that rises",
@@ -203,11 +202,10 @@ def _number(context: Context, muscle: Element, path: str, limits: Range) -> floa
         remedy = f"if these are millimeters, write {0.001 * value:.6g}"
     text = element.text.strip()[:40] or "empty"
     raise input_error(
-        "opensim.bad_muscle_number",
+        "not_numbers" if values is None else "bad_model" if single else "bad_format",
         file=element.file,
         where=f"line {element.line}, {muscle.label}",
         problem=f"{path} is {text}",
-        code="not_numbers" if values is None else "bad_model" if single else "bad_format",
         expected=f"a number {' and '.join(map(str, bounds))}: {limits['about']}",
         remedy=remedy,
     )

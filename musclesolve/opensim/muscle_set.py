@@ -101,10 +101,9 @@ class _Writer:
         of_leg = leg_muscles(self.leg)
         if not of_leg:
             raise input_error(
-                "opensim.no_muscle_of_right_leg",
+                "bad_muscle_set",
                 file=self.model.file,
                 problem="the model has no muscle of the right leg",
-                code="bad_muscle_set",
                 expected=f"muscles between {', '.join(map(str, self.leg.frame_of_body))}",
                 remedy="name the bodies of the leg, or another model",
             )
@@ -255,10 +254,9 @@ class _Writer:
         moved = self.frames.get(frame)
         if len(dofs) != 1 or (moved and {moved.dof} != dofs):
             raise input_error(
-                "opensim.point_moves_with_several_angles",
+                "unsupported",
                 file=self.model.file,
                 problem=f"point {point.name} moves with several angles",
-                code="unsupported",
                 expected="a point that moves with one angle",
                 remedy="leave out its muscle",
             )

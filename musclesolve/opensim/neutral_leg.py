@@ -125,11 +125,10 @@ class NeutralLeg:
         if coordinate in self.degrees_of_freedom:
             return self.degrees_of_freedom[coordinate]
         raise input_error(
-            "opensim.not_a_leg_coordinate",
+            "unsupported",
             file=self.model.file,
             problem=f"coordinate '{coordinate}' is not a rotation of hip, knee or ankle about an "
             "anatomical axis",
-            code="unsupported",
             expected="points that depend on hip, knee or ankle flexion, hip adduction or hip rotation",
             remedy="leave out the muscles whose points depend on it",
         )
@@ -166,10 +165,9 @@ class NeutralLeg:
         """
         if all(dof != "knee_flexion" for dof, _ in self.degrees_of_freedom.values()):
             raise input_error(
-                "opensim.knee_without_flexion",
+                "unsupported",
                 file=self.model.file,
                 problem="the knee has no coordinate of flexion",
-                code="unsupported",
                 expected="a joint between femur and tibia with a flexion angle",
                 remedy="name the bodies of the leg",
             )

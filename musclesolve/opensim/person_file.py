@@ -69,11 +69,10 @@ def read_person(path: str | Path) -> PersonMuscles:
         file = document.input_file("person", "parent", parent)
         if parent_of_person(file) is not None:
             raise document.error(
-                "opensim.parent_is_a_person",
+                "conflict",
                 "person",
                 "parent",
                 problem=f"{parent} is itself the muscles of one person",
-                code="conflict",
                 expected="a muscle set or a model",
                 remedy="name the parent of that file, and multiply the factors of both",
             )
@@ -87,13 +86,12 @@ def read_person(path: str | Path) -> PersonMuscles:
     elif parent not in muscle_db.available():
         sets = muscle_db.available()
         raise document.unknown(
-            "opensim.no_muscle_set",
+            "unknown_name",
             parent,
             sets,
             "person",
             "parent",
             problem=f"there is no muscle set {parent!r}",
-            code="unknown_name",
         )
     _check_emg(document, settings.emg)
     _check_names(document, parameters, parent)
@@ -129,10 +127,9 @@ def _check_emg(document: Document, emg: Mapping[str, Any]) -> None:
     for quantity, value, low, high, expected in numbers:
         if not is_number(value) or not low < value <= high:
             raise document.error(
-                "opensim.bad_emg_gain",
+                "bad_value",
                 "emg",
                 problem=f"the {quantity} is {as_text(value)}",
-                code="bad_value",
                 expected=expected,
                 remedy="calibrate again, or take [emg] out",
             )
@@ -144,12 +141,11 @@ def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Arra
     for k, parameter in enumerate(listed):
         if len(parameter.covariance) != count:
             raise document.error(
-                "opensim.too_few_covariances",
+                "bad_value",
                 "parameter",
                 "covariance",
                 k,
                 problem=f"{len(parameter.covariance)} covariances of one of {count} parameters",
-                code="bad_value",
                 expected=f"{count} numbers, one for every [[parameter]] in the order of the file",
                 remedy="write the covariance with every parameter, 0 where there is none",
             )
@@ -158,12 +154,11 @@ def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Arra
     if not np.isfinite(matrix).all():
         row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
         raise document.error(
-            "opensim.covariance_not_finite",
+            "bad_value",
             "parameter",
             "covariance",
             row,
             problem="a covariance is not finite",
-            code="bad_value",
             expected="finite numbers",
             remedy="correct the row",
         )
@@ -171,13 +166,12 @@ def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Arra
     if uneven.size:
         j, k = uneven[0]
         raise document.error(
-            "opensim.covariance_not_symmetric",
+            "bad_value",
             "parameter",
             "covariance",
             int(j),
             problem=f"the covariance of {names[j]} with {names[k]} is {matrix[j, k]:g}, and the other "
             f"way round {matrix[k, j]:g}",
-            code="bad_value",
             expected="a symmetric matrix",
             remedy="make both equal",
         )
@@ -185,12 +179,11 @@ def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Arra
     if least < -_ROUND_OFF * scale:
         k = int(np.argmin(np.diag(matrix)))
         raise document.error(
-            "opensim.covariance_with_negative_variance",
+            "bad_value",
             "parameter",
             "covariance",
             k,
             problem=f"the matrix of the covariances has the eigenvalue {least:g}",
-            code="bad_value",
             expected="no negative variance of any combination of parameters: |covariance of two| at "
             "most the product of their standard deviations",
             remedy="write the covariances as the calibration gave them",
@@ -198,13 +191,12 @@ def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Arra
     for k, parameter in enumerate(listed):
         if abs(parameter.sd - np.sqrt(matrix[k, k])) > _ROUNDED * max(parameter.sd, np.sqrt(scale) * 1e-3):
             raise document.error(
-                "opensim.sd_contradicts_covariance",
+                "conflict",
                 "parameter",
                 "sd",
                 k,
                 problem=f"the standard deviation is {parameter.sd:g}, by its covariance "
                 f"{np.sqrt(matrix[k, k]):g}",
-                code="conflict",
                 expected=f"sd = the square root of number {k + 1} of covariance",
                 remedy="correct one of them",
             )
@@ -219,12 +211,11 @@ def _check_names(document: Document, parameters: tuple[FittedParameter, ...], pa
         if twice or parameter.name in names:
             key, name = ("muscles", twice[0]) if twice else ("name", parameter.name)
             raise document.error(
-                "opensim.parameter_twice",
+                "duplicate_name",
                 "parameter",
                 key,
                 k,
                 problem=f"{name!r} is stated twice",
-                code="duplicate_name",
                 expected="every parameter and every muscle of it once",
                 remedy="remove or rename one",
             )
@@ -235,12 +226,11 @@ def _check_names(document: Document, parameters: tuple[FittedParameter, ...], pa
             first = named.setdefault((muscle, parameter.quantity), parameter.name)
             if first != parameter.name:
                 raise document.error(
-                    "opensim.muscle_has_factor_already",
+                    "duplicate_name",
                     "parameter",
                     "muscles",
                     k,
                     problem=f"{parameter.quantity} of {muscle} has a factor in {first!r} already",
-                    code="duplicate_name",
                     expected="one factor on every number of a muscle",
                     remedy=f"take {muscle} out of one of the two, or multiply their factors",
                 )
@@ -294,11 +284,10 @@ def _check_numbers(
     for muscle, quantities in stated.items():
         if not isinstance(quantities, dict):
             raise refuse(
-                "opensim.muscle_is_no_table",
+                "bad_value",
                 muscle,
                 None,
                 problem=f"{muscle} is {as_text(quantities)}",
-                code="bad_value",
                 expected=f"a table [muscles.{muscle}]",
                 remedy="remove it",
             )
@@ -306,11 +295,10 @@ def _check_numbers(
             parts = number if isinstance(number, dict) else {}
             if set(parts) != {"value", "parent", "sd"} or not all(map(is_number, parts.values())):
                 raise refuse(
-                    "opensim.muscle_number_is_no_table",
+                    "bad_value",
                     muscle,
                     quantity,
                     problem=f"{quantity} is {as_text(number)}",
-                    code="bad_value",
                     expected="{ value = ..., parent = ..., sd = ... } in SI",
                     remedy="correct it, or remove the table",
                 )
@@ -318,12 +306,11 @@ def _check_numbers(
             due = parts["parent"] * factor
             if abs(parts["value"] - due) > _ROUNDED * abs(due):
                 raise refuse(
-                    "opensim.number_contradicts_factor",
+                    "conflict",
                     muscle,
                     quantity,
                     problem=f"{quantity} of {muscle} is {parts['value']:g}, and {due:g} by its factor "
                     f"{factor:g}",
-                    code="conflict",
                     expected="parent times factor: muscles are computed with the factors",
                     remedy="change the factor of the parameter, and write the product here or remove "
                     "the table",
@@ -351,10 +338,9 @@ def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> 
         person = file_path(person, "person")
         if parent_of_person(person) is None and is_file(person):
             raise input_error(
-                "opensim.not_a_person_file",
+                "bad_format",
                 file=Path(person),
                 problem="this is not a file of one person's muscles",
-                code="bad_format",
                 expected="a file with [person] and [[parameter]], as musclesolve calibrate-muscles writes it",
                 remedy="name such a file; a model has its own muscles where none is named",
             )
@@ -362,11 +348,10 @@ def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> 
     file = person.parent_file
     if file is None or file.suffix.casefold() != MODEL:
         raise input_error(
-            "opensim.parent_is_a_muscle_set",
+            "conflict",
             file=person.path,
             where="[person] parent",
             problem=f"the factors are on the muscle set {Path(person.parent).name}, not on a model",
-            code="conflict",
             expected=f"factors on {model.file.name}",
             remedy="use them in a trial file of a recording, or calibrate with trial files of "
             f"{model.file.name}",

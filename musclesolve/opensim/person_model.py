@@ -51,22 +51,20 @@ def write_person_model(person: PersonMuscles, path: str | Path) -> tuple[str, ..
     file = person.parent_file
     if file is not None and path.exists() and path.samefile(file):
         raise input_error(
-            "opensim.parent_as_output",
+            "conflict",
             file=path,
             problem="this is the parent itself",
-            code="conflict",
             expected="another file",
             remedy="name another file",
         )
     model = read_osim(file) if file is not None and file.suffix.casefold() == ".osim" else None
     if model is None:
         raise input_error(
-            "opensim.parent_set_has_no_model",
+            "conflict",
             file=person.path,
             where="[person] parent",
             problem=f"the factors are on the muscle set {Path(person.parent).name}, and no OpenSim "
             "model has its muscles",
-            code="conflict",
             expected="a person whose parent is a model (.osim)",
             remedy="use the file in trial files of recordings, or calibrate with [muscles] database "
             "= a model",
@@ -135,12 +133,11 @@ def _edits(document: _Source, model: OpenSimModel, name: str, values: dict[str, 
             yield from document.tendon_curve(element, value, value / muscle.tendon_strain)
         else:
             raise input_error(
-                "opensim.no_tendon_strain",
+                "unsupported",
                 file=model.file,
                 where=f"{muscle.kind} '{name}'",
                 problem=f"a {muscle.kind} has no number for the tendon strain, which a factor of "
                 f"{name} is on",
-                code="unsupported",
                 expected=f"one of {', '.join(map(str, STRAIN_TAGS))}, Millard2012EquilibriumMuscle",
                 remedy="take the factor on its tendon_strain out of the file of the person",
             )

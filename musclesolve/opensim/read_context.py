@@ -111,16 +111,14 @@ class Context:
         if called:
             paths = [component.path for component in called]
             socket.fail(
-                "opensim.several_frames_of_this_name",
+                "unknown_name",
                 problem=f"{len(called)} frames are called '{text}': {', '.join(map(str, paths))}",
-                code="unknown_name",
                 expected="the path of a body or of an offset frame",
                 remedy="write the whole path, /bodyset/NAME or /jointset/JOINT/NAME",
             )
         socket.fail(
-            "opensim.no_frame_of_this_name",
+            "unknown_name",
             problem=f"there is no body or frame '{text}'",
-            code="unknown_name",
             expected="the path of a body or of an offset frame",
             remedy="write the whole path, /bodyset/NAME or /jointset/JOINT/NAME",
         )
@@ -135,9 +133,8 @@ class Context:
         socket = frame.require("socket_parent")
         if inside > _NESTED:
             socket.fail(
-                "opensim.offset_frames_in_circle",
+                "bad_model",
                 problem="offset frames are attached to one another in a circle",
-                code="bad_model",
                 expected="frames that lead to a body",
                 remedy="correct <socket_parent>",
             )
@@ -161,9 +158,8 @@ def read_function(element: Element, count: int = 1) -> Function | None:
         x, y = element.require("x").numbers(), element.require("y").numbers()
         if x.size < fewest or x.size != y.size or (np.diff(x) <= 0.0).any():
             element.fail(
-                "opensim.spline_of_unequal_columns",
+                "bad_model",
                 problem=f"{x.size} x and {y.size} y",
-                code="bad_model",
                 expected=f"{fewest} or more, as many y as x, with increasing x",
                 remedy="correct the knots of the function",
             )
@@ -172,11 +168,7 @@ def read_function(element: Element, count: int = 1) -> Function | None:
     if count != 1 and element.tag in _OF_ONE:
         expected = "one coordinate, which the function depends on"
         element.fail(
-            "opensim.function_of_several_coordinates",
-            problem=f"{count} coordinates",
-            code="bad_model",
-            expected=expected,
-            remedy="correct <coordinates>",
+            "bad_model", problem=f"{count} coordinates", expected=expected, remedy="correct <coordinates>"
         )
     match element.tag:
         case "Constant":
@@ -188,11 +180,7 @@ def read_function(element: Element, count: int = 1) -> Function | None:
                 problem = f"{values.size} coefficients for {count} coordinate(s)"
                 expected = f"{count + 1}: one for each coordinate and the constant"
                 holder.fail(
-                    "opensim.bad_spline",
-                    problem=problem,
-                    code="bad_model",
-                    expected=expected,
-                    remedy="correct the coefficients",
+                    "bad_model", problem=problem, expected=expected, remedy="correct the coefficients"
                 )
             return LinearFunction(values[:-1], float(values[-1]))
         case "MultiplierFunction":
@@ -205,24 +193,14 @@ def read_function(element: Element, count: int = 1) -> Function | None:
             if dimension != count or len(values) != len(powers):
                 problem = f"{len(values)} coefficients, dimension {dimension:g}, for {count} coordinate(s)"
                 expected = f"{len(powers)} coefficients, as the order demands, and dimension {count}"
-                holder.fail(
-                    "opensim.bad_piecewise_linear",
-                    problem=problem,
-                    code="bad_model",
-                    expected=expected,
-                    remedy="correct the function",
-                )
+                holder.fail("bad_model", problem=problem, expected=expected, remedy="correct the function")
             return Polynomial(values, powers)
         case "PolynomialFunction":
             holder = element.require("coefficients")
             values = holder.numbers()
             if not values.size:
                 holder.fail(
-                    "opensim.polynomial_without_coefficients",
-                    problem="no coefficients",
-                    code="bad_model",
-                    expected="one or more",
-                    remedy="state them",
+                    "bad_model", problem="no coefficients", expected="one or more", remedy="state them"
                 )
             return polynomial(values)
         case "SimmSpline" | "NaturalCubicSpline" | "natCubicSpline":  # its names in older files too
@@ -235,9 +213,8 @@ def read_function(element: Element, count: int = 1) -> Function | None:
             half_order = number("half_order")
             if half_order not in (1, 2, 3, 4):
                 element.fail(
-                    "opensim.bad_gcv_order",
+                    "bad_model",
                     problem=f"half_order {half_order:g}",
-                    code="bad_model",
                     expected="1, 2, 3 or 4",
                     remedy="correct <half_order>",
                 )
@@ -250,9 +227,8 @@ def read_function(element: Element, count: int = 1) -> Function | None:
             if not end > start:
                 problem = f"a transition from {start:g} to {end:g}"
                 element.fail(
-                    "opensim.bad_gcv_spline",
+                    "bad_model",
                     problem=problem,
-                    code="bad_model",
                     expected="an end after the start",
                     remedy="correct the function",
                 )

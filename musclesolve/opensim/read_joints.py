@@ -82,9 +82,8 @@ def _joint(context: Context, element: Element) -> Joint | None:
         axes = {each.name: each for each in transform.children if each.tag == "TransformAxis"}
         if set(axes) != set(_NAMED_AXES):  # in any order
             transform.fail(
-                "opensim.dependent_axes",
+                "bad_format",
                 problem=f"its axes are {', '.join(axes) or 'none'}",
-                code="bad_format",
                 expected=", ".join(map(str, _NAMED_AXES)),
                 remedy="correct the joint",
             )
@@ -95,9 +94,8 @@ def _joint(context: Context, element: Element) -> Joint | None:
         letters = _AXES[element.tag]
         if len(letters) != len(names):
             element.fail(
-                "opensim.other_number_of_coordinates",
+                "bad_model",
                 problem=f"{len(names)} coordinates",
-                code="bad_model",
                 expected=f"{len(letters)}, as a {element.tag} has",
                 remedy="open the model in OpenSim and save it again",
             )
@@ -133,10 +131,9 @@ def _joint(context: Context, element: Element) -> Joint | None:
             if collinear and not set(one.coordinates) & set(other.coordinates):
                 names_of_both = (*one.coordinates, *other.coordinates)
                 element.fail(
-                    "opensim.collinear_axes",
+                    "bad_model",
                     problem=f"{', '.join(map(str, names_of_both))} move the joint about or along the "
                     f"same axis ({kind}), so that no moment belongs to one of them alone",
-                    code="bad_model",
                     expected="axes of different directions for different coordinates",
                     remedy="correct the axes of this joint",
                 )
@@ -162,9 +159,8 @@ def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
     for name in used:
         if name not in names:
             element.fail(
-                "opensim.joint_without_coordinate",
+                "unknown_name",
                 problem=f"the joint has no coordinate '{name}'",
-                code="unknown_name",
                 expected=f"one of {', '.join(map(str, names))}",
                 remedy="correct <coordinates>",
             )
@@ -178,11 +174,7 @@ def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
     length = float(np.linalg.norm(axis))
     if not length > 0.0:
         element.fail(
-            "opensim.axis_no_direction",
-            problem="the axis has no direction",
-            code="bad_model",
-            expected="an axis",
-            remedy="correct it",
+            "bad_model", problem="the axis has no direction", expected="an axis", remedy="correct it"
         )
     return None if function is None else TransformAxis(axis / length, function, used)
 
@@ -236,9 +228,8 @@ def read_couplers(
         for name in (*independent, dependent):
             if name not in known:
                 element.fail(
-                    "opensim.no_coupled_coordinate",
+                    "unknown_name",
                     problem=f"there is no coordinate '{name}'",
-                    code="unknown_name",
                     expected="coordinates of the model",
                     remedy="correct the constraint",
                 )
@@ -261,9 +252,8 @@ def read_couplers(
         ready = [coupler for coupler in left if not driven & set(coupler.independent)]
         if not ready or len(driven) < len(left):
             context.root.fail(
-                "opensim.couplers_in_circle",
+                "bad_model",
                 problem=f"couplers contradict each other: {', '.join(map(str, sorted(driven)))}",
-                code="bad_model",
                 expected="each coordinate driven by one coupler at most, and no circle",
                 remedy="remove one of them",
             )

@@ -98,9 +98,8 @@ def read_osim(path: str | Path) -> OpenSimModel:
         for name in (*moving, *switching):
             if name not in coordinates:
                 model.fail(
-                    "opensim.point_depends_on_foreign_coordinate",
+                    "unknown_name",
                     problem=f"point {point.name} depends on '{name}'",
-                    code="unknown_name",
                     expected="a coordinate of the model",
                     remedy="correct the point",
                 )
@@ -124,9 +123,8 @@ def with_function_paths(model: OpenSimModel, path: str | Path) -> OpenSimModel:
     elements = [each for each in root.descendants() if each.tag == "FunctionBasedPath"]
     if not elements:
         root.fail(
-            "opensim.no_function_path",
+            "bad_format",
             problem="the file has no FunctionBasedPath",
-            code="bad_format",
             expected="paths of muscles as functions of coordinates, as OpenSim fits them",
             remedy="name such a file",
         )
@@ -138,9 +136,8 @@ def with_function_paths(model: OpenSimModel, path: str | Path) -> OpenSimModel:
         function = read_path_function(element, model.coordinates)
         if function is None:
             element.fail(
-                "opensim.unsupported_path_function",
+                "unsupported",
                 problem="its length is a function of a kind that is not supported",
-                code="unsupported",
                 expected="a polynomial, a spline or another function of OpenSim's joints",
                 remedy="fit the path by a polynomial",
             )
@@ -176,36 +173,29 @@ def _model(root: Element) -> Element:
     model = root.find("Model")
     if root.tag == "mujoco":
         root.fail(
-            "opensim.model_of_mujoco",
+            "bad_format",
             problem="this is a model of MuJoCo",
-            code="bad_format",
             expected=expected,
             remedy="share its moments in Python: ms.mujoco.MujocoModel.read(...).problem(...)",
         )
     if root.tag != "OpenSimDocument" or model is None:
         root.fail(
-            "opensim.document_without_model",
+            "bad_format",
             problem=f"the document is <{root.tag}>, without a <Model>",
-            code="bad_format",
             expected=expected,
             remedy="name a model file",
         )
     if not root.version.isdigit() or int(root.version) < _OLDEST:
         root.fail(
-            "opensim.unsupported_version",
+            "bad_format",
             problem=f"the file has version {root.version or 'none'}",
-            code="bad_format",
             expected=expected,
             remedy=remedy,
         )
     units = _text(model, "length_units").lower()
     if units not in ("", "unassigned", "meters", "m", "meter"):  # OpenSim's own models are in meters
         model.fail(
-            "opensim.lengths_not_in_meters",
-            problem=f"lengths are in {units}",
-            code="bad_units",
-            expected="meters",
-            remedy="scale the model",
+            "bad_units", problem=f"lengths are in {units}", expected="meters", remedy="scale the model"
         )
     if int(root.version) < CURRENT:
         upgrade(model)
@@ -223,9 +213,8 @@ def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
         inertia = np.zeros(6) if tensor is None else tensor.numbers()
         if inertia.shape != (6,):
             body.fail(
-                "opensim.bad_inertia",
+                "bad_format",
                 problem=f"{inertia.size} numbers of inertia",
-                code="bad_format",
                 expected="xx yy zz xy xz yz",
                 remedy="correct <inertia>",
             )

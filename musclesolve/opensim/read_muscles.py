@@ -76,11 +76,7 @@ def _surface(context: Context, element: Element, base: Frame) -> WrapSurface:
     length = element.require("length").number() if kind == "cylinder" else 0.0
     if min(radii[:2]) <= 0.0 or (kind != "cylinder" and radii[2] <= 0.0):
         element.fail(
-            "opensim.radius_not_positive",
-            problem="a radius is not positive",
-            code="bad_model",
-            expected="radii [m]",
-            remedy="correct it",
+            "bad_model", problem="a radius is not positive", expected="radii [m]", remedy="correct it"
         )
     side = context.property(element, "quadrant")
     word = side.text.strip().lower() if side is not None and side.words() else "all"
@@ -88,9 +84,8 @@ def _surface(context: Context, element: Element, base: Frame) -> WrapSurface:
     word = word if word in _SIDES else f"+{word}"
     if word not in _SIDES:
         element.fail(
-            "opensim.bad_quadrant",
+            "bad_model",
             problem=f"quadrant '{word[1:]}'",
-            code="bad_model",
             expected=", ".join(map(str, _SIDES)),
             remedy="correct it",
         )
@@ -159,9 +154,8 @@ def _path(context: Context, element: Element, path: Element) -> OpenSimPath:
     points = [_point(context, child, element) for child in path.listed("PathPointSet")]
     if len(points) < 2:
         element.fail(
-            "opensim.path_too_short",
+            "bad_model",
             problem=f"its path has {len(points)} point(s)",
-            code="bad_model",
             expected="two or more",
             remedy="correct the path",
         )
@@ -182,9 +176,8 @@ def read_path_function(path: Element, coordinates: Iterable[str]) -> PathFunctio
     for name in names:
         if name not in coordinates:
             path.fail(
-                "opensim.path_of_foreign_coordinate",
+                "unknown_name",
                 problem=f"its length depends on '{name}'",
-                code="unknown_name",
                 expected="coordinates of the model",
                 remedy="correct <coordinate_paths>, or give the paths of this model",
             )
@@ -249,9 +242,8 @@ def _point(context: Context, element: Element, muscle: Element) -> OpenSimPoint 
     place = stated.finite_numbers()
     if place is None or place.shape != (3,) or np.abs(place).max() > _FARTHEST:
         stated.fail(
-            "opensim.path_point_far_away",
+            "not_numbers" if place is None else "bad_model" if place.shape == (3,) else "bad_format",
             problem=f"a point of the path of {muscle.name} is at {stated.text.strip()[:60]!r}",
-            code="not_numbers" if place is None else "bad_model" if place.shape == (3,) else "bad_format",
             expected=f"three numbers [m], within {_FARTHEST:g} m of the origin of its frame",
             remedy="correct them",
         )
@@ -269,18 +261,16 @@ def _wrap(element: Element, points: int) -> Wrap:
     word = "hybrid" if word in ("", "unassigned") else word
     if word not in METHODS:
         element.require("method").fail(
-            "opensim.unknown_wrap_method",
+            "bad_model",
             problem=f"method '{word}'",
-            code="bad_model",
             expected=", ".join(map(str, METHODS)),
             remedy="correct it",
         )
     surface = element.require("wrap_object").text.strip()
     if not max(first, 1) < (last if last > 0 else points) <= points:
         element.fail(
-            "opensim.bad_wrap_range",
+            "bad_model",
             problem=f"the wrap acts from point {first} to point {last} of {points}",
-            code="bad_model",
             expected="two points of the path in their order; -1 for its ends",
             remedy="correct <range>",
         )

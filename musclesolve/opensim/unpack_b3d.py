@@ -110,20 +110,18 @@ def unpack_b3d(
             (root / part).mkdir(parents=True, exist_ok=True)
         except OSError as fault:
             raise input_error(
-                "opensim.folder_not_made",
+                "not_writable",
                 file=root / part,
                 problem=f"the folder cannot be made ({fault.strerror or fault})",
-                code="not_writable",
                 expected="a place where you may write",
                 remedy="name another folder",
             ) from None
     model_path, text, stated = root / MODEL, _model_text(subject), subject_data(subject)
     if not text:
         raise input_error(
-            "opensim.no_model_in_b3d",
+            "bad_model",
             file=subject.path,
             problem="no processing pass has a model",
-            code="bad_model",
             expected="the .osim text of the last processing pass",
             remedy="process the subject again",
         )
@@ -201,10 +199,9 @@ def coordinate_order(model: OpenSimModel, subject: B3DSubject) -> tuple[str, ...
     """
     for joint in (angular for angular in model.joints if angular.speeds_are_angular):
         raise input_error(
-            "opensim.unsupported_b3d_joint",
+            "unsupported",
             file=subject.path,
             problem=f"joint {joint.name} is a {joint.kind}",
-            code="unsupported",
             expected="joints whose coordinates are angles and lengths, such as a CustomJoint",
             remedy="use the folder that the service gives instead of the file",
         )
@@ -219,11 +216,10 @@ def coordinate_order(model: OpenSimModel, subject: B3DSubject) -> tuple[str, ...
     follow(GROUND)
     if len(order) != subject.coordinate_count:
         raise input_error(
-            "opensim.coordinates_differ_from_frames",
+            "bad_model",
             file=subject.path,
             problem=f"the model has {len(order)} coordinates that are not coupled, the frames have "
             f"{subject.coordinate_count}",
-            code="bad_model",
             expected="a number in every frame for each of them",
             remedy="process the subject again, or read the file with nimblephysics",
         )

@@ -49,9 +49,8 @@ class Element:
     def fail_repeated(self, what: str) -> NoReturn:
         """Refuse the file because another element of this kind, in the plural, has the same name."""
         self.fail(
-            "opensim.element_twice",
+            "duplicate_name",
             problem=f"there are two {what} '{self.name}'",
-            code="duplicate_name",
             expected="every name once",
             remedy="rename one of them",
         )
@@ -75,9 +74,8 @@ class Element:
         child = self.find(tag)
         if child is None:
             self.fail(
-                "opensim.element_missing",
+                "bad_format",
                 problem=f"<{tag}> is missing",
-                code="bad_format",
                 expected=f"<{tag}> in it",
                 remedy="save the model again in OpenSim",
             )
@@ -114,17 +112,15 @@ class Element:
         values = self.finite_numbers()
         if values is None:
             self.fail(
-                "opensim.not_numbers",
+                "not_numbers",
                 problem=f"{self.text.strip()[:40]!r} is not numbers",
-                code="not_numbers",
                 expected="finite numbers, separated by spaces",
                 remedy="correct the text of the element",
             )
         if count is not None and values.size != count:
             self.fail(
-                "opensim.other_number_of_numbers",
+                "bad_format",
                 problem=f"{values.size} numbers",
-                code="bad_format",
                 expected={1: "one number", 2: "two numbers", 3: "three numbers", 6: "six numbers"}[count],
                 remedy="correct the element",
             )
@@ -153,9 +149,8 @@ class Element:
         value = _TRUE.get((self.words() or [""])[0].lower())
         if value is None:
             self.fail(
-                "opensim.not_a_flag",
+                "bad_format",
                 problem=f"{self.text.strip()[:40]!r} is not a flag",
-                code="bad_format",
                 expected="true or false",
                 remedy="correct it",
             )
@@ -184,18 +179,16 @@ class _Builder:
         element = Element(tag, name, self.file, *place)
         if len(self.open) > _DEEPEST:
             element.fail(
-                "opensim.elements_nested_too_deep",
+                "bad_format",
                 problem="elements are nested too deep",
-                code="bad_format",
                 expected="an OpenSim model",
                 remedy="check the file",
             )
         self.count += 1
         if self.count > _MOST:
             element.fail(
-                "opensim.too_many_elements",
+                "too_large",
                 problem=f"the file has more than {_MOST} elements",
-                code="too_large",
                 expected="an OpenSim model",
                 remedy="check the file",
             )
@@ -213,11 +206,10 @@ class _Builder:
 
     def entity(self, *given: object) -> None:
         raise input_error(
-            "opensim.entities_in_xml",
+            "bad_format",
             file=self.file,
             where=self.parser.CurrentLineNumber,
             problem="the file declares or uses entities",
-            code="bad_format",
             expected="plain XML, as OpenSim writes it",
             remedy="replace each of them by its text",
         )
@@ -231,28 +223,17 @@ def read_xml(path: str | Path, expected: str = "an OpenSim model (.osim)") -> El
         raw = read_regular(file, RECORDING)
     except FileNotFoundError as fault:
         raise input_error(
-            "opensim.missing_file",
-            file=file,
-            problem="there is no such file",
-            code="missing_file",
-            expected=expected,
-            remedy=remedy,
+            "missing_file", file=file, problem="there is no such file", expected=expected, remedy=remedy
         ) from fault
     except UnsuitableFileError as fault:
         raise input_error(
-            "opensim.unsuitable_file",
-            file=file,
-            problem=fault.problem,
-            code="unreadable_file",
-            expected=fault.expected,
-            remedy=fault.remedy,
+            "unreadable_file", file=file, problem=fault.problem, expected=fault.expected, remedy=fault.remedy
         ) from fault
     except (OSError, ValueError) as fault:
         raise input_error(
-            "opensim.unreadable_file",
+            "unreadable_file",
             file=file,
             problem=f"the file cannot be read ({fault})",
-            code="unreadable_file",
             expected=expected,
             remedy=remedy,
         ) from fault
@@ -266,11 +247,10 @@ def parse_xml(raw: bytes, file: Path, expected: str, encoding: str | None = None
         builder.parser.Parse(raw, True)
     except expat.ExpatError as fault:
         raise input_error(
-            "opensim.not_well_formed",
+            "bad_format",
             file=file,
             where=fault.lineno,
             problem=f"not well-formed XML: {expat.ErrorString(fault.code)}",
-            code="bad_format",
             expected=expected,
             remedy="save it again in OpenSim, or name another file",
         ) from fault
@@ -278,11 +258,10 @@ def parse_xml(raw: bytes, file: Path, expected: str, encoding: str | None = None
         raise
     except (LookupError, ValueError) as fault:  # of the encoding that the file declares
         raise input_error(
-            "opensim.bad_encoding",
+            "bad_encoding",
             file=file,
             where="line 1",
             problem=f"the file cannot be decoded: {fault}",
-            code="bad_encoding",
             expected="the encoding that its first line names, UTF-8 for example",
             remedy="save it again in OpenSim",
         ) from fault

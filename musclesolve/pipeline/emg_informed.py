@@ -52,10 +52,9 @@ def with_arguments(trial: TrialOfKind, **settings: Any) -> TrialOfKind:
             table, key = places[name]
             if table not in tables_of(type(trial.settings)):
                 raise input_error(
-                    "pipeline.setting_of_recordings",
+                    "conflict",
                     where=name,
                     problem=f"{name} of an OpenSim model",
-                    code="conflict",
                     expected="a recording of markers: the motion of a model is the one of its coordinates",
                     remedy=f"leave out {name}; residuals of a model are reduced by OpenSim (RRA) "
                     "before its motion is given",
@@ -73,21 +72,19 @@ def informed_cost(trial: AnyTrial, cost: Cost) -> Cost:
         return cost
     if trial.emg is None:
         raise trial.document.error(
-            "pipeline.emg_shall_followed",
+            "missing_key",
             "emg",
             problem=f"EMG shall be followed with a weight of {weight:g}, but this trial file names none",
-            code="missing_key",
             expected="[emg] with a file, and [emg.channels] with the muscles of its channels",
             remedy="add [emg] to the trial file, or leave the weight out",
         )
     if "emg" in cost.data:
         raise trial.document.error(
-            "pipeline.cost_follows_emg_itself",
+            "conflict",
             "emg",
             "weight",
             problem=f"the cost {cost.label} follows EMG by itself, and a weight of {weight:g} asks "
             "for it again",
-            code="conflict",
             expected="a cost of effort with a weight, or emg_tracking without one",
             remedy="write weight = 0, or choose another cost",
         )

@@ -102,10 +102,9 @@ def _some(argument: object, name: str) -> list[Any]:
     listed = members(argument)
     if not listed:
         raise input_error(
-            "pipeline.missing_argument_name",
+            "missing_argument",
             where=f"full_problem, {name}",
             problem=f"{name} is {as_text(argument)}",
-            code="missing_argument",
             expected="a list of one or more",
         )
     return listed

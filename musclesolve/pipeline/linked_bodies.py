@@ -97,11 +97,10 @@ def _(body: ModelBody, analysis: Analysis) -> Linked:
     model, loads = body.model, body.dynamics
     if loads is None:
         raise input_error(
-            "pipeline.contributions_need_loads",
+            "missing_argument",
             where="contributions",
             problem=f"no external loads are given for the model {model.name}, so the ground reactions "
             "are not known",
-            code="missing_argument",
             expected="external loads instead of joint moments",
             remedy='name a file of ground reactions: --loads grf.mot, or loads = "grf.mot" under [files]',
         )

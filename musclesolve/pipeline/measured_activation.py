@@ -67,12 +67,11 @@ class MeasuredActivation:
         for name, size in zip(emg.names, np.nanmax(envelope, axis=0, initial=0.0), strict=True):
             if name in gains and name not in emg.unusable and not 1.0 / OTHER_UNIT <= size <= OTHER_UNIT:
                 raise input_error(
-                    "pipeline.envelope_emg_channel_reaches",
+                    "bad_units",
                     file=emg.path,
                     where="[emg]",
                     problem=f"the envelope of EMG channel {name} reaches {size:.3g} times the largest "
                     "of the calibration",
-                    code="bad_units",
                     expected="EMG in the unit, and by the amplifier, of the trials of the calibration",
                     remedy="export it in that unit, or state [emg] maximum of the channel",
                 )
@@ -198,11 +197,10 @@ def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channel
         muscles = tuple(dict.fromkeys(muscle for name in names for muscle in muscles_of[name]))
         if len({muscle[-1] for muscle in muscles}) > 1:
             raise trial.document.error(
-                "pipeline.channel_muscles_both_legs",
+                "conflict",
                 CHANNELS,
                 channel,
                 problem=f"the channel '{channel}' has muscles of both legs",
-                code="conflict",
                 expected="the muscles under one electrode",
                 remedy="name the muscles of one leg",
             )

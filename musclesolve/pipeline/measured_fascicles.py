@@ -81,11 +81,10 @@ class MeasuredFascicles:
             if not optimal / UNLIKE < median < optimal * UNLIKE:
                 name = parameters.names[muscle]
                 raise document.error(
-                    "pipeline.fascicles_would_median_length",
+                    "bad_units",
                     "fascicle",
                     "unit",
                     problem=f"the fascicles of {name} would have a median length of {1000.0 * median:.4g} mm",
-                    code="bad_units",
                     expected=f"about its optimal fiber length, {1000.0 * optimal:.4g} mm",
                     remedy=f"check the unit, and whether '{self.channels[channel]}' shows {name}",
                 )
@@ -117,33 +116,30 @@ def fascicle_muscles(
                 if side_of(candidate) == side_of(name) and len(known[candidate]) == 1
             ]
             raise document.unknown(
-                "pipeline.no_muscle",
+                "unknown_name",
                 name,
                 likely or list(known),
                 FASCICLE_CHANNELS,
                 channel,
                 problem=f"there is no muscle '{name}' in {whose}",
-                code="unknown_name",
                 expected="a muscle, with side",
             )
         if len(known[name]) > 1:
             raise document.error(
-                "pipeline.column_stands_for_muscles",
+                "conflict",
                 FASCICLE_CHANNELS,
                 channel,
                 problem=f"'{name}' of the column '{channel}' stands for {len(known[name])} muscles",
-                code="conflict",
                 expected="the one muscle whose fascicle was seen",
                 remedy=f"name one of {', '.join(map(str, known[name]))}",
             )
         (muscle,) = known[name]
         if muscle in measured:
             raise document.error(
-                "pipeline.columns_both_measure",
+                "duplicate_name",
                 FASCICLE_CHANNELS,
                 channel,
                 problem=f"the columns '{measured[muscle]}' and '{channel}' both measure {muscle}",
-                code="duplicate_name",
                 expected="one column for a muscle",
                 remedy="keep one of them, or write their mean into the file",
             )

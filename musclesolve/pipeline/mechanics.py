@@ -219,11 +219,10 @@ def check_reduction(trial: Trial) -> None:
         raise trial.document.error("pipeline.residual_of_predicted_forces", "consistency", "residual")
     if consistency.method == "none" or consistency.derivatives != "constraints":
         raise trial.document.error(
-            "pipeline.residual_of_splines",
+            "conflict",
             "consistency",
             "residual",
             problem='residual = "reduced" of a motion that the model does not follow',
-            code="conflict",
             expected='method = "nearest" or "joint_angles", with derivatives = "constraints"',
             remedy="leave out residual, or the other keys of [consistency]",
         )

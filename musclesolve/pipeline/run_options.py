@@ -125,11 +125,10 @@ def find_options(
         name = SIDE_NAMES[sides[0]]  # type: ignore[index]
         legs = [SIDE_NAMES[leg] for leg in trial.legs]
         raise input_error(
-            "pipeline.leg_not_measured",
+            "bad_forces",
             file=trial.path,
             where="side",
             problem=f"the {name} leg was not measured: no contact of its foot is completely on a plate",
-            code="bad_forces",
             expected=f"a leg that was measured: {', '.join(map(str, legs))}",
             remedy="choose the other leg, or a time range in [time]",
         )
@@ -176,10 +175,9 @@ def check_emg(trial: Trial, cost: Cost) -> None:
     """Refuse a cost that needs EMG where the trial has none."""
     if "emg" in cost.data and trial.emg is None:
         raise trial.document.error(
-            "pipeline.cost_needs_measured_emg",
+            "missing_key",
             "emg",
             problem=f"the cost {cost.label} needs measured EMG, which this trial file does not name",
-            code="missing_key",
             expected="[emg] with a file, and [emg.channels] with the muscles of its channels",
             remedy="add [emg] to the trial file, or choose another cost",
         )
@@ -189,12 +187,11 @@ def check_consistent(trial: AnyTrial | None, study: str) -> None:
     """Refuse a study of muscle forces on a motion that is not made consistent: none of its frames is shared."""
     if isinstance(trial, Trial) and trial.settings.consistency.method == "none":
         raise trial.document.error(
-            "pipeline.motion_not_made_consistent",
+            "conflict",
             "consistency",
             "method",
             problem=f'{study} of a motion that is not made consistent (method = "none"), which no '
             "muscles share",
-            code="conflict",
             expected="a motion that satisfies the constraints of the model",
             remedy='choose method = "nearest"',
         )
@@ -205,11 +202,10 @@ def check_rigid(trial: Trial, study: str) -> None:
     if trial.settings.muscles.tendon == ELASTIC:
         addition = "" if trial.settings.muscles.tendon_strain is None else ", and remove tendon_strain"
         raise trial.document.error(
-            "pipeline.with_elastic_tendons",
+            "conflict",
             "muscles",
             "tendon",
             problem=f"{study} with elastic tendons",
-            code="conflict",
             expected="rigid tendons",
             remedy=f'write tendon = "rigid"{addition}',
         )
@@ -239,9 +235,8 @@ def _dofs(
     for place, name in enumerate(names):
         if name in names[:place]:
             raise input_error(
-                "pipeline.name_twice",
+                "duplicate_name",
                 problem=f"{as_text(name)} occurs twice",
-                code="duplicate_name",
                 expected="every degree of freedom once",
             )
         if name not in known:

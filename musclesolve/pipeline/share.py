@@ -242,10 +242,9 @@ def motion_cost(cost: str | Cost) -> Cost:
     if problem is None:
         return chosen
     raise input_error(
-        "pipeline.bad_cost",
+        "bad_cost",
         where="cost",
         problem=f"the cost {chosen.label} {problem}: it cannot be used with elastic tendons",
-        code="bad_cost",
         expected="a smooth convex cost of forces or of activations",
         remedy='choose another cost, or rigid tendons (tendon = "rigid")',
     )
@@ -258,10 +257,9 @@ def motion_solver(solver: str | Solver) -> Solver:
         return chosen
     names = " or ".join(METHODS)
     raise input_error(
-        "pipeline.solver_solves_frames_one",
+        "unfit_solver",
         where="solver",
         problem=f"the solver {chosen.name} solves frames one by one, elastic tendons need whole motions",
-        code="unfit_solver",
         expected=names,
         remedy=f'choose {names}, or rigid tendons (tendon = "rigid")',
     )

@@ -55,13 +55,12 @@ def strength_geometry(body: Body, tests: StrengthTests) -> StrengthGeometry:
     for number, (test, arms) in enumerate(zip(tests.tests, geometry.moment_arm, strict=True)):
         if not np.any(arms * geometry.sign[number] > 0.0):
             raise tests.document.error(
-                "pipeline.no_muscle_body_can",
+                "conflict",
                 "test",
                 "dof",
                 number,
                 problem=f"no muscle of this body can produce the moment of {test.moment:g} N m about "
                 f"'{test.dof}'",
-                code="conflict",
                 expected="a moment of the analyzed muscles, positive in the direction of the degree "
                 "of freedom",
                 remedy="correct the sign or the name, or leave the test out",
@@ -152,14 +151,13 @@ def _check_name(
     """Refuse a name in a test that the body does not have."""
     if name not in known:
         raise tests.document.unknown(
-            "pipeline.unknown_name",
+            "unknown_name",
             name,
             known,
             "test",
             key,
             number,
             problem=f"'{name}' is no {what}",
-            code="unknown_name",
         )
 
 

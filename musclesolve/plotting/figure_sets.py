@@ -136,10 +136,9 @@ def drawable_of(
     for name in requested if names else ():
         if name not in drawn:
             raise input_error(
-                "plotting.figure_drawn_from_result",
+                "bad_result",
                 file=result.encoding.get("source"),
                 problem=f"the figure {name} is drawn from {needs[name]}, which this result does not have",
-                code="bad_result",
                 expected="a result with this variable",
                 remedy="choose another figure, or compute the result with this version and with what "
                 "the variable follows from, such as loads for contact forces, elastic tendons "
@@ -152,10 +151,9 @@ def check(result: xr.Dataset) -> None:
     """Refuse a dataset that lacks data of the figures, or is damaged."""
     if kind := other_kind(result):
         raise input_error(
-            "plotting.other_kind_of_file",
+            "bad_result",
             file=result.encoding.get("source"),
             problem=f"this is {kind}",
-            code="bad_result",
             expected="result.nc or uncertainty.nc of `musclesolve run`",
             remedy="its figures lie beside it; the command that wrote it draws them again",
         )
@@ -164,18 +162,16 @@ def check(result: xr.Dataset) -> None:
     missing += [] if of_model or "subject_mass_kg" in result.attrs else ["attribute subject_mass_kg"]
     if missing:
         raise input_error(
-            "plotting.not_a_result",
+            "bad_result",
             file=result.encoding.get("source"),
             problem=f"this is not a result of musclesolve: it has no {', '.join(map(str, missing))}",
-            code="bad_result",
             expected="a dataset written by `musclesolve run`",
         )
     if result.sizes["time"] < 2:
         raise input_error(
-            "plotting.single_frame",
+            "too_few_frames",
             file=result.encoding.get("source"),
             problem="a result of a single frame has no curves to draw",
-            code="too_few_frames",
             expected="a dataset written by `musclesolve run`",
         )
     checked_result(result)

@@ -610,10 +610,9 @@ class AnyTrial:
                 continue
             if not isinstance(now, holds):
                 raise input_error(
-                    "recording.no_settings",
+                    "bad_type",
                     where=f"[{table}]",
                     problem=f"the settings are {as_text(now)}",
-                    code="bad_type",
                     expected="a dict of its keys",
                 )
             for key, rule in settings_of(holds).items():

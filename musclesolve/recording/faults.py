@@ -56,10 +56,9 @@ class Faults:
             return recorded
         count = "NumFrames" if isinstance(recorded, Markers) else "nRows"
         warning = input_error(
-            "recording.other_number_of_rows",
+            "bad_format",
             file=path,
             problem=recorded.row_warning.rstrip("."),
-            code="bad_format",
             remedy=f"export the file again; or correct {count} in its header, if the rows are all there",
         )
         self.found.append(("row count", warning))

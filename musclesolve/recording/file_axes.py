@@ -30,10 +30,9 @@ def global_from_laboratory(forward: str, up: str) -> Array:
     ahead, above = axis_vector(forward), axis_vector(up)
     if abs(ahead @ above) > 0.5:
         raise input_error(
-            "recording.forward_up",
+            "bad_axes",
             where="[laboratory]",
             problem=f"forward is {forward} and up is {up}",
-            code="bad_axes",
             expected="two axes of the files, square to each other",
             remedy="look up in the capture software which axis points up",
         )

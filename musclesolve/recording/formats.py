@@ -154,10 +154,9 @@ def convert(
     """
     if suffix_of(source) == ".nc":
         raise input_error(
-            "recording.result_no_recording",
+            "conflict",
             file=source,
             problem="this is a result, no recording",
-            code="conflict",
             expected="a recording, such as TRC, C3D, CSV, MOT or STO",
             remedy=f"musclesolve export {source} --format sto (or mot, csv, mat, parquet)",
         )
@@ -166,19 +165,17 @@ def convert(
         if _same_file(target, source):
             name = target.with_stem(target.stem + "_converted").name
             raise input_error(
-                "recording.recording_to_read",
+                "conflict",
                 file=target,
                 problem="this is the recording to be read: it would be replaced",
-                code="conflict",
                 expected="another file to write",
                 remedy=f"-o {name}",
             )
         if any(_same_file(target, other) for other in targets[:number]):
             raise input_error(
-                "recording.file_to_written_twice",
+                "conflict",
                 file=target,
                 problem="this file is to be written twice",
-                code="conflict",
                 expected="every file once",
                 remedy="leave out one -o, or give it another name",
             )
@@ -191,10 +188,9 @@ def convert(
     if up is not None and forward is None and not plates:
         # Only plates need the ground.
         raise input_error(
-            "recording.up_alone_rotates_nothing",
+            "missing_argument",
             file=source,
             problem="--up alone rotates nothing",
-            code="missing_argument",
             expected="both axes, the walking direction and up, or neither",
             remedy="add --forward with the axis of the walking direction, or leave out --up",
         )
@@ -229,10 +225,9 @@ def _forces(source: Path, forward: str | None, to_global: Array, to_target: Arra
         recordings, notes = plates.recordings, plates.notes
         if not recordings:
             raise input_error(
-                "recording.file_no_force_plates",
+                "bad_plate",
                 file=source,
                 problem="the file has no force plates",
-                code="bad_plate",
                 expected="ground reaction forces",
                 remedy="convert its markers alone: -o with a name in .trc",
             )
@@ -256,11 +251,10 @@ def _forces(source: Path, forward: str | None, to_global: Array, to_target: Arra
         table = Table(recordings[0].time, names, values, False, source)
     elif forward is not None:
         raise input_error(
-            "recording.columns_forces_not_rotated",
+            "conflict",
             file=source,
             problem="columns of forces cannot be rotated: the file does not state which three of "
             "them are a vector",
-            code="conflict",
             expected="a C3D file, whose plates are, or forces in the axes they are to be in",
             remedy="leave out --forward",
         )

@@ -67,22 +67,20 @@ class Document:
             place = re.search(r"\s*\(at line (\d+), column \d+\)", str(reason))
             text = self.lines[int(place[1]) - 1].strip() if place else ""
             raise input_error(
-                "recording.file_not_valid_toml",
+                "bad_format",
                 file=path,
                 where=int(place[1]) if place else None,
                 problem=f"the file is not valid TOML: {str(reason).replace(place[0], '') if place else reason}",
-                code="bad_format",
                 expected="key = value, one on each line, below the [table] of the key; each key once",
                 remedy=toml_remedy(text),
             ) from None
         except (ValueError, RecursionError):
             worst = max(range(len(self.lines)), key=lambda k: len(self.lines[k]))
             raise input_error(
-                "recording.number_thousands_digits_brackets",
+                "bad_format",
                 file=path,
                 where=worst + 1,
                 problem="a number has thousands of digits, or brackets are nested too deep",
-                code="bad_format",
                 expected="the description of a trial",
                 remedy="correct the line",
             ) from None
@@ -156,10 +154,9 @@ class Document:
         if (table, key) in (("files", "forces"), ("files", "loads")) and similar(name, [PREDICTED]):
             remedy = f'did you mean "{PREDICTED}"? Else {error.remedy}'
             error = input_error(
-                "recording.no_file_of_forces",
+                "missing_file",
                 file=error.file,
                 problem="there is no such file of forces",
-                code="missing_file",
                 expected=error.expected,
                 remedy=remedy,
             )
@@ -203,28 +200,25 @@ def trial_document(path: Path, kind: type[Settings] | None = None) -> Document:
         return Document(path, kind)
     if suffix == ".nc":
         raise input_error(
-            "recording.result_no_trial",
+            "bad_format",
             file=path,
             problem="this is a result",
-            code="bad_format",
             expected="a trial file (.toml)",
             remedy="name the trial file of the result: its attribute trial_file is the path",
         )
     if suffix == ".osim":
         raise input_error(
-            "recording.model_no_trial",
+            "bad_format",
             file=path,
             problem="this is an OpenSim model",
-            code="bad_format",
             expected="a trial file (.toml)",
             remedy="name the model in a trial file: [files] model; or use musclesolve share --model",
         )
     draft, trial = shlex.quote(str(path.parent)), shlex.quote(str(path.parent / TRIAL_FILE))
     raise input_error(
-        "recording.bad_recording",
+        "bad_format",
         file=path,
         problem="this is a recording",
-        code="bad_format",
         expected="a trial file (.toml), which names the recordings and the subject",
         remedy=f"draft one first: musclesolve init {draft}; it writes {trial} for run and check",
     )
@@ -238,10 +232,9 @@ def validated(document: Document, kind: type[S]) -> S:
     of_study = [table for table in ("trials", "study") if table in document.content]
     if of_study and "trials" not in document.tables and "files" not in document.content:
         raise document.error(
-            "recording.study_file",
+            "bad_format",
             of_study[0],
             problem="this is a study file",
-            code="bad_format",
             expected="a trial file, with a table [files]",
             remedy="musclesolve study computes it, musclesolve check examines it",
         )
@@ -296,10 +289,9 @@ class _Examination:
             path = self.document.path
             self.errors.append(
                 input_error(
-                    "recording.table_missing",
+                    "missing_key",
                     file=path,
                     problem=f"the table {header} is missing",
-                    code="missing_key",
                     expected=expected or None,
                     remedy=f"add {header} with these keys, each on its own line",
                 )
@@ -311,19 +303,17 @@ class _Examination:
         if value is not None and not right:
             if table.one_per:
                 self.refuse(
-                    "recording.no_list_of_tables",
+                    "bad_value",
                     (name,),
                     problem="this is not a list of tables",
-                    code="bad_value",
                     expected=f"one {header}, with two brackets on either side, per {table.one_per}",
                     remedy=f"write the heading {header}",
                 )
             else:
                 self.refuse(
-                    "recording.no_table",
+                    "bad_value",
                     (name,),
                     problem="this is not a table",
-                    code="bad_value",
                     expected=f"{header} on a separate line, with its keys below",
                     remedy=f"write the heading {header}",
                 )
@@ -349,14 +339,13 @@ class _Examination:
         for key in stated:
             if key not in settings:
                 error = self.document.unknown(
-                    "recording.no_such_key",
+                    "unknown_key",
                     key,
                     settings,
                     table,
                     key,
                     index,
                     problem="there is no such key",
-                    code="unknown_key",
                 )
                 self.errors.append(error)
             elif self.source != PREDICTED and (only := settings[key].only_with or self.source) != self.source:
@@ -366,20 +355,18 @@ class _Examination:
                 if only == "columns":
                     example = settings[useful[0]].line(useful[0])
                     self.refuse(
-                        "recording.key_of_columns",
+                        "conflict",
                         place,
                         problem=f"'{key}' is of no use with forces that come from a C3D file, which "
                         "has no columns",
-                        code="conflict",
                         expected=shown,
                         remedy=f"write {example} instead, the number of the plate in the file",
                     )
                 else:
                     self.refuse(
-                        "recording.key_of_plates",
+                        "conflict",
                         place,
                         problem=f"'{key}' is of no use with forces that come from columns",
-                        code="conflict",
                         expected=shown,
                         remedy="name the columns of force and point instead",
                     )
@@ -389,10 +376,9 @@ class _Examination:
                 if lacking and self.required(rule):
                     line, about = rule.line(key), rule.about
                     self.refuse(
-                        "recording.key_missing",
+                        "missing_key",
                         (table, None, index),
                         problem=f"'{key}' is missing",
-                        code="missing_key",
                         expected=f"{key}: {about}",
                         remedy=f"add a line {line}",
                     )
@@ -406,14 +392,7 @@ class _Examination:
                     unknown = (suggestion(part, known) for part in parts if part not in known)
                     remedy = " ".join(filter(None, unknown)) or remedy
                 place = (table, key, index)
-                self.refuse(
-                    "recording.wrong_value",
-                    place,
-                    problem=problem,
-                    code="bad_value",
-                    expected=expected,
-                    remedy=remedy,
-                )
+                self.refuse("bad_value", place, problem=problem, expected=expected, remedy=remedy)
             else:
                 right[key] = rule.taken(stated[key])
         return right
@@ -425,10 +404,9 @@ def check_value(value: Any, setting: Setting, where: str) -> None:
     if wrong := setting.problem(plain):
         problem, expected = wrong
         raise input_error(
-            "recording.number_out_of_range",
+            "bad_number",
             where=where,
             problem=problem,
-            code="bad_number",
             expected=expected,
             remedy="check the value and its unit",
         )

@@ -87,20 +87,18 @@ def read_subjects(path: Path) -> SubjectsTable:
     keys = [_key(heading) for heading in headings]
     if "name" not in keys:
         raise input_error(
-            "recording.no_subject_column",
+            "missing_key",
             file=path,
             problem=f"no column names the subjects; the headings are {', '.join(map(str, headings))}",
-            code="missing_key",
             expected="headings in the first row, one of them such as Subject, ID or Participant",
             remedy="name the column of the subjects Subject",
         )
     if twice := next((key for key in keys if key and keys.count(key) > 1), None):
         both = [heading for heading, key in zip(headings, keys, strict=True) if key == twice]
         raise input_error(
-            "recording.subject_column_twice",
+            "conflict",
             file=path,
             problem=f"two columns state {twice}: {' and '.join(map(str, both))}",
-            code="conflict",
             expected="one column for each",
             remedy="rename or remove one of them",
         )
@@ -114,11 +112,10 @@ def read_subjects(path: Path) -> SubjectsTable:
         if any(texts[len(keys) :]):
             count = len(keys) + max(k for k, text in enumerate(texts[len(keys) :], start=1) if text)
             raise input_error(
-                "recording.subject_cells",
+                "bad_format",
                 file=path,
                 where=f"row {number}",
                 problem=f"the row has {count} cells",
-                code="bad_format",
                 expected=f"at most {len(keys)} cells, one for each heading",
                 remedy="write numbers with a decimal point (1.82), or separate the cells with "
                 "semicolons where numbers have a decimal comma (1,82); give a further column "
@@ -129,11 +126,10 @@ def read_subjects(path: Path) -> SubjectsTable:
         if not name or name in rows:
             fault = f"the subject {name!r} has a second row" if name else "the row names no subject"
             raise input_error(
-                "recording.subject_row",
+                "bad_value",
                 file=path,
                 where=f"row {number}",
                 problem=fault,
-                code="bad_value",
                 expected="a row for each subject, which names it",
                 remedy="correct the row",
             )
@@ -155,11 +151,10 @@ def read_subjects(path: Path) -> SubjectsTable:
                 words = bundled_toml(__package__, "subject_columns.toml")["words"].get(key)
                 expected = " or ".join(words) if words else rule.range if rule is not None else "a text"
                 raise input_error(
-                    "recording.subject_cell",
+                    "bad_value",
                     file=path,
                     where=f"row {number}, column {headings[k]!r}",
                     problem=f"the cell is {as_text(text)}{_meaning(key, text, value)}",
-                    code="bad_value",
                     expected=f"{expected}{f': {rule.about}' if rule is not None else ''}",
                     remedy="correct the cell, or leave it empty",
                 )
@@ -194,10 +189,9 @@ def _cells(path: Path, most: int = _MOST_ROWS) -> list[list[Any]]:
             raise
         except Exception as reason:  # openpyxl raises errors of zip, XML and openpyxl
             raise input_error(
-                "recording.bad_workbook",
+                "unreadable_file",
                 file=path,
                 problem=f"this is not a readable Excel workbook ({as_text(str(reason))})",
-                code="unreadable_file",
                 expected="a workbook (.xlsx) with the table on its first sheet",
                 remedy="save the table again, or as CSV",
             ) from None

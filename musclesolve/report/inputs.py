@@ -114,10 +114,9 @@ def read_inputs(paths: Sequence[str | Path], known: Mapping[Path, xr.Dataset] | 
             unreadable.append(Unreadable(path, error.problem))
     if not sources:
         raise fault or input_error(
-            "report.report_needs_file",
+            "missing_argument",
             where="report",
             problem="a report needs a file",
-            code="missing_argument",
             expected="one result.nc or more",
             remedy="musclesolve report FOLDER/result.nc",
         )
@@ -133,10 +132,9 @@ def read_inputs(paths: Sequence[str | Path], known: Mapping[Path, xr.Dataset] | 
     kept = tuple(source for source in sources if source.path not in left_out)
     if not trials and not averages:
         raise fault or input_error(
-            "report.answers_need_result",
+            "missing_file",
             file=unreadable[0].path,
             problem="there is no result of the trial that the answer is about",
-            code="missing_file",
             expected="result.nc of the trial beside its answers",
             remedy="name the result.nc, too, or compute the answer again",
         )
@@ -158,21 +156,19 @@ def _kind(data: xr.Dataset, path: Path) -> str:
     for name, index in data.indexes.items():
         if not index.is_unique:  # names could not be looked up
             raise input_error(
-                "report.two_entries_same_name",
+                "bad_result",
                 file=path,
                 where=str(name),
                 problem=f"two entries of {name} have the same name: {index[index.duplicated()][0]}",
-                code="bad_result",
                 expected="names that occur once",
                 remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
             )
     if kind := question_of(data) or kind_of(data):
         return kind
     raise input_error(
-        "report.file_holds_nothing_report",
+        "bad_result",
         file=path,
         problem="this file holds nothing that a report can show",
-        code="bad_result",
         expected="result.nc of `run` or `share`, uncertainty.nc, comparison.nc of `compare`, "
         "average.nc of `average`",
         remedy="name the files that these commands wrote",

@@ -104,19 +104,17 @@ def write_report(
     if target.suffix.casefold() not in PAGE_SUFFIXES:
         suffix = target.suffix or "a file without suffix"
         raise input_error(
-            "report.report_page_html",
+            "bad_value",
             file=target,
             problem=f"a report is a page of HTML, not {suffix}",
-            code="bad_value",
             expected="a name that ends in .html, or a folder",
             remedy="-o report.html",
         )
     if os.path.realpath(target) in {os.path.realpath(path) for path in paths}:
         raise input_error(
-            "report.one_files_report_made",
+            "occupied_folder",
             file=target,
             problem="this is one of the files that the report is made of",
-            code="occupied_folder",
             remedy="choose another name with -o",
         )
     with reserved(target.parent):
@@ -142,10 +140,9 @@ def _answer(paths: Sequence[str | Path], questions: Sequence[str], report: Progr
         trial = analyzed_trial(source.data)
         if trial is None or trial.suffix != ".toml" or not trial.is_file():
             raise input_error(
-                "report.questions_need_trial",
+                "missing_file",
                 file=source.path,
                 problem="the trial file of the result is not there, and answers need it",
-                code="missing_file",
                 expected="a result of `musclesolve run`, with its trial file where it was",
                 remedy="compute the result again from its trial file",
             )

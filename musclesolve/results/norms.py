@@ -122,21 +122,19 @@ def read_norms(path: str | Path) -> Norm:
     columns = next(csv.reader(lines[:1]))
     if ";" in lines[0] and "," not in lines[0]:
         raise input_error(
-            "results.norm_semicolons",
+            "bad_value",
             file=file,
             where=1,
             problem="semicolons separate the columns of the norm file",
-            code="bad_value",
             expected="commas between the columns, and points in the numbers",
             remedy="save it as CSV with commas",
         )
     if lacking := [name for name in COLUMNS if name not in columns]:
         raise input_error(
-            "results.norm_columns",
+            "missing_column",
             file=file,
             where=1,
             problem=f"the norm file has no column {', '.join(lacking)}",
-            code="missing_column",
             expected=f"the columns {', '.join(COLUMNS)}",
             remedy="draft one from a study: musclesolve norms OUT/study.nc -o norms.csv",
         )
@@ -151,11 +149,10 @@ def read_norms(path: str | Path) -> Norm:
             known = VALUE_UNITS.get(quantity, "1" if quantity == LOG_SCORE else None)
             if row["unit"] not in (known, SAME_UNITS.get(known or "", known)):
                 raise input_error(
-                    "results.norm_value",
+                    "bad_value",
                     file=file,
                     where=number,
                     problem=f"a row without percent of {quantity} in {row['unit'] or 'no unit'}",
-                    code="bad_value",
                     expected=", ".join(
                         f"{key} in {unit}" for key, unit in (*VALUE_UNITS.items(), (LOG_SCORE, "1"))
                     ),
@@ -165,11 +162,10 @@ def read_norms(path: str | Path) -> Norm:
             continue
         if row["unit"] != UNITS.get(quantity):
             raise input_error(
-                "results.norm_unit",
+                "bad_value",
                 file=file,
                 where=number,
                 problem=f"a curve of {quantity} in {row['unit'] or 'no unit'}",
-                code="bad_value",
                 expected=", ".join(f"{key} in {unit}" for key, unit in UNITS.items()),
                 remedy="write one of these quantities, in its unit",
             )
@@ -180,11 +176,10 @@ def read_norms(path: str | Path) -> Norm:
         place, mean_, sd_ = np.array(sorted(points)).T
         if place[0] != 0.0 or place[-1] != 100.0 or np.any(np.diff(place) <= 0.0):
             raise input_error(
-                "results.norm_percent",
+                "bad_value",
                 file=file,
                 where=f"{quantity} {name}",
                 problem="the percentages of this curve do not go from 0 to 100, each once",
-                code="bad_value",
                 expected="a row for 0, 2, ... 100 % of the gait cycle",
                 remedy="write the missing rows, and each percentage once",
             )
@@ -207,11 +202,10 @@ def _number(file: Path, line: int, row: Mapping[str, str], key: str) -> float:
         fits = False
     if not fits:
         raise input_error(
-            "results.norm_number",
+            "not_numbers",
             file=file,
             where=line,
             problem=f"{key} is {row[key]!r}",
-            code="not_numbers",
             expected="a number" if key == "mean" else "a number from 0 on",
             remedy="correct the row",
         )

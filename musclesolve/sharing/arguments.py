@@ -23,10 +23,9 @@ def check_solution(problem: Problem, argument: object) -> Solution:
     shapes = np.atleast_2d(solution.activation).shape, np.atleast_2d(solution.multiplier).shape
     if shapes != (problem.lower.shape, problem.moment.shape):
         raise input_error(
-            "sharing.solution_of_other_problem",
+            "bad_shape",
             where="solution",
             problem=f"the solution has activations {shapes[0]} and multipliers {shapes[1]}",
-            code="bad_shape",
             expected=f"the shapes of the problem, {problem.lower.shape} and {problem.moment.shape}",
         )
     return solution
@@ -40,10 +39,9 @@ def check_smooth_convex_cost(cost: str | Cost, problem: Problem | None, action: 
     chosen = find_cost(cost)
     if lacking := chosen.needs & {"linear_program", "nonconvex", "nonsmooth"}:
         raise input_error(
-            "sharing.cost_not_smooth_convex",
+            "bad_cost",
             where=where,
             problem=f"the cost {chosen.name} cannot be {action} (it is {', '.join(map(str, sorted(lacking)))})",
-            code="bad_cost",
             expected="a smooth convex cost",
         )
     if problem is not None:

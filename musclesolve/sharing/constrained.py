@@ -88,9 +88,8 @@ class ExpressionConstraint:
         for bound in (self.lower, self.upper):
             if bound.ndim and bound.shape != (frames,):
                 raise input_error(
-                    "sharing.bad_constraint_bound",
+                    "bad_shape",
                     problem=f"a bound of the constraint {self.name} has the shape {bound.shape}",
-                    code="bad_shape",
                     expected=f"a number, or one for each of {frames} frames",
                 )
         return np.broadcast_to(self.lower, frames), np.broadcast_to(self.upper, frames)
@@ -136,25 +135,22 @@ def expression_constraint(
     of_frames = [bound.shape for bound in (low, high) if bound.ndim]
     if len(set(of_frames)) > 1 or any(len(shape) > 1 for shape in of_frames) or not np.all(low <= high):
         raise input_error(
-            "sharing.bad_constraint_bounds",
+            "bad_value",
             problem=f"the bounds of the constraint {name} are not in order, no numbers, or of other shapes",
-            code="bad_value",
             expected="lower <= upper, a number or (T,) numbers each",
         )
     if np.any(low == np.inf) or np.any(high == -np.inf):
         raise input_error(
-            "sharing.constraint_beyond_numbers",
+            "bad_value",
             problem=f"no value satisfies the constraint {name}: its lower bound is +inf, or its upper "
             "bound is -inf",
-            code="bad_value",
             expected="a lower bound below +inf and an upper bound above -inf",
             remedy="leave out a bound that does not bind",
         )
     if not (np.isfinite(low).any() or np.isfinite(high).any()):
         raise input_error(
-            "sharing.constraint_without_bound",
+            "missing_argument",
             problem=f"the constraint {name} has no finite bound",
-            code="missing_argument",
             expected="lower, upper, or both",
         )
     return ExpressionConstraint(body, low, high)
@@ -235,9 +231,8 @@ def solve_constrained(
     chosen, method = find_cost(cost), find_solver(solver)
     if method.name not in SOLVERS:
         raise input_error(
-            "sharing.solver_without_constraints",
+            "unfit_solver",
             problem=f"{method.name} takes no constraints beside the moments",
-            code="unfit_solver",
             expected=f"one of {', '.join(map(str, SOLVERS))}",
             remedy="solver='ipopt'",
         )
@@ -283,9 +278,8 @@ def checked_constraints(
     names = tuple(constraint.name for constraint in listed)
     if len(set(names)) < len(names):
         raise input_error(
-            "sharing.constraint_twice",
+            "duplicate_name",
             problem=f"two constraints have one name ({', '.join(map(str, names))})",
-            code="duplicate_name",
             expected="different names",
         )
     return listed

@@ -130,10 +130,9 @@ class FullProblem:
             sizes = np.linalg.svd(stacked, compute_uv=False)
             if len(sizes) < stacked.shape[1] or sizes[-1] <= _RANK * sizes[0]:
                 raise input_error(
-                    "sharing.motion_not_held",
+                    "bad_model",
                     where=where,
                     problem="some motion is neither held by a constraint row nor moved by a shared moment",
-                    code="bad_model",
                     remedy="add the driver row of every degree of freedom that is not shared",
                 )
             right = np.zeros((len(stacked), len(moment)))
@@ -141,10 +140,9 @@ class FullProblem:
             motions[t] = np.linalg.lstsq(stacked, right, rcond=_RANK)[0]
             if np.abs(stacked @ motions[t] - right).max() > _ERROR * np.abs(right).max():
                 raise input_error(
-                    "sharing.shared_motion_is_held",
+                    "bad_model",
                     where=where,
                     problem="constraint rows hold a motion whose moment is shared",
-                    code="bad_model",
                     remedy="leave out the driver rows of the shared degrees of freedom",
                 )
         return motions
@@ -244,10 +242,9 @@ def solve_full(
     if lacking := chosen.needs - CAN:
         can = [NEEDS[word] for word in sorted(CAN)]
         raise input_error(
-            "sharing.cost_unfit_for_full_formulation",
+            "unfit_solver",
             problem=f"the full formulation cannot take the cost {chosen.name}: it needs "
             f"{NEEDS[min(lacking)]}",
-            code="unfit_solver",
             expected="; ".join(map(str, can)),
             remedy="solve the reduced formulation of the same problem, `FullProblem.reduced`",
         )

@@ -221,18 +221,16 @@ class Problem:
         lacking = [name for name in ("reaction_matrix", "reaction_offset") if name not in arrays]
         if len(lacking) == 1:
             raise input_error(
-                "sharing.half_a_reaction",
+                "missing_argument",
                 where=f"Problem.{lacking[0]}",
                 problem="joint reactions need both a matrix and an offset",
-                code="missing_argument",
                 expected=OPTIONAL[lacking[0]],
             )
         if lacking and self.reaction is not None:
             raise input_error(
-                "sharing.reaction_names_alone",
+                "conflict",
                 where="Problem.reaction",
                 problem="there are names, but no reactions",
-                code="conflict",
             )
         reactions = (0, 0) if lacking else arrays["reaction_matrix"].shape
         if not lacking and (len(reactions) not in (2, 3) or reactions[-2] == 0):
@@ -257,10 +255,9 @@ class Problem:
             for name, given in labels.items():
                 if ARRAY_AXES[name][-1] == axis and given != names and sorted(given) == sorted(names):
                     raise input_error(
-                        "sharing.labels_in_another_order",
+                        "conflict",
                         where=f"Problem.{name}",
                         problem=f"its labels are the names of `{kind}` in another order",
-                        code="conflict",
                         expected="the order of the names, because the labels are not read",
                         remedy=f"sort it: frame[names] in pandas, array.sel({kind}=names) in xarray",
                     )
@@ -294,10 +291,9 @@ class Problem:
             place = owner if len(index) == 1 else f"{owner} in frame {index[0]}"
             more = f" (and {int(bad.sum()) - 1} more)" if bad.sum() > 1 else ""
             raise input_error(
-                "sharing.number_out_of_range",
+                "bad_number",
                 where=f"Problem.{name}",
                 problem=f"{name} is {arrays[name][index]:g} for {place}{more}",
-                code="bad_number",
                 expected=expected,
             )
         if self.time is not None and size["T"] > 1:
@@ -454,10 +450,9 @@ def _names(kind: str, names: Sequence[str] | None, count: int) -> tuple[str, ...
     if len(names) != count or twice:
         fault = f"{twice[0]!r} appears twice" if twice else f"there are {len(names)} names"
         raise input_error(
-            "sharing.bad_names",
+            "duplicate_name" if twice else "bad_shape",
             where=f"Problem.{kind}",
             problem=f"{kind}: {fault}",
-            code="duplicate_name" if twice else "bad_shape",
             expected=f"{count} different names",
         )
     return names

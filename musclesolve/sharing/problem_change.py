@@ -63,10 +63,9 @@ class ProblemChange:
             array, changing = check_real_array(value, key, "numbers"), getattr(problem, name)
             if changing is None:
                 raise input_error(
-                    "sharing.nothing_to_change",
+                    "missing_argument",
                     where=f"along({key}=...)",
                     problem=f"the problem has no {name} that could change",
-                    code="missing_argument",
                     remedy=f"Problem(..., {name}=...)",
                 )
             # of several frames the axis of frames may have the length one
@@ -81,10 +80,9 @@ class ProblemChange:
         if len({x.shape[0] for x in arrays.values()} - {1}) > 1:
             sizes = ", ".join(f"d_{name} {x.shape[0]}" for name, x in arrays.items())
             raise input_error(
-                "sharing.unequal_directions",
+                "bad_shape",
                 where="along",
                 problem=f"numbers of directions that differ: {sizes}",
-                code="bad_shape",
                 expected="one K",
             )
         return cls(**arrays)

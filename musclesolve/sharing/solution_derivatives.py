@@ -87,10 +87,9 @@ def solution_derivatives(
     chosen = check_smooth_convex_cost(cost, problem, "differentiated", "solution_derivatives(cost=...)")
     if check_solution(problem, solution).cost_name != chosen.label:
         raise input_error(
-            "sharing.solution_of_other_cost",
+            "conflict",
             where="solution_derivatives(cost=...)",
             problem=f"the solution is one for {solution.cost_name}, the cost {chosen.label}",
-            code="conflict",
             expected="the cost that was minimized",
         )
     which = np.atleast_1d(solution.solved)
@@ -167,10 +166,9 @@ class SolutionDerivatives:
         frames = self.problem.n_frames
         if not -frames <= frame < frames:
             raise input_error(
-                "sharing.no_frame_of_solution",
+                "bad_number",
                 where="sentence",
                 problem=f"there is no frame {frame}",
-                code="bad_number",
                 expected=f"0 to {frames - 1}",
             )
         frame %= frames

@@ -84,9 +84,8 @@ def solve(
             array = np.broadcast_to(np.asarray(warm_start, dtype=np.float64), shape)
         except (TypeError, ValueError) as error:
             raise input_error(
-                "sharing.bad_warm_start",
+                "bad_shape",
                 problem="the warm start does not fit the problem",
-                code="bad_shape",
                 expected=f"activations, {shape}",
             ) from error
         start = np.clip(np.nan_to_num(array), problem.lower, problem.upper)

@@ -45,10 +45,9 @@ def average_results(
     for path in map(Path, paths):
         if os.path.realpath(path) in seen:
             raise input_error(
-                "studies.result_named_twice",
+                "duplicate_name",
                 file=path,
                 problem="this result is named twice",
-                code="duplicate_name",
                 expected="every result once: a cycle that counts twice makes the spread too small",
                 remedy="leave one of them out",
             )
@@ -91,10 +90,9 @@ def stated_units(texts: Sequence[str]) -> dict[str, str] | None:
         kind, equals, unit = (part.strip() for part in text.partition("="))
         if not equals:
             raise input_error(
-                "studies.unit_names_no_kind",
+                "bad_usage",
                 where="--unit",
                 problem=f"the unit {text!r} names no kind of quantity",
-                code="bad_usage",
                 expected="KIND=UNIT",
                 remedy="--unit moment='N m/kg'",
             )

@@ -110,10 +110,9 @@ def compare(
         )
     if len(wanted) < (1 if solvers is not None else 2):
         raise input_error(
-            "studies.comparison_needs_two_costs",
+            "missing_argument",
             where="costs",
             problem="a comparison needs two costs or more",
-            code="missing_argument",
             expected="a list of names of costs or Cost objects",
             remedy='for instance "stress_cubed" and "force_squared"; `run` takes a single cost',
         )
@@ -121,10 +120,9 @@ def compare(
     names = [cost.label for cost in compared]
     if twice := [name for place, name in enumerate(names) if name in names[:place]]:
         raise input_error(
-            "studies.two_costs_called",
+            "duplicate_name",
             where="costs",
             problem=f"there are two costs called {twice[0]!r}",
-            code="duplicate_name",
             expected="costs of different names",
             remedy="leave one out, or write a multiple of it such as 1.0 * cost, which has a name of its own",
         )

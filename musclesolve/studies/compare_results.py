@@ -49,10 +49,9 @@ def compare_results(results: Mapping[str, str | Path]) -> xr.Dataset:
     """
     if not 2 <= len(results) <= MOST:
         raise input_error(
-            "studies.comparison_results",
+            "bad_value",
             where="results",
             problem=f"a comparison of {len(results)} results",
-            code="bad_value",
             expected=f"two to {MOST} results",
             remedy="choose two results of `musclesolve run`",
         )
@@ -72,10 +71,9 @@ def compare_results(results: Mapping[str, str | Path]) -> xr.Dataset:
         legs = {side: leg for side, leg in legs.items() if leg.sizes["cycle"]}
         if not legs:
             raise input_error(
-                "studies.result_no_complete_cycle",
+                "too_few_frames",
                 file=results[name],
                 problem=f"the result {name} has no complete cycle of its movement",
-                code="too_few_frames",
                 expected="a stride from heel strike to heel strike, or a cycle of another movement",
                 remedy="state the cycles in the trial file, [time] cycles_s, and run it again",
             )

@@ -113,10 +113,9 @@ def emg_offset(
     if measured is None or follows_emg(body.sharing.cost):
         problem = "the trial has no EMG" if measured is None else "the cost follows EMG by itself"
         raise input_error(
-            "studies.no_offset_clock_can",
+            "missing_argument" if measured is None else "conflict",
             where="trial" if measured is None else "cost",
             problem=f"{problem}: no offset of its clock can be estimated",
-            code="missing_argument" if measured is None else "conflict",
             expected="a trial with [emg.channels], and a cost of effort",
             remedy="add [emg] to the trial file, and choose joint_weighted_activation or another "
             "cost without EMG",
@@ -127,10 +126,9 @@ def emg_offset(
     if found is None or found.channels < FEWEST_CHANNELS:
         channels = 0 if found is None else found.channels
         raise input_error(
-            "studies.channels_emg_correlation",
+            "too_few_frames",
             where="longest",
             problem=f"{channels} channels of EMG have a correlation at every offset up to {longest:g} s",
-            code="too_few_frames",
             expected=f"at least {FEWEST_CHANNELS}, with EMG in {FEWEST_SAMPLES} frames at every offset",
             remedy="try smaller offsets, or export EMG from before the motion to after it",
         )

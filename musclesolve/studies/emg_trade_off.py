@@ -74,10 +74,9 @@ def emg_trade_off(
     )
     if len(tried) < 2:
         raise input_error(
-            "studies.trade_off_needs_two",
+            "missing_argument",
             where="weights",
             problem="a trade-off needs two weights or more",
-            code="missing_argument",
             expected="different numbers of zero or more",
             remedy=f"leave them out: {', '.join(f'{weight:g}' for weight in EMG_WEIGHTS)}",
         )
@@ -86,20 +85,18 @@ def emg_trade_off(
     effort = body.sharing.cost
     if follows_emg(effort):
         raise input_error(
-            "studies.cost_follows_emg_itself",
+            "conflict",
             where="cost",
             problem=f"the cost {effort.label} follows EMG by itself",
-            code="conflict",
             expected="a cost of effort, which is weighed against EMG",
             remedy="choose joint_weighted_activation or another cost without EMG",
         )
     concerned = [place for place, part in enumerate(body.parts) if followed_muscles(part)]
     if body.emg is None or not concerned:
         raise input_error(
-            "studies.no_muscle_analyzed_measured",
+            "missing_argument",
             where="trial",
             problem="no muscle that is analyzed has measured EMG",
-            code="missing_argument",
             expected="a trial with [emg.channels] of muscles of the analyzed legs",
             remedy="add [emg] to the trial file, or analyze the leg that was measured",
         )

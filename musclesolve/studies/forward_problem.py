@@ -160,9 +160,8 @@ def forward_problem(
     check_choice(replay, "replay", REPLAYS)
     if not isinstance(trial, Analysis | Trial | str | Path):
         raise input_error(
-            "pipeline.instead_trial",
+            "bad_type",
             problem=f"a {type(trial).__name__} instead of a trial",
-            code="bad_type",
             expected="a trial, the path of its file, or its analysis",
             remedy="a result knows no subject and no recording: pass its trial, and the result as result=",
         )
@@ -173,10 +172,9 @@ def forward_problem(
     check_rigid(analysis.body.trial, "a forward problem")
     if str(getattr(result, "attrs", {}).get("tendon", RIGID)) != RIGID:
         raise input_error(
-            "pipeline.activations_result_muscles",
+            "conflict",
             where="result",
             problem="the activations of the result belong to muscles with elastic tendons",
-            code="conflict",
             expected="a result with rigid tendons: the simulation has rigid tendons",
             remedy='run the trial with tendon = "rigid"',
         )
@@ -188,9 +186,8 @@ def forward_problem(
     first, last = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
     if last - first < 6:
         raise input_error(
-            "pipeline.at_most_frames",
+            "too_few_frames",
             problem=f"at most {last - first} frames in a row have a valid solution of all analyzed legs",
-            code="too_few_frames",
             expected="at least 6",
             remedy="analyze the leg that was measured alone (side), or choose another time range",
         )
@@ -261,23 +258,20 @@ def _of_result(result: xr.Dataset, names: Sequence[str], time: Array) -> Array:
         name for name in ("activation", "time", "muscle") if name not in getattr(result, "variables", ())
     ]:
         raise input_error(
-            "pipeline.bad_result",
+            "bad_result",
             problem=f"the result has no {' and no '.join(map(str, missing))}",
-            code="bad_result",
             expected="a result of musclesolve run",
         )
     if absent := set(names) - set(result.muscle.values.tolist()):
         raise input_error(
-            "pipeline.result_lacks_muscles",
+            "bad_result",
             problem=f"the result has no {min(absent)} ({len(absent)} of {len(names)} muscles are missing)",
-            code="bad_result",
             expected="the muscles of this trial",
         )
     if result.time.size != len(time) or np.abs(result.time.values - time).max() > 1e-6:
         raise input_error(
-            "pipeline.result_frames_trial",
+            "not_comparable",
             problem=f"the result has {result.time.size} frames, the trial {len(time)}, or at other times",
-            code="not_comparable",
             expected="a result of this trial",
         )
     return np.asarray(
@@ -320,10 +314,9 @@ class RecordedLoads:
         first, last = float(self.time[0]), float(self.time[-1])
         if time.min() < first - 1e-12 or time.max() > last + 1e-12:
             raise input_error(
-                "pipeline.loads_known",
+                "bad_range",
                 problem=f"loads are known from {first:g} to {last:g} s, but wanted at "
                 f"{float(time.max()):g} s",
-                code="bad_range",
                 remedy="simulate within the recording",
             )
         values = self.course(np.clip(time, first, last))
@@ -361,9 +354,8 @@ class Tracking:
         ratio = check_number(damping_ratio, "damping_ratio", "a number from 0", least=0.0)
         if len(model.tree.spherical):
             raise input_error(
-                "pipeline.model_spherical_joints",
+                "unsupported",
                 problem=f"the model {model.topology.name!r} has spherical joints",
-                code="unsupported",
                 expected="revolute and universal joints",
             )
         joints = model.tree.joint_count

@@ -187,11 +187,10 @@ def _of_model(model: OpenSimModel, muscles: Any) -> _Paths:
     names = [muscle.name for muscle in chosen]
     if fitted := [muscle.name for muscle in chosen if muscle.by_function is not None]:
         raise input_error(
-            "symbolic.path_by_function",
+            "unsupported",
             file=model.file,
             where=few(fitted),
             problem="the length is a function of coordinates, not a path of points",
-            code="unsupported",
             expected="muscles whose paths have points",
             remedy="leave out these muscles, or use the model from which the functions were fitted",
         )

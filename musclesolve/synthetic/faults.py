@@ -88,9 +88,8 @@ def scale_plates(
     concerned = [(plate, role) for plate in copy.plates(side) for role in roles if copy.columns(plate, role)]
     if roles == ["moment"] and not concerned:
         raise input_error(
-            "synthetic.no_force_names_moment",
+            "missing_key",
             problem="no [[force]] names a moment",
-            code="missing_key",
             expected="plates with a free moment",
             remedy="choose another fault",
         )
@@ -389,9 +388,8 @@ def _standing_marker(copy: Copy, landmark: str) -> tuple[str, Array]:
             if marker in copy.static:
                 return marker, np.nanmean(copy.static[marker], axis=0)
     raise input_error(
-        "synthetic.no_marker_standing_trial",
+        "missing_marker",
         problem=f"no marker of a standing trial shows '{landmark}'",
-        code="missing_marker",
         expected="a standing trial with a marker on it",
         remedy="choose another fault",
     )
@@ -546,9 +544,8 @@ def _spoil_first_channel(copy: Copy, change: Callable[[Array, Array], Array]) ->
     """Replace the signal (S,) of the first channel that the trial file names by change(signal, time (S,) [s])."""
     if copy.emg is None:
         raise input_error(
-            "synthetic.trial_no_emg",
+            "missing_key",
             problem="the trial has no EMG",
-            code="missing_key",
             expected="a trial with [emg] and a file of text",
             remedy="choose a fault of markers or forces",
         )
@@ -647,9 +644,8 @@ def sides_swapped(copy: Copy) -> None:
             changed = True
     if not changed:
         raise input_error(
-            "synthetic.trial_file_no_mapping",
+            "missing_key",
             problem="the trial file has no [mapping]",
-            code="missing_key",
             expected="landmarks that are mapped in the trial file",
             remedy="choose another fault, or write out the mapping",
         )

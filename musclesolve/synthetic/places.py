@@ -185,10 +185,9 @@ def on_plates(side: str, vertical: Array, steps: Collection[str] | None) -> Arra
     for number in (int(step[1:]) for step in steps if step[0] == side):
         if number > len(contacts):
             raise input_error(
-                "synthetic.no_contact",
+                "unknown_name",
                 where="steps",
                 problem=f"there is no contact {side}{number}",
-                code="unknown_name",
                 expected=f"{side}1 to {side}{len(contacts)}",
                 remedy="choose one of these, or record more strides",
             )

@@ -86,10 +86,9 @@ class RecordingOptions(SyntheticSettings):
         if not good:
             value = as_text(self[name])
             raise input_error(
-                "synthetic.bad_option",
+                "bad_value",
                 where=name,
                 problem=f"the value is {value}",
-                code="bad_value",
                 expected=expected,
                 remedy="choose another value",
             )
@@ -113,10 +112,9 @@ def parse_gap(text: str) -> Gap:
         marker, first, last = parts[0], float(parts[1]), float(parts[2])
     except (IndexError, ValueError):
         raise input_error(
-            "synthetic.no_gap",
+            "bad_format",
             where="--gap",
             problem=f"{as_text(text)} is not a gap",
-            code="bad_format",
             expected="MARKER:FROM:TO with the times in seconds",
             remedy="write knee_lateral_r:0.5:0.6",
         ) from None

@@ -121,10 +121,9 @@ def on_path(stride: ReferenceStride, options: RecordingOptions) -> ReferenceStri
         return stride
     if type(stride) is not ReferenceStride:
         raise input_error(
-            "synthetic.given_another_direction",
+            "conflict",
             where="heading_deg, turn_deg",
             problem=f"{stride.about} already has another direction",
-            code="conflict",
             expected="the strides of a walk, which alone are carried along another path",
             remedy="leave out heading_deg and turn_deg",
         )
@@ -137,10 +136,9 @@ def check_free(folder: Path, names: Iterable[str]) -> None:
     existing = [name for name in names if (folder / name).exists()]
     if existing and not (folder / TRUTH).is_file():
         raise input_error(
-            "synthetic.another_recording",
+            "occupied_folder",
             file=folder,
             problem=f"there is another recording: {', '.join(map(str, existing))}",
-            code="occupied_folder",
             expected=f"a new folder, or one with a synthetic recording and its {TRUTH}",
             remedy="choose another folder with -o",
         )
@@ -154,10 +152,9 @@ def _check_gaps(stride: ReferenceStride, options: RecordingOptions, places: Plac
             raise unknown_name(marker, "marker", names, where="gaps")
         if not within(seen, first, last).any():
             raise input_error(
-                "synthetic.no_frame_lies",
+                "bad_range",
                 where="gaps",
                 problem=f"there is no frame in the gap of {marker} from {first:g} to {last:g} s",
-                code="bad_range",
                 expected=f"times from 0 to {seen[-1]:.2f} s, with a frame every "
                 f"{1.0 / options.marker_rate_hz:.2g} s",
                 remedy="choose other times, or record more strides",

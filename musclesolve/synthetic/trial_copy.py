@@ -51,10 +51,9 @@ class Copy:
         shown = [marker for marker in self.mapping.get(landmark, ()) if marker in self.walk]
         if not shown:
             raise input_error(
-                "synthetic.no_marker_motion_shows",
+                "missing_marker",
                 file=self.walk.path,
                 problem=f"no marker of the motion shows '{landmark}'",
-                code="missing_marker",
                 expected="a trial with a marker on it",
                 remedy="choose a fault of another marker",
             )

@@ -99,10 +99,9 @@ class MotionProblem:
         if len(time) < FEWEST_FRAMES:
             count = len(time)
             raise input_error(
-                "trajectory.too_few_frames",
+                "too_few_frames",
                 where="time",
                 problem=f"{count} frame{'' if count == 1 else 's'} in a row",
-                code="too_few_frames",
                 expected=f"at least {FEWEST_FRAMES} frames without a gap: fiber velocities are made of them",
                 remedy='use rigid tendons (tendon = "rigid") for single frames',
             )
@@ -110,11 +109,10 @@ class MotionProblem:
         worst = int(steps.argmax())
         if steps[worst] > LONGEST_STEP:
             raise input_error(
-                "trajectory.frames_too_far_apart",
+                "uneven_sampling",
                 where="time",
                 problem=f"{1000.0 * steps[worst]:.4g} ms between the frames at {time[worst]:g} and "
                 f"{time[worst + 1]:g} s",
-                code="uneven_sampling",
                 expected=f"at most {1000.0 * LONGEST_STEP:g} ms, in which activation can follow",
                 remedy='resample the motion, or use rigid tendons (tendon = "rigid")',
             )
@@ -141,11 +139,10 @@ class MotionProblem:
         same = float(np.vdot(change, self.musculotendon_velocity))
         if same < OPPOSITE * float(np.linalg.norm(change) * np.linalg.norm(self.musculotendon_velocity)):
             raise input_error(
-                "trajectory.opposite_velocities",
+                "bad_number",
                 where="musculotendon_velocity",
                 problem="the velocities have the opposite sign of the changes of "
                 "musculotendon_length in time",
-                code="bad_number",
                 expected="dl/dt [m/s], positive where a muscle becomes longer",
                 remedy="change the sign of musculotendon_velocity",
             )
@@ -243,11 +240,7 @@ def _over_time(numbers: object, name: str, shape: tuple[int, int]) -> Array:
         return np.broadcast_to(array, shape)
     except ValueError as error:
         raise input_error(
-            "trajectory.bad_shape",
-            where=name,
-            problem=f"{name} has the shape {array.shape}",
-            code="bad_shape",
-            expected=expected,
+            "bad_shape", where=name, problem=f"{name} has the shape {array.shape}", expected=expected
         ) from error
 
 
@@ -274,9 +267,8 @@ class MotionCost:
         for single in single_costs(find_cost(cost)):
             if single.needs != {"separable"} or "fiber_velocity" in single.data:
                 raise input_error(
-                    "trajectory.cost_not_a_sum",
+                    "bad_cost",
                     problem=f"the cost {single.name} cannot be used with elastic tendons",
-                    code="bad_cost",
                     expected="a sum over muscles",
                     remedy="choose a cost of forces or of activations, or use rigid tendons (tendon "
                     '= "rigid")',
@@ -348,10 +340,9 @@ def _kind(cost: Cost, isometric: Problem) -> str:
         if np.allclose(cost.value(few.with_arrays(**doubled), activation), first, rtol=_SAME):
             return kind
     raise input_error(
-        "trajectory.cost_depends_on_capacity",
+        "bad_cost",
         where="cost",
         problem=f"the cost {cost.name} depends on the force capacity otherwise than through forces",
-        code="bad_cost",
         expected="a function of forces, or of activations",
         remedy='choose a cost of forces or of activations, or use rigid tendons (tendon = "rigid")',
     )

@@ -83,10 +83,9 @@ def solve_motion(
         raise input_error("wrong_type", where="method", expected=expected, given=type(method).__name__)
     if not method.certified:
         raise input_error(
-            "trajectory.solves_on_other_nodes",
+            "bad_type",
             where="method",
             problem=f"{method!r} solves a motion on other nodes than its frames",
-            code="bad_type",
             expected='"structured", "collocation", or Collocation(scheme="spline", mesh=1)',
             remedy="call report(problem, cost) of this method, which has its own residual",
         )

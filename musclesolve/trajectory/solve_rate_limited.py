@@ -121,47 +121,42 @@ def solve_rate_limited(
     check_choice(method, "the method", METHODS, where="method")
     if check_problem(problem).single_frame:
         raise input_error(
-            "trajectory.single_frame",
+            "bad_shape",
             where="problem",
             problem="the problem is a single frame without a frame axis",
-            code="bad_shape",
             expected="the frames of a motion",
         )
     chosen = check_smooth_convex_cost(cost, problem, "shared within rate limits", "cost")
     if method == "together" and "coupled" in chosen.needs:
         raise input_error(
-            "trajectory.cost_is_coupled",
+            "bad_cost",
             where="cost",
             problem=f"the cost {chosen.name} cannot be shared together within rate limits (it is coupled)",
-            code="bad_cost",
             expected="a sum over muscles, with or without squares of linear combinations",
             remedy='method="frame_by_frame" with solver="ipopt"',
         )
     for t, i in np.argwhere(np.nan_to_num(problem.upper) > 1.0)[:1]:
         raise input_error(
-            "trajectory.upper_above_one",
+            "bad_number",
             where="Problem.upper",
             problem=f"upper is {problem.upper[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}",
-            code="bad_number",
             expected="at most 1: rate limits hold for excitations between 0 and 1",
         )
     limits = RateLimits() if limits is None else limits
     if not isinstance(limits, RateLimits):
         raise input_error(
-            "trajectory.no_rate_limits",
+            "bad_type",
             where="limits",
             problem=f"limits is {as_text(limits)}",
-            code="bad_type",
             expected="a RateLimits, for instance RateLimits(0.010, 0.040)",
         )
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     instant = check_increasing(time, least=0, where="time")
     if len(instant) != problem.n_frames:
         raise input_error(
-            "trajectory.other_number_of_times",
+            "bad_shape",
             where="time",
             problem=f"there are {len(instant)} times",
-            code="bad_shape",
             expected=f"{problem.n_frames} [s]",
         )
     solved_by = _together if method == "together" else _frame_by_frame

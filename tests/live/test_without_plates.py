@@ -120,10 +120,10 @@ def test_a_body_that_something_else_carries_has_no_forces() -> None:
 
 def test_plates_of_a_session_without_plates_are_refused(tmp_path: Path) -> None:
     template = without_plates().with_name("predicted.toml")
-    with refused("live.plates_beside_prediction", "[files] forces"):
+    with refused("conflict", "[files] forces"):
         Live(recording_of(template, "this test"), plates=("r", "l"))
-    with refused("live.standing_without_plates", "[files] forces"):
+    with refused("conflict", "[files] forces"):
         Standing(template, tmp_path, plates=("r", "l"))
-    with refused("live.standing_without_plates", "[files] forces"):
+    with refused("conflict", "[files] forces"):
         Standing(template, tmp_path, weigh=True)
     assert Standing(template, tmp_path).plates == ()

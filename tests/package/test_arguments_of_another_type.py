@@ -45,7 +45,7 @@ def test_cycles_and_names_that_cannot_be():
     with refused("bad_type", "units"):
         ms.normalized(xr.Dataset(), "N m")
     for function, code in ((ms.discrete_values, "unknown_name"), (ms.with_outliers, "bad_result")):
-        with refused("results.no_gait_cycles"):
+        with refused("bad_type"):
             function(xr.Dataset())
         with refused(code, "nothing"):
             function(xr.Dataset(coords={"cycle": [0]}), "nothing")

@@ -129,7 +129,7 @@ def test_samples_of_the_uncertainty_have_the_change_too(trial) -> None:
 
 @pytest.mark.parametrize("other", [{"method": "none", "derivatives": "splines"}, {"derivatives": "splines"}])
 def test_motions_that_no_model_follows_are_refused(trial, other) -> None:
-    with refused("pipeline.residual_of_splines", "[consistency] residual"):
+    with refused("conflict", "[consistency] residual"):
         ms.run(trial.with_settings(consistency=other))
 
 
@@ -144,9 +144,9 @@ def test_predicted_forces_are_refused(path, tmp_path) -> None:
 
 
 def test_live_and_calibration_refuse_it(trial) -> None:
-    with refused("live.live_muscle_forces", "residual"):
+    with refused("conflict", "residual"):
         Live(trial)
-    with refused("studies.residual_reduced_before", "[consistency] residual"):
+    with refused("conflict", "[consistency] residual"):
         ms.calibrate_body([trial])
 
 

@@ -71,7 +71,7 @@ def test_problems_by_name_and_a_single_frame(squat):
 def test_wrong_arguments_are_refused(squat):
     with refused("duplicate_name", "solvers"):
         ms.compare(squat, COSTS, solvers=["batch", "batch"])
-    with refused("studies.comparison_needs_two_costs"):
+    with refused("missing_argument"):
         ms.compare(squat, COSTS[:1])
     with refused("conflict", "solvers"):
         ms.compare(ms.data.reference_stride(), COSTS, solvers=["batch"])

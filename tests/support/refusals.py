@@ -14,10 +14,10 @@ from musclesolve.errors import InputError
 def refused(
     code: str, *parts: str, error: type[Exception] = InputError
 ) -> Iterator[pytest.ExceptionInfo[Exception]]:
-    """Expect an error of this code, or of this key, whose message has these parts: a file, a place, a name, a number.
+    """Expect an error of this code, or of this template, whose message has these parts: a file, a name, a number.
 
     Args:
-        code: see `musclesolve/error_codes.toml`; or a key, such as "opensim.no_column".
+        code: see `musclesolve/error_codes.toml`; or the key of a template, such as "opensim.no_column".
         parts: of the message. Names and numbers of the input, not the wording.
         error: the kind of exception.
     """

@@ -90,9 +90,7 @@ def _passive_moments(
         problem, expected = "a folder without --passive-moments", "--passive-moments -o FOLDER"
         if requested:
             problem, expected = f"passive moments of {muscle!r} alone", "--passive-moments without a muscle"
-        raise input_error(
-            "cli.conflicting_options", where="muscles", problem=problem, code="conflict", expected=expected
-        )
+        raise input_error("conflict", where="muscles", problem=problem, expected=expected)
     rules = ("table",) if database.calibrated_passive is None else ("table", "calibrated")
     moments = {rule: passive_moments(database, rule) for rule in rules}
     console().print(passive_moment_table(database.name, moments))

@@ -110,9 +110,8 @@ def plot(
     figures = settings.pop("figures", ())
     if output is not None and output.suffix.casefold() in (".png", ".pdf", ".svg") and not output.is_dir():
         raise input_error(
-            "cli.plot_into_a_file",
+            "bad_value",
             problem=f"-o {output} is the name of a figure",
-            code="bad_value",
             expected="a folder, in which each figure is a file of its name",
             remedy=f"-o {output.parent}, with --format {output.suffix.casefold()[1:]}",
         )

@@ -124,10 +124,9 @@ class Compare:
         with self.view.saying():
             if not 2 <= len(self._costs) <= MOST:
                 raise input_error(
-                    "desk.costs_chosen",
+                    "missing_argument",
                     where="Costs",
                     problem=f"{len(self._costs)} costs are chosen",
-                    code="missing_argument",
                     expected=f"two to {MOST}",
                     remedy="choose some from the list",
                 )
@@ -180,10 +179,9 @@ class Compare:
         folder = self.desk.folder.path / RESULTS / name
         if folder.exists():
             raise input_error(
-                "desk.result_already",
+                "duplicate_name",
                 where="Name",
                 problem=f"there is a result {name!r} already",
-                code="duplicate_name",
                 remedy="choose another name",
             )
         assert self.desk.result is not None

@@ -93,10 +93,9 @@ class Questions:
             assert self.desk.trial is not None and self.desk.result is not None
             if self._name == "what_if" and not self.desk.trial.value("questions", "scenarios"):
                 raise input_error(
-                    "desk.no_scenarios",
+                    "missing_argument",
                     where="Scenarios",
                     problem="no scenario is stated",
-                    code="missing_argument",
                     expected=f"one a line, such as {EXAMPLE}",
                     remedy="write what is changed, as `musclesolve what-if --set` takes it",
                 )

@@ -184,19 +184,17 @@ def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
     """Write a study file."""
     if draft.path.exists() and not force:
         raise input_error(
-            "drafting.study_file_already",
+            "occupied_folder",
             file=draft.path.parent,
             problem=f"there is a study file already: {draft.path.name}",
-            code="occupied_folder",
             expected="a folder without a study file",
             remedy="write to another file with -o, or replace it with --force",
         )
     if draft.table and (draft.path.parent / TABLE).exists() and not force:
         raise input_error(
-            "drafting.subjects_table_already",
+            "occupied_folder",
             file=draft.path.parent,
             problem=f"there is a table already in which no subject of the study has a row: {TABLE}",
-            code="occupied_folder",
             expected="a row for each subject, or no such table",
             remedy="rename the table or its subjects, or replace it with --force",
         )
@@ -219,10 +217,9 @@ def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputEr
         problem = f"the recordings show no motion, in {_few(list(places))}"
         remedy = "name a folder with recordings of a motion, and the standing trials beside them"
     return input_error(
-        "drafting.no_trial",
+        "missing_file",
         file=folder,
         problem=problem,
-        code="missing_file",
         expected="trial files (.toml), results of AddBiomechanics (folders or .b3d files), sessions "
         "of OpenCap, or OpenSim models with coordinates and loads or moments",
         remedy=remedy,

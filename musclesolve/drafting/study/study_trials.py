@@ -436,12 +436,11 @@ def trials_of_sources(sources: Sequence[Path]) -> FoundStudy:
         elif not source.is_dir():
             there = source.exists()
             raise input_error(
-                "drafting.no_such_source",
+                "bad_format" if there else "missing_file",
                 file=source,
                 problem="this is neither a folder nor a B3D file"
                 if there
                 else "there is no such folder or file",
-                code="bad_format" if there else "missing_file",
                 expected="a folder with trials in it or below it, or a B3D file (.b3d)",
                 remedy=f"name the folder it is in: {source.parent}" if there else "check the name",
             )
@@ -514,10 +513,9 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
             raw[place] = [path for path in files if path.suffix.casefold() in _RECORDED]
     except OSError as reason:
         raise input_error(
-            "drafting.study_folder_not_read",
+            "unreadable_file",
             file=folder,
             problem=f"the folder cannot be read ({reason.strerror or reason})",
-            code="unreadable_file",
             expected=expected,
             remedy=remedy,
         ) from reason

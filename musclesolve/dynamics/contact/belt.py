@@ -48,9 +48,8 @@ class Webbing:
         rising = curve.shape[1] > 1 and (np.diff(curve[0]) > 0.0).all() and (np.diff(curve[1]) >= 0.0).all()
         if not rising or curve[:, 0].any():
             raise input_error(
-                "dynamics.webbing_does_not_rise",
+                "bad_model",
                 problem="the curve of the webbing does not rise from zero",
-                code="bad_model",
                 expected="strains that increase from 0 and forces that do not fall, from 0 on",
             )
 
@@ -104,10 +103,9 @@ class Strap:
         """Refuse a strap without spans, and an arc or a slack that is not a length."""
         if not self.spans:
             raise input_error(
-                "dynamics.strap_without_span",
+                "bad_model",
                 where=self.name,
                 problem=f"the strap {self.name!r} has no span",
-                code="bad_model",
             )
         for size, what in ((self.arc, "arc"), (self.slack, "slack")):
             check_number(size, f"{what} of {self.name!r}", "zero or more meters", least=0.0, where=self.name)
@@ -149,10 +147,9 @@ class Straps:
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise input_error(
-                "dynamics.two_straps_called",
+                "duplicate_name",
                 where=twice,
                 problem=f"two straps are called {twice!r}",
-                code="duplicate_name",
             )
         spans = [(k, strap.name, span) for k, strap in enumerate(straps) for span in strap.spans]
         body = [[body_number(models, end.body, end.model, name) for end in span] for _, name, span in spans]
@@ -175,10 +172,9 @@ class Straps:
         if (rest < 1e-6).any():
             name = names[int(np.argmin(rest))]
             raise input_error(
-                "dynamics.strap_without_length",
+                "bad_model",
                 where=name,
                 problem=f"the strap {name!r} has no length at the start",
-                code="bad_model",
             )
         return replace(lying, rest=rest)
 

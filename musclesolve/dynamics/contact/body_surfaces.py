@@ -38,9 +38,8 @@ def body_surfaces(model: Model, called: str = "") -> list[Surface]:
     missing |= {row["body"] for row in _rows()} - set(model.topology.body_index)
     if missing:
         raise input_error(
-            "dynamics.model_lacks_points",
+            "bad_model",
             problem=f"the model {model.topology.name!r} has no {', '.join(map(str, sorted(missing)[:4]))}",
-            code="bad_model",
             expected="the forward human model, or one with the same points and bodies",
             remedy="make surfaces with sphere, cylinder and ellipsoid",
         )

@@ -230,20 +230,18 @@ class ContactPairs:
         if len(number) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise input_error(
-                "dynamics.two_surfaces_called",
+                "duplicate_name",
                 where=twice,
                 problem=f"two surfaces are called {twice!r}",
-                code="duplicate_name",
             )
         body = np.array([body_number(models, one.body, one.model, one.name) for one in surfaces], dtype=int)
         chosen: list[tuple[int, int]] = []
         for both, law in pairs.items():
             if not isinstance(both, tuple) or len(both) != 2:
                 raise input_error(
-                    "dynamics.no_pair_of_names",
+                    "bad_type",
                     where="pairs",
                     problem=f"the pair {both!r:.60}",
-                    code="bad_type",
                     expected="the names of two surfaces as a tuple",
                 )
             for name in both:
@@ -257,26 +255,23 @@ class ContactPairs:
                 raise input_error("dynamics.two_planes", where=pair, pair=pair)
             if body[one] == body[two]:
                 raise input_error(
-                    "dynamics.pair_on_one_body",
+                    "bad_model",
                     where=pair,
                     problem=f"{pair} are on the same body and cannot touch",
-                    code="bad_model",
                 )
             pair = " and ".join(both)
             if not all(hasattr(law, name) for name in LAW):
                 raise input_error(
-                    "dynamics.no_contact_law",
+                    "bad_type",
                     where=pair,
                     problem=f"the law of {pair} is {law!r:.60}",
-                    code="bad_type",
                     expected="HertzContact, CushionContact, or an object with the same methods",
                 )
             if {(one, two), (two, one)} & set(chosen):
                 raise input_error(
-                    "dynamics.pair_given_twice",
+                    "duplicate_name",
                     where=pair,
                     problem=f"the pair {pair} is stated twice",
-                    code="duplicate_name",
                 )
             chosen.append((one, two))
         first, second = np.array(chosen, dtype=int).reshape(-1, 2).T
@@ -294,19 +289,17 @@ class ContactPairs:
             paired = ", ".join(map(repr, self.models)) or "no model"
             started = ", ".join(map(repr, models)) or "no model"
             raise input_error(
-                "dynamics.starts_of_other_models",
+                "conflict",
                 problem=f"the starts belong to {started}, but the pairs to {paired}",
-                code="conflict",
                 expected="one start for each model that the pairs were built with",
             )
         for name, model in models.items():
             if _body_names(model) != self.models[name]:
                 raise input_error(
-                    "dynamics.pairs_of_other_model",
+                    "conflict",
                     where=name,
                     problem=f"the model {name!r} has other bodies than the one that the pairs were "
                     "built with",
-                    code="conflict",
                 )
         return {name: models[name] for name in self.models}
 

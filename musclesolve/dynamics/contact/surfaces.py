@@ -140,10 +140,9 @@ def ellipsoid(
     turned = np.eye(3) if axes is None else check_array(axes, f"axes of {name!r}", (3, 3), axis=0)
     if not np.allclose(turned.T @ turned, np.eye(3), atol=1e-9):
         raise input_error(
-            "dynamics.axes_not_perpendicular",
+            "bad_model",
             where=name,
             problem=f"the axes of {name!r} are not perpendicular unit vectors",
-            code="bad_model",
         )
     return Surface(name, _vector(center, name, "center"), turned, sizes, order, body=body, model=model)
 

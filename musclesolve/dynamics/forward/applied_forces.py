@@ -104,9 +104,8 @@ def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], A
     samples = check_array(value, f"the sample for {name!r}", ("T",) if np.ndim(value) == 1 else ("T", 6))
     if time is None or len(time) != len(samples):
         raise input_error(
-            "dynamics.samples_without_times",
+            "bad_shape",
             problem=f"{len(samples)} samples for {name!r}, but {0 if time is None else len(time)} times",
-            code="bad_shape",
             remedy="pass time= with as many entries as there are samples",
         )
     time = check_increasing(time, 2)
@@ -116,10 +115,9 @@ def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], A
     def within(at: Array) -> Array:
         if at.min() < first - 1e-12 or at.max() > last + 1e-12:
             raise input_error(
-                "dynamics.outside_of_samples",
+                "bad_range",
                 problem=f"{name!r} is sampled from {first:g} to {last:g} s, but needed at "
                 f"{float(at.max()):g} s",
-                code="bad_range",
                 remedy="simulate within the samples",
             )
         return spline(np.clip(at, first, last))

@@ -73,9 +73,8 @@ class Start:
     def __post_init__(self) -> None:
         if self.pulse is not None and (self.held or not callable(self.pulse)):
             raise input_error(
-                "dynamics.bad_pulse",
+                "conflict" if self.held else "bad_type",
                 problem="a pulse that cannot be called, or beside held points",
-                code="conflict" if self.held else "bad_type",
                 expected="a function of times (T,) that returns accelerations (T, 3), and no held points",
             )
 
@@ -136,10 +135,9 @@ class ContactSimulation:
             sign += side * np.array([names[k] == surface for k in numbers], dtype=float)
         if not sign.any():
             raise input_error(
-                "dynamics.no_pair_with_surface",
+                "unknown_name",
                 where=surface,
                 problem=f"no pair has the surface {surface!r}",
-                code="unknown_name",
             )
         return np.einsum("p,tpx->tx", sign, self.force)
 
@@ -183,17 +181,15 @@ def simulate_contact(
     check_type(pairs, ContactPairs, "pairs", "ContactPairs, from ContactPairs.build")
     if not isinstance(starts, Mapping) or not all(isinstance(start, Start) for start in starts.values()):
         raise input_error(
-            "dynamics.bad_starts",
+            "bad_type",
             problem=f"starts = {starts!r:.60}",
-            code="bad_type",
             expected="a mapping from the name of each model to its Start",
         )
     if not starts:
         raise input_error(
-            "dynamics.no_model_to_simulate",
+            "missing_argument",
             where="starts",
             problem="there is no model to simulate",
-            code="missing_argument",
         )
     systems: dict[str, System] = {}
     for name, model in pairs.in_order({name: start.model for name, start in starts.items()}).items():
@@ -351,11 +347,10 @@ class _ContactRun:
         if len(size) and size.max() > OVERLAP * max(world.weight, 1e-3):
             worst = int(np.argmax(size))
             raise input_error(
-                "dynamics.overlap_at_start",
+                "conflict",
                 where=names[worst],
                 problem=f"{names[worst]} overlap by {1000.0 * touch.depth[worst]:.1f} mm at the "
                 f"start, a force of {size[worst]:.3g} N",
-                code="conflict",
                 expected="surfaces that are apart or hardly touch",
                 remedy="move the models apart, or leave the pair out",
             )

@@ -94,23 +94,19 @@ class JointResistance:
                 viscous[model.dof(row["dof"])] = row["damping"]
         except InputError as fault:
             raise input_error(
-                "dynamics.bad_resistance_number",
+                "bad_model",
                 file=path,
                 problem=f"{problem}: {fault.problem}",
-                code="bad_model",
                 expected=fault.expected,
                 remedy=fault.remedy or "pass table=, a file of your own for this model",
             ) from fault
         except (KeyError, ValueError, TypeError, IndexError) as fault:
-            raise input_error(
-                "dynamics.bad_resistance_table", file=path, problem=f"{problem}: {fault}", code="bad_model"
-            ) from fault
+            raise input_error("bad_model", file=path, problem=f"{problem}: {fault}") from fault
         if (viscous < 0.0).any() or (cones.limits[:, 4] <= 0.0).any() or (stops.limits[:, 2] <= 0.0).any():
             raise input_error(
-                "dynamics.negative_damping",
+                "bad_model",
                 file=path,
                 problem="damping must not be negative, margins must be positive",
-                code="bad_model",
             )
         if not limits:
             cones.limits[:, 5] = stops.limits[:, 3] = 0.0

@@ -254,9 +254,8 @@ def check_integration(how: Integration) -> None:
     """Refuse anything but an `Integration`."""
     if not isinstance(how, Integration):
         raise input_error(
-            "dynamics.no_integration",
+            "bad_type",
             problem=f"integration = {how!r:.60}",
-            code="bad_type",
             expected='Integration(stepper="radau"), for instance',
         )
 
@@ -265,9 +264,8 @@ def check_forces(forces: Sequence[Force]) -> None:
     """Refuse anything but a list of forces."""
     if callable(forces) or not all(callable(force) for force in forces):
         raise input_error(
-            "dynamics.no_list_of_forces",
+            "bad_type",
             problem=f"forces = {forces!r:.60}",
-            code="bad_type",
             expected="a list of functions of time, q and qd",
             remedy="put a single force into a list" if callable(forces) else None,
         )
@@ -349,9 +347,8 @@ class System:
             kind = getattr(force, "__name__", type(force).__name__)
             if acting.size != total.size:
                 raise input_error(
-                    "dynamics.force_of_other_shape",
+                    "bad_shape",
                     problem=f"the force {kind} has the shape {acting.shape}",
-                    code="bad_shape",
                     expected=f"generalized forces (1, {len(q)}, 3)",
                 )
             if not np.isfinite(acting).all():
@@ -451,9 +448,8 @@ class System:
         if np.abs(violation).max(initial=0.0) > _START:
             worst = self._largest_violations(violation)
             raise input_error(
-                "dynamics.bad_starting_position",
+                "conflict",
                 problem=f"the starting position violates the constraints: {worst}",
-                code="conflict",
                 expected="bodies that are rigid and loops that are closed",
                 remedy="take it from joint coordinates (Tree.pose, motion_from), or assemble it",
             )
@@ -461,10 +457,9 @@ class System:
         rate = jacobian @ qd0.ravel()
         if np.abs(rate).max(initial=0.0) > _START:
             raise input_error(
-                "dynamics.bad_starting_velocity",
+                "conflict",
                 problem="the starting velocity violates the constraints: "
                 f"{self._largest_violations(rate)} per second",
-                code="conflict",
                 remedy="take it from joint rates (Tree.velocity, motion_from)",
             )
         if (direction := massless_motion(self.masses(q0)[0], jacobian)) is not None:
@@ -472,11 +467,10 @@ class System:
             moved = [names[k] for k in np.argsort(-size) if size[k] > 0.1 * size.max()]
             bodies = [body.name for body in topology.bodies if {*body.members} & set(moved)]
             raise input_error(
-                "dynamics.singular_mass_matrix",
+                "bad_model",
                 problem="the mass matrix is singular: no mass resists a motion of "
                 f"{', '.join(map(str, moved[:_SHOWN]))} (body "
                 f"{', '.join(map(str, bodies[:_SHOWN]))})",
-                code="bad_model",
                 expected="masses and inertias that resist every motion that the constraints allow",
             )
         return self.projected(0.0, np.concatenate([q0.ravel(), qd0.ravel()]))[0]
@@ -548,10 +542,7 @@ class DrivenSystem(System):
         now = np.asarray(self.pulse(np.array([time])), float)
         if now.shape != (1, 3):
             raise input_error(
-                "dynamics.pulse_of_other_shape",
-                problem=f"the pulse has the shape {now.shape}",
-                code="bad_shape",
-                expected="(T, 3) at times (T,)",
+                "bad_shape", problem=f"the pulse has the shape {now.shape}", expected="(T, 3) at times (T,)"
             )
         if not np.isfinite(now).all():
             raise MuscleSolveError(f"the simulation stops at {time:.4f} s: the pulse is not finite")
@@ -573,9 +564,8 @@ class DrivenSystem(System):
             or np.ptp(qd[:points], axis=0).max(initial=0.0) > _TURNS
         ):
             raise input_error(
-                "dynamics.turning_with_pulse",
+                "conflict",
                 problem="a model with a pulse turns at the start",
-                code="conflict",
                 expected="the same velocity for all points, and zero for all vectors",
             )
         return state

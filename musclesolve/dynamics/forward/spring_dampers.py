@@ -38,10 +38,7 @@ class BrokenLine:
         check_array((self.before, self.after), "the slopes", (2,), axis=0)
         if not self._corners.size or (np.diff(self._corners[0]) <= 0.0).any():
             raise input_error(
-                "dynamics.corners_not_increasing",
-                problem="the x of the corners does not increase",
-                code="bad_model",
-                expected="x that increases",
+                "bad_model", problem="the x of the corners does not increase", expected="x that increases"
             )
 
     @cached_property

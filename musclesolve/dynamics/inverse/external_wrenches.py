@@ -64,8 +64,7 @@ def check_frames(wrenches: list[Wrench], frames: int) -> None:
         check_type(wrench, Wrench, "wrenches", expected)
         if len(wrench.force) != frames:
             raise input_error(
-                "dynamics.wrench_of_other_frames",
+                "bad_shape",
                 problem=f"the wrench on {wrench.body!r} has {len(wrench.force)} frames, the motion {frames}",
-                code="bad_shape",
                 expected="a force and a moment for every frame of the motion",
             )

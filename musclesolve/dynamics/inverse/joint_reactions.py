@@ -77,9 +77,8 @@ def joint_reactions(
     """
     if not isinstance(expanded, ExpandedModel):
         raise input_error(
-            "dynamics.model_not_expanded",
+            "conflict",
             problem=f"the model {expanded.topology.name!r} is not expanded",
-            code="conflict",
             expected="a model in which no two bodies share points and vectors",
             remedy="joint_reactions(expand(model), motion, wrenches)",
         )
@@ -151,10 +150,9 @@ class ExpandedModel(Model):
         original = int(self.source.max(initial=-1)) + 1
         if motion.q.shape[1] != original:
             raise input_error(
-                "dynamics.motion_of_other_model",
+                "bad_shape",
                 problem=f"a motion of {motion.q.shape[1]} points and vectors for "
                 f"{self.topology.name!r}, made from a model with {original}",
-                code="bad_shape",
                 expected="the motion of the model that was expanded",
             )
         q, qd, qdd = (part[:, self.source] for part in (motion.q, motion.qd, motion.qdd))

@@ -114,10 +114,7 @@ def actuated_moments(
     if (both := driven & coupled).any():
         twice = [names[k] for k in np.flatnonzero(both)]
         raise input_error(
-            "dynamics.driver_and_couple",
-            problem=f"{twice} have a driver and a couple",
-            code="conflict",
-            expected="one actuator each",
+            "conflict", problem=f"{twice} have a driver and a couple", expected="one actuator each"
         )
     if (free := ~driven & ~coupled).any():
         raise MuscleSolveError(

@@ -130,10 +130,9 @@ def reactions_of_soles(
     unknowns, residual = program.solve()
     if not residual <= LARGEST_RESIDUAL:
         raise input_error(
-            "dynamics.reactions_not_found",
+            "bad_forces",
             problem="the ground reactions could not be predicted: the conditions for an optimum are "
             f"left with {residual:.1g}, at most {LARGEST_RESIDUAL:g} is accepted",
-            code="bad_forces",
             expected="feet that stand on the ground, and move over it in steps",
             remedy="look for jumps of the markers of the feet (musclesolve check), and choose a "
             "range without them ([time])",

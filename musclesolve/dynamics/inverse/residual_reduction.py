@@ -244,10 +244,9 @@ class ResidualReduction:
         time = body.time
         if len(time) <= DEGREE:
             raise input_error(
-                "dynamics.too_short_to_reduce",
+                "bad_range",
                 problem=f"the motion has {len(time)} frames: their rates are not known well enough to "
                 "reduce the residual",
-                code="bad_range",
                 expected=f"at least {DEGREE + 1} frames",
                 remedy="widen the time range, or leave out residual",
             )
@@ -304,10 +303,9 @@ class ResidualReduction:
                 return tried, reduced
             tried = replace(tried, size=tried.size * SHRINK * largest / most)
         raise input_error(
-            "dynamics.residual_not_reduced",
+            "conflict",
             problem=f"no change of the motion within {1000.0 * largest:g} mm reduces the residual: "
             f"the smallest one tried is {1000.0 * most:.3g} mm",
-            code="conflict",
             expected="a bound that errors of a measured motion stay within",
             remedy="allow a larger change (largest_change_mm), or leave out residual",
         )

@@ -129,9 +129,8 @@ def consistent_motion(
             raise unknown_name(name, "way to consistency", known)
     if method == UNCHANGED and derivatives != "splines":
         raise input_error(
-            "dynamics.splines_needed",
+            "conflict",
             problem=f'derivatives = "{derivatives}" with method = "none"',
-            code="conflict",
             expected="splines: positions that violate the constraints have no rates that satisfy them",
             remedy='choose derivatives = "splines", or leave it out',
         )

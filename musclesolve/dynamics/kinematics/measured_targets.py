@@ -44,18 +44,16 @@ class Targets:
         named = list(points.items()) + list(directions.items())
         if not named:
             raise input_error(
-                "dynamics.nothing_to_fit",
+                "missing_argument",
                 problem="no points or directions to fit",
-                code="missing_argument",
                 expected="the natural coordinates of at least one body",
             )
         slots = np.array([model.slot(name) for name, _ in named])
         for slot, (name, _) in zip(slots[: len(points)], named, strict=False):
             if slot >= model.topology.point_count:
                 raise input_error(
-                    "dynamics.direction_not_point",
+                    "conflict",
                     problem=f"{name!r} is a direction of {model.topology.name!r}, not a point",
-                    code="conflict",
                 )
         frames = len(np.atleast_1d(named[0][1]))
         values = np.stack(

@@ -265,10 +265,9 @@ def check_fits(model: Model, motion: Motion) -> None:
     want = len(model.topology.coordinate_names), len(model.topology.dof_names)
     if have != want:
         raise input_error(
-            "dynamics.motion_does_not_fit_model",
+            "bad_shape",
             problem=f"a motion of {have[0]} points and vectors and {have[1]} degrees of freedom for "
             f"the model {model.topology.name!r}, which has {want[0]} and {want[1]}",
-            code="bad_shape",
             expected="the motion of this model",
         )
 

@@ -261,9 +261,8 @@ def _measured_base(model: Model, targets: Targets) -> Pose:
     if not point.any():
         base = model.topology.bodies[model.tree.root]
         raise input_error(
-            "dynamics.base_not_measured",
+            "conflict",
             problem=f"no point of the base body {base.name!r} was measured",
-            code="conflict",
             expected=f"some of {', '.join(map(str, base.points))} among the targets",
         )
     middle = values[:, point].mean(axis=1)

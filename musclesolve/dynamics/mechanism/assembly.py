@@ -66,9 +66,8 @@ def assemble(
         guess = np.broadcast_to(guess, (*time.shape, *guess.shape))
     if time.ndim != 1 or not len(time) or guess.ndim != 3 or guess.shape[::2] != (len(time), 3):
         raise input_error(
-            "dynamics.time_and_start_differ",
+            "bad_shape",
             problem=f"the shapes {time.shape} of time and {np.shape(start)} of start do not fit each other",
-            code="bad_shape",
             expected="time (T,), start (N, 3) or (T, N, 3)",
         )
     check_finite(guess, coordinate_names)
@@ -94,9 +93,8 @@ def assemble(
 def _listed(constraints: Iterable[Constraint]) -> list[Constraint]:
     if not (listed := list(constraints)):
         raise input_error(
-            "dynamics.empty_mechanism",
+            "missing_argument",
             problem="an empty mechanism",
-            code="missing_argument",
             expected="one constraint of rows at least, as Rigid(constraints)",
         )
     return listed

@@ -118,9 +118,8 @@ class Rigid:
         fixed = self.constraints
         if q.shape[1] != fixed.size:
             raise input_error(
-                "dynamics.poses_of_other_model",
+                "bad_shape",
                 problem=f"poses of {q.shape[1]} points and vectors for constraints of {fixed.size}",
-                code="bad_shape",
                 expected="the coordinates of one topology",
             )
         return ConstraintRows(
@@ -153,9 +152,8 @@ def course_values(course: DrivenCourse, time: Array, name: str) -> tuple[Array, 
         )
     except (TypeError, ValueError) as fault:
         raise input_error(
-            "dynamics.bad_driver_function",
+            "bad_type",
             problem=f"the function of driver {name!r}: {fault}",
-            code="bad_type",
             expected="from time (T,) to the quantity and its first and second derivative, (T,) each",
         ) from fault
     return value, rate, second
@@ -194,18 +192,16 @@ class AngleDriver:
         names = [direction_text(line) for line in (axis, v, u)]
         if 0.0 in sizes:
             raise input_error(
-                "dynamics.axis_without_length",
+                "bad_model",
                 problem=f"driver about {names[0]}: {names[sizes.index(0.0)]} has no length",
-                code="bad_model",
             )
         for name, line, size in zip(names[1:], (v0, u0), sizes[1:], strict=True):
             slant = line @ n0 / (size * sizes[0])
             if abs(slant) > 1e-6:
                 raise input_error(
-                    "dynamics.driver_not_about_axis",
+                    "bad_model",
                     problem=f"driver about {names[0]}: {name} is {np.degrees(np.arccos(slant)):.1f} "
                     "degrees from the axis",
-                    code="bad_model",
                     expected="directions perpendicular to the joint axis",
                 )
         name = f"angle {direction_text(v)} to {direction_text(u)}"
@@ -308,9 +304,8 @@ class MotionDriver:
         nearest = np.abs(np.asarray(time)[:, None] - self.motion.time).argmin(axis=1)
         if not np.array_equal(self.motion.time[nearest], time):
             raise input_error(
-                "dynamics.other_times",
+                "bad_range",
                 problem="the times differ from the times of the motion that drives the model",
-                code="bad_range",
                 expected="times of its frames",
             )
         return self.motion.frames(nearest)

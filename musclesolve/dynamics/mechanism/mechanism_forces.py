@@ -38,10 +38,9 @@ class Mechanism(Model):
         sizes = len(self.topology.coordinate_names), len(self.topology.bodies)
         if (len(self.standing), len(self.mass.mass)) != sizes:
             raise input_error(
-                "dynamics.positions_and_masses_differ",
+                "bad_shape",
                 problem=f"standing positions {np.shape(self.standing)} and masses of {len(self.mass.mass)} "
                 "bodies",
-                code="bad_shape",
                 expected=f"positions ({sizes[0]}, 3) and {sizes[1]} bodies, as in the topology",
             )
 
@@ -76,9 +75,8 @@ class MechanismForces:
         rows = self._rows(driver.name)
         if len(rows) > 1:
             raise input_error(
-                "dynamics.ambiguous_driver",
+                "duplicate_name",
                 problem=f"{len(rows)} rows are called {driver.name!r}",
-                code="duplicate_name",
                 expected="a different name for every driver",
             )
         multiplier = self.multipliers[:, rows[0]]

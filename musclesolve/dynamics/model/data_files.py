@@ -31,10 +31,9 @@ def read_text(path: Path, what: str) -> str:
         toml_of(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
         raise input_error(
-            "dynamics.table_not_read",
+            "unreadable_file",
             file=path,
             problem=f"cannot read the {what}: {fault}",
-            code="unreadable_file",
         ) from fault
     return text
 

@@ -288,10 +288,7 @@ def combination(
     axes = (lines @ standing)[1:].T
     if abs(np.linalg.det(axes)) < 1e-9 * np.prod(np.linalg.norm(axes, axis=0)):
         raise input_error(
-            "dynamics.empty_combination",
-            problem=f"combination of {list(base)}",
-            code="bad_model",
-            expected="three directions that span space",
+            "bad_model", problem=f"combination of {list(base)}", expected="three directions that span space"
         )
     alpha = np.linalg.solve(axes, lines[0] @ standing)
     return [f"{direction_text(target)} combined"], (lines[0] - alpha @ lines[1:])[None], np.zeros((1, 3))

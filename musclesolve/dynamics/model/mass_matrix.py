@@ -43,26 +43,23 @@ class MassProperties:
             object.__setattr__(self, field, array)
         if names and len(names) != count:
             raise input_error(
-                "dynamics.names_and_bodies_differ",
+                "bad_shape",
                 problem=f"{len(names)} names of {count} bodies",
-                code="bad_shape",
                 expected="one name for each body, or none",
             )
         if (self.mass < 0).any():
             body = int(np.argmin(self.mass))
             raise input_error(
-                "dynamics.negative_mass",
+                "bad_model",
                 problem=f"{self._body_name(body)} has a negative mass ({self.mass[body]:g} kg)",
-                code="bad_model",
             )
         size = np.maximum(1e-12, np.trace(self.inertia, axis1=1, axis2=2))
         skew = np.abs(self.inertia - np.swapaxes(self.inertia, 1, 2)).max(axis=(1, 2), initial=0.0) / size
         if (skew > _SKEW).any():
             called = self._body_name(int(np.argmax(skew)))
             raise input_error(
-                "dynamics.inertia_not_symmetric",
+                "bad_model",
                 problem=f"the inertia of {called} is not symmetric",
-                code="bad_model",
                 expected="the same product of inertia on both sides of the diagonal",
             )
         if self.allow_impossible:
@@ -71,9 +68,8 @@ class MassProperties:
         if (smallest < -1e-9 * size).any():
             body = int(np.argmin(smallest + 1e-9 * size))
             raise input_error(
-                "dynamics.impossible_inertia",
+                "bad_model",
                 problem=f"the inertia of {self._body_name(body)} is one that no rigid body can have",
-                code="bad_model",
                 expected="each principal moment at most the sum of the other two",
             )
 

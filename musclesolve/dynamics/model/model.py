@@ -47,16 +47,14 @@ class Model:
         if (off := np.abs(length - 1.0) > _UNIT).any():
             worst = int(np.argmax(off))
             raise input_error(
-                "dynamics.direction_not_of_length_one",
+                "bad_model",
                 problem=f"the direction {names[topology.point_count + worst]!r} has the length {length[worst]:g}",
-                code="bad_model",
                 expected="unit vectors",
             )
         if len(mass.mass) != len(bodies) or mass.names not in ((), bodies):
             raise input_error(
-                "dynamics.other_mass_properties",
+                "bad_model",
                 problem=f"mass properties of {len(mass.mass)} bodies {', '.join(map(str, mass.names))}",
-                code="bad_model",
                 expected=f"the {len(bodies)} bodies of {topology.name!r}, in order: "
                 f"{', '.join(map(str, bodies))}",
             )
@@ -156,11 +154,10 @@ def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> No
     if product.max(initial=0.0) > _MET:
         row, dof = np.unravel_index(int(np.argmax(product)), product.shape)
         raise input_error(
-            "dynamics.dof_breaks_constraint",
+            "bad_model",
             where=topology.name,
             problem=f"the degree of freedom {dofs[dof]!r} does not keep the constraint "
             f"{constraints.names[row]}",
-            code="bad_model",
             expected="joints that move each body as one piece",
             remedy="both bodies must have its axis and pivot, and the distal bodies must be "
             "connected by this joint alone",
@@ -168,10 +165,9 @@ def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> No
     values, vectors = np.linalg.eigh(directions @ directions.T)
     if values[0] <= _RANK * values[-1]:
         raise input_error(
-            "dynamics.dependent_dofs",
+            "bad_model",
             where=topology.name,
             problem=f"degrees of freedom that do the same: {largest(np.abs(vectors[:, 0]), dofs)}",
-            code="bad_model",
             expected="independent degrees of freedom",
         )
     values = np.linalg.eigvalsh(rows @ rows.T)
@@ -179,11 +175,10 @@ def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> No
         _, _, free = np.linalg.svd(np.vstack([rows, directions]))
         moved = np.linalg.norm(free[-missing:].reshape(missing, -1, 3), axis=(0, 2))
         raise input_error(
-            "dynamics.unheld_motions",
+            "bad_model",
             where=topology.name,
             problem=f"{missing} motions are neither held by a constraint nor allowed by a joint: "
             f"{largest(moved, topology.coordinate_names)} can move",
-            code="bad_model",
             expected="as many constraints as coordinates less degrees of freedom",
             remedy="the two bodies of a revolute joint share a point and a vector, or two points; "
             "the two bodies of a universal joint share a point and are listed under "

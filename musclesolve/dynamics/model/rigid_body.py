@@ -70,10 +70,9 @@ class RigidBodies:
         if (flat := np.abs(np.linalg.det(base)) < 1e-9 * np.maximum(scale, 1e-30)).any():
             body = topology.bodies[int(np.argmax(flat))]
             raise input_error(
-                "dynamics.body_in_one_plane",
+                "bad_model",
                 problem=f"body {body.name!r}: its points {list(body.points)} and vectors "
                 f"{list(body.vectors)} lie in one plane",
-                code="bad_model",
                 expected="a line and two directions that span space",
             )
         inverse = np.linalg.inv(base)
@@ -106,10 +105,9 @@ class RigidBodies:
         if self.crossed[bodies].any():
             body = bodies[self.crossed[bodies].argmax()]
             raise input_error(
-                "dynamics.too_few_points_of_body",
+                "bad_model",
                 problem=f"body {topology.bodies[body].name!r} has too few points and vectors for a "
                 "spherical joint's axes or extra points",
-                code="bad_model",
                 expected="two points and two vectors, three points and one vector, or four points",
             )
         c_i, c_j, c_u, c_v = coefficients.T

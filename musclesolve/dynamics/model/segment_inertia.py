@@ -222,9 +222,8 @@ def length_scales(topology: Topology, lengths: dict[str, float]) -> dict[str, fl
         length = check_number(length, name, f"a length such as {reference:.2f} m")
         if not 0.2 < length / reference < 5.0:
             raise input_error(
-                "dynamics.length_not_positive",
+                "bad_number",
                 problem=f"a {name} of {length:g} m",
-                code="bad_number",
                 expected=f"something like {reference:.2f} m",
             )
         scales[name] = length / reference
@@ -337,10 +336,7 @@ class StatedSegment:
             check_number(self.mass_factor, "mass_factor", "a positive number", above=0.0)
         if self.mass is not None and self.mass_factor is not None:
             raise input_error(
-                "dynamics.mass_and_mass_factor",
-                problem="both mass and mass_factor of a segment are given",
-                code="conflict",
-                expected="one of them",
+                "conflict", problem="both mass and mass_factor of a segment are given", expected="one of them"
             )
         if self.center is not None:
             check_number(self.center, "center", "a share of the length, -0.5 to 1.5", least=-0.5, most=1.5)
@@ -348,16 +344,14 @@ class StatedSegment:
             inertia = check_array(self.inertia, "inertia", (3,), axis=0)
             if inertia.min() < 0.0 or 2.0 * inertia.max() > inertia.sum() * (1.0 + 1e-9):
                 raise input_error(
-                    "dynamics.impossible_moments_of_inertia",
+                    "bad_number",
                     problem=f"no segment can have the moments of inertia {inertia.tolist()}",
-                    code="bad_number",
                     expected="three moments above 0 [kg m2], each at most the sum of the other two",
                 )
             if self.mass == 0.0 and inertia.any():
                 raise input_error(
-                    "dynamics.inertia_without_mass",
+                    "conflict",
                     problem="a segment without mass has moments of inertia",
-                    code="conflict",
                 )
 
 
@@ -371,10 +365,7 @@ def with_stated(
     for name, stated in segments.items():
         if not isinstance(stated, StatedSegment):
             raise input_error(
-                "dynamics.segment_is_no_mapping",
-                problem=f"segments[{name!r}] is {stated!r:.60}",
-                code="bad_type",
-                expected="a StatedSegment",
+                "bad_type", problem=f"segments[{name!r}] is {stated!r:.60}", expected="a StatedSegment"
             )
     masses, centers, inertias = table.mass.copy(), table.center.copy(), table.inertia.copy()
     unstated = np.array([body.segment not in segments for body in bodies])
@@ -407,21 +398,19 @@ def with_stated(
         whole_body = replace(table, mass=masses, center=centers, inertia=inertias)
         if abs(whole_body.total - table.total) > _ROUNDED * table.total:
             raise input_error(
-                "dynamics.stated_masses_differ_from_body",
+                "conflict",
                 where=SEGMENTS_PLACE,
                 problem=f"all segments are stated and weigh {whole_body.total:g} kg together, the "
                 f"body {table.total:g} kg",
-                code="conflict",
                 expected="masses of the segments that add up to the mass of the body",
             )
         return whole_body
     left = (table.total - float(masses[~unstated].sum())) / float(table.mass[unstated].sum())
     if not _LEFT[0] < left < _LEFT[1]:
         raise input_error(
-            "dynamics.stated_masses_leave_too_little",
+            "conflict",
             where=SEGMENTS_PLACE,
             problem=f"the stated segments leave the others {left:.2f} times their mass in the inertia table",
-            code="conflict",
             expected="0.5 to 2 times",
             remedy="check the masses of the segments, and that the body mass counts prostheses in",
         )

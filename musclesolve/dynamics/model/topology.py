@@ -267,37 +267,33 @@ def _check_parts(topology: Topology) -> None:
         if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
             taken = f"; {', '.join(BASE_DOFS)} belong to the base" if twice[0] in BASE_DOFS else ""
             raise input_error(
-                "dynamics.same_name_twice",
+                "duplicate_name",
                 problem=f"two {kind} have the name {twice[0]!r}",
-                code="duplicate_name",
                 expected=f"one name each{taken}",
             )
 
     for point in topology.points:
         if not _triple(point.offset):
             raise input_error(
-                "dynamics.bad_offset",
+                "bad_model",
                 problem=f"the offset of point {point.name!r} is {point.offset!r}",
-                code="bad_model",
                 expected="three finite numbers [m]",
             )
     for name, direction in topology.vectors.items():
         length = float(np.linalg.norm(direction)) if _triple(direction) else float("nan")
         if not abs(length - 1.0) <= _UNIT:
             raise input_error(
-                "dynamics.bad_direction",
+                "bad_model",
                 problem=f"the direction of vector {name!r} is {as_text(direction)}",
-                code="bad_model",
                 expected="three finite numbers, a unit vector",
                 remedy=f"divide it by its length, {length:.9g}" if length > 0.0 else None,
             )
     placed = {topology.origin, *(point.name for point in topology.layout_order)}
     if missing := [point for point in topology.points if point.name not in placed]:
         raise input_error(
-            "dynamics.points_without_offsets",
+            "bad_model",
             problem=f"no chain of offsets leads to the points {[point.name for point in missing]} "
             f"({missing[0].name!r} is placed from {missing[0].parent!r})",
-            code="bad_model",
             expected=f"a chain from the origin {topology.origin!r}",
             remedy=suggestion(missing[0].parent, placed - {missing[0].parent}),
         )
@@ -306,17 +302,15 @@ def _check_parts(topology: Topology) -> None:
         _check_names(topology, body.members, f"body {body.name!r}")
         if (len(body.points), len(body.vectors)) not in BODY_KINDS:
             raise input_error(
-                "dynamics.other_number_of_points",
+                "bad_model",
                 problem=f"body {body.name!r} has {len(body.points)} points and {len(body.vectors)} vectors",
-                code="bad_model",
                 expected="2 points and 2 vectors, 3 and 1, 2 and 1, 3 and 0, or 4 and 0",
             )
     used = {name for body in topology.bodies for name in body.members}
     if idle := [name for name in topology.coordinate_names if name not in used]:
         raise input_error(
-            "dynamics.of_no_body",
+            "bad_model",
             problem=f"{', '.join(map(str, idle))}: of no body",
-            code="bad_model",
             expected="points and vectors that some body has",
             remedy="name it among a body's points, vectors or extra, or leave it out",
         )
@@ -342,9 +336,8 @@ def _check_tree(topology: Topology) -> None:
         if len(joints) > 1 or child == topology.root:
             root = ", but it is the root" if child == topology.root else ""
             raise input_error(
-                "dynamics.child_of_several_joints",
+                "bad_model",
                 problem=f"{child!r} is the child of {' and '.join(map(repr, joints))}{root}",
-                code="bad_model",
                 expected="a tree: one joint before every body, none before the root",
                 remedy="leave the joint out and close the loop by constraint rows",
             )
@@ -352,19 +345,17 @@ def _check_tree(topology: Topology) -> None:
         out = [dof.name for dof in topology.dofs if dof.parent == cross]
         if len(out) != 1:
             raise input_error(
-                "dynamics.cross_with_several_joints",
+                "bad_model",
                 problem=f"{cross!r}, the child of {into[cross][0]!r}, is not a body, and is the "
                 f"parent of {len(out) or 'no'} joints",
-                code="bad_model",
                 expected="a body, or the massless cross of a universal joint, with one joint in and one out",
                 remedy=suggestion(cross, bodies),
             )
     for body in bodies:
         if body != topology.root and body not in into:
             raise input_error(
-                "dynamics.no_joint_to_body",
+                "bad_model",
                 problem=f"no joint leads to body {body!r}",
-                code="bad_model",
                 expected=f"a degree of freedom or spherical joint with child = {body!r}",
             )
 
@@ -378,18 +369,10 @@ def _check_joint(topology: Topology, dof: Dof, layout: Array | None) -> None:
     lines = [name for pair in (dof.axis, dof.reference, dof.follower) for name in pair if name]
     _check_names(topology, [*lines, dof.pivot], where)
     if dof.sign not in (-1, 1):
-        raise input_error(
-            "dynamics.bad_sign",
-            problem=f"{where} has the sign {dof.sign!r}",
-            code="bad_model",
-            expected="1 or -1",
-        )
+        raise input_error("bad_model", problem=f"{where} has the sign {dof.sign!r}", expected="1 or -1")
     if topology.slot[dof.pivot] >= topology.point_count:
         raise input_error(
-            "dynamics.pivot_is_a_vector",
-            problem=f"{where} has the pivot {dof.pivot!r}, a vector",
-            code="bad_model",
-            expected="a point",
+            "bad_model", problem=f"{where} has the pivot {dof.pivot!r}, a vector", expected="a point"
         )
     bodies = bodies_of_joint(topology, dof)
     for body in bodies:
@@ -410,10 +393,9 @@ def _check_joint(topology: Topology, dof: Dof, layout: Array | None) -> None:
         _check_member(topology, direction, body, f"{where}: its driver's")
         if abs(axis @ line) > _PERPENDICULAR * float(np.linalg.norm(axis) * np.linalg.norm(line)):
             raise input_error(
-                "dynamics.driver_not_perpendicular",
+                "bad_model",
                 problem=f"{where}: the direction {'->'.join(map(str, (n for n in direction if n)))} "
                 "of its driver is not perpendicular to its axis",
-                code="bad_model",
                 expected="a direction of the parent and one of the child, both perpendicular to the axis",
             )
 
@@ -429,9 +411,8 @@ def _check_member(topology: Topology, what: str | Direction, body: str, which: s
     names = [what] if isinstance(what, str) else [name for name in what if name]
     if not names or set(names) - set(members):
         raise input_error(
-            "dynamics.not_of_body",
+            "bad_model",
             problem=f"{which} {'->'.join(map(str, names))} is not of body {body!r}",
-            code="bad_model",
             expected=f"some of {', '.join(map(str, members))}",
             remedy="add it to both bodies, as extra if necessary",
         )

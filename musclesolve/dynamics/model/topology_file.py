@@ -152,10 +152,9 @@ def _parsed(text: str, path: Path) -> Topology:
         names = [row["name"] for row in rows["vector"]]
         twice = min(name for name in names if names.count(name) > 1)
         raise input_error(
-            "dynamics.same_vector_twice",
+            "duplicate_name",
             file=path,
             problem=f"two vectors have the name {twice!r}",
-            code="duplicate_name",
         )
     points = tuple(
         Point(row["number"], row["name"], row["from"], tuple(row["offset"]), row["scale"])
@@ -198,20 +197,18 @@ def _parsed(text: str, path: Path) -> Topology:
             parent = lost.parent
             if parent not in known and (near := suggestion(parent, known)):
                 raise input_error(
-                    "dynamics.unknown_parent",
+                    "bad_model",
                     file=path,
                     problem=f"no chain of joints leads from the root {root!r} to {parent!r}, the "
                     f"parent of {lost.name!r}",
-                    code="bad_model",
                     expected="joints that form a tree from the root on",
                     remedy=near,
                 )
             raise input_error(
-                "dynamics.no_chain_from_root",
+                "bad_model",
                 file=path,
                 problem=f"no chain of joints leads from the root {root!r} to {parent!r}, the parent "
                 f"of {lost.name!r}",
-                code="bad_model",
                 expected="joints that form a tree from the root on",
                 remedy=f"name a body, or the child of another joint, as the parent of {lost.name!r}, "
                 "or remove the joint",
@@ -236,9 +233,8 @@ def _read(entry: Mapping[str, Any], kind: str, index: int, file: Path) -> dict[s
     for key_read in entry:
         if key_read not in keys:
             raise wrong(
-                "dynamics.unknown_key",
+                "unknown_key",
                 problem=f"unknown key {as_text(key_read)}",
-                code="unknown_key",
                 expected=f"some of {', '.join(map(str, keys))}",
                 remedy=suggestion(key_read, keys),
             )
@@ -247,19 +243,13 @@ def _read(entry: Mapping[str, Any], kind: str, index: int, file: Path) -> dict[s
         value = entry.get(name, key.default)
         if value is _NEEDED:
             raise wrong(
-                "dynamics.key_missing",
+                "missing_key",
                 problem=f"{name!r} is missing",
-                code="missing_key",
                 expected=f"{name} = {key.expected}",
                 remedy=f"add a line {name} = ...",
             )
         if name in entry and not key.accepts(value):
-            raise wrong(
-                "dynamics.bad_key_value",
-                problem=f"{name} = {as_text(value)}",
-                code="bad_value",
-                expected=key.expected,
-            )
+            raise wrong("bad_value", problem=f"{name} = {as_text(value)}", expected=key.expected)
         read[name] = value
     if "number" in keys and read["number"] is None:
         read["number"] = index + 1

@@ -266,10 +266,9 @@ def supported_inverse(
     several = [supports] if isinstance(supports, Support) else list(supports)
     if len(several) != 1:
         raise input_error(
-            "dynamics.too_many_supports",
+            "conflict",
             problem=f"{len(several)} supports at once: {3 * len(several)} reactions and "
             f"{len(tree.joints)} torques from {len(tree.names) + 2} equations",
-            code="conflict",
             expected="one support",
             remedy="give the measured force under each foot to `inverse_dynamics`, take both legs as "
             "one where they move together, or ask for `total_reaction`, which needs no share",

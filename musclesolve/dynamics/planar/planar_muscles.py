@@ -58,9 +58,8 @@ class PlanarMuscles:
         points = np.bincount(self.line, minlength=self.share.shape[1])
         if (points < 2).any() or (np.diff(self.line) < 0).any():
             raise input_error(
-                "dynamics.lines_of_other_points",
+                "bad_muscle_set",
                 problem=f"lines with {points.tolist()} points",
-                code="bad_muscle_set",
                 expected="at least two each, line after line",
             )
         check_array(self.local, "the place of an attachment point", ("P", 2), axis=0)

@@ -65,17 +65,15 @@ class PlanarTree:
         wrong = np.flatnonzero((self.mass <= 0.0) | (self.inertia <= 0.0))
         if len(wrong):
             raise input_error(
-                "dynamics.negative_segment_mass",
+                "bad_model",
                 problem=f"segment {self.names[wrong[0]]!r} has mass {self.mass[wrong[0]]:g} kg and "
                 f"moment of inertia {self.inertia[wrong[0]]:g} kg m2",
-                code="bad_model",
                 expected="both positive",
             )
         if len(self.order) != count:
             raise input_error(
-                "dynamics.segments_not_one_tree",
+                "bad_model",
                 problem=f"the segments {', '.join(map(str, self.names))} do not form one tree",
-                code="bad_model",
                 expected="one root (parent -1), every other segment with a parent that leads back to it",
             )
 
@@ -127,9 +125,8 @@ class PlanarTree:
         index = self.segment(name)
         if index == self.root:
             raise input_error(
-                "dynamics.base_without_proximal_joint",
+                "conflict",
                 problem=f"{name!r} is the base segment, which has no proximal joint",
-                code="conflict",
             )
         return int(np.flatnonzero(self.joints == index)[0])
 
@@ -189,9 +186,7 @@ def planar_body(
         mount = scale * np.array([segment["joint"] for segment in segments], dtype=float)
         rest = np.radians([float(segment["rest_deg"]) for segment in segments])
     except (KeyError, TypeError, ValueError) as fault:
-        raise input_error(
-            "dynamics.not_planar_body", file=path, problem=f"not a planar body: {fault!r}", code="bad_model"
-        ) from fault
+        raise input_error("bad_model", file=path, problem=f"not a planar body: {fault!r}") from fault
     masses, centers, inertias = (np.array(values) for values in zip(*composed, strict=True))
     return PlanarTree(
         names=names,

@@ -239,9 +239,8 @@ def landmark_sensitivity(
     off = np.abs(model.constraints.violation(fit.q)).max(initial=0.0)
     if off > _INCONSISTENT:  # not an optimum of the fit: the derivative of an optimum does not apply
         raise input_error(
-            "dynamics.fit_violates_constraints",
+            "conflict",
             problem=f"the fit violates the constraints of the model by {off:.2g}",
-            code="conflict",
             expected="a pose of fit_pose or drive_pose, which satisfies them",
             remedy="take the fit of one of these",
         )
@@ -350,9 +349,8 @@ def coordinate_response(
         speeds, off = RESPONSES[method](nearest, coordinates, places)
         if not off < _OFF:  # from another method: the derivative would belong to another pose
             raise input_error(
-                "dynamics.fit_differs_from_method",
+                "conflict",
                 problem=f'the fit is {off:.2g} rad or m away from the fit of method = "{method}"',
-                code="conflict",
                 expected="the fit of the same targets by the same method",
                 remedy="name the method that the fit was found by",
             )

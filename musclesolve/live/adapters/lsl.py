@@ -106,10 +106,9 @@ class LslStream:
             self._open(found)
         except GONE as error:
             raise input_error(
-                "live.lsl_stream_not_answer",
+                "no_stream",
                 where="--from",
                 problem=f"the LSL stream '{address}' does not answer: {error}",
-                code="no_stream",
                 remedy="look at the program that sends it",
             ) from None
 
@@ -124,10 +123,9 @@ class LslStream:
                 break
             sleep(POLL_INTERVAL)
         raise input_error(
-            "live.no_lsl_stream",
+            "no_stream",
             where="--from",
             problem=f"there is no LSL stream '{self._name}' (looked for {RESOLVED_WITHIN:g} s)",
-            code="no_stream",
             expected=f"one of {few(sorted(streams), 12)}" if streams else "a stream; there are none at all",
             remedy="start the program that sends it, in the same network",
         )
@@ -140,10 +138,9 @@ class LslStream:
         whole = _answered(inlet.info)
         if whole.channel_format() == pylsl.cf_string:
             raise input_error(
-                "live.lsl_stream_texts",
+                "bad_stream",
                 where="--from",
                 problem=f"the LSL stream '{self._name}' has texts",
-                code="bad_stream",
                 expected="numbers",
             )
         described = ET.fromstring(whole.as_xml()).findall("./desc/channels/channel")
@@ -226,10 +223,9 @@ class LslSink:
     def __init__(self, address: str) -> None:
         if not address:
             raise input_error(
-                "live.stream_without_name",
+                "bad_value",
                 where="--to",
                 problem="a stream without a name",
-                code="bad_value",
                 expected="lsl:NAME",
                 remedy="--to lsl:Forces",
             )

@@ -49,10 +49,9 @@ class QualisysStream:
         known = (port or "22223").isdecimal() and 0 < int(port or 22223) < 65536
         if not host or frame not in ("", "plate") or not known:
             raise input_error(
-                "live.qualisys_no_address",
+                "bad_value",
                 where="--from",
                 problem=f"'qualisys:{address}' is no address",
-                code="bad_value",
                 expected="qualisys:HOST, with :PORT (1 to 65535) or /plate behind it where they are needed",
                 remedy="--from qualisys:127.0.0.1",
             )
@@ -64,10 +63,9 @@ class QualisysStream:
         try:
             if not self._loop.run_until_complete(self._connect()):
                 raise input_error(
-                    "live.no_qtm_at_port",
+                    "no_stream",
                     where="--from",
                     problem=f"there is no QTM at {host}, port {self._port}",
-                    code="no_stream",
                     expected="QTM with a measurement that is open, or a file played with real-time output",
                     remedy="start it, and look up host and port in its options, Real-Time Output",
                 )
@@ -91,10 +89,9 @@ class QualisysStream:
             await connection.stream_frames(components=components, on_packet=self._note)
         except (qtm_rt.QRTCommandException, TimeoutError) as error:
             raise input_error(
-                "live.qtm_at_not_send",
+                "no_stream",
                 where="--from",
                 problem=f"QTM at {self._host} does not send: {error}",
-                code="no_stream",
                 remedy="open a measurement in QTM; its real-time actions track markers and calculate forces",
             ) from None
         return True
@@ -105,10 +102,9 @@ class QualisysStream:
         labels = [label.findtext("Name") or "" for label in settings.iterfind("./The_3D/Label")]
         if missing := [name for name in live.markers if name not in {*labels, *live.optional}]:
             raise input_error(
-                "live.qtm_no_marker",
+                "missing_marker",
                 where=f"qualisys:{self._host}",
                 problem=f"QTM has no marker '{missing[0]}'",
-                code="missing_marker",
                 expected=f"the markers of the trial file; QTM has {few(labels, 24)}",
                 remedy="apply the AIM model of this marker set in the real-time actions of QTM",
             )
@@ -119,10 +115,9 @@ class QualisysStream:
         plates = settings.findall("./Force/Plate") if live.plates else []
         if plates and len(plates) != len(live.plates):
             raise input_error(
-                "live.plates_in_qtm",
+                "conflict",
                 where=f"qualisys:{self._host}",
                 problem=f"{len(plates)} plates in QTM, {len(live.plates)} in the trial file",
-                code="conflict",
                 expected="as many plates",
                 remedy="state the foot on each plate of QTM, in their order: "
                 f"{' '.join(map(str, ['--plate auto'] * len(plates)))}",
@@ -217,11 +212,10 @@ class QualisysStream:
             other = f"{self._host}" if self._local else f"{self._host}/plate"
             axes = "each plate" if self._local else "the laboratory"
             raise input_error(
-                "live.center_pressure_m",
+                "bad_plate",
                 where=f"qualisys:{self._host}",
                 problem=f"the center of pressure is {np.linalg.norm(away[number]):.2f} m from the "
                 f"middle of plate {number + 1}",
-                code="bad_plate",
                 expected=f"forces in the axes of {axes}",
                 remedy=f"--from qualisys:{other}, or correct the corners of the plate in QTM",
             )

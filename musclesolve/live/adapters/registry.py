@@ -57,10 +57,9 @@ def _place(text: str, role: str) -> Any:
     kinds = {name: each for name, each in ADAPTERS.items() if getattr(each, role)}
     if kind not in kinds:
         raise input_error(
-            "live.unknown_name_role",
+            "unknown_name",
             where=option,
             problem=f"there is no {role} '{kind}'",
-            code="unknown_name",
             expected=f"one of {'; '.join(map(str, (each.address for each in kinds.values())))}",
             remedy=suggestion(kind, kinds),
         )

@@ -34,10 +34,9 @@ class ReplayStream:
         live = wanted.live
         if not isinstance(live, Live):
             raise input_error(
-                "live.recording_cannot_replayed",
+                "conflict",
                 where="--from",
                 problem="a recording cannot be replayed to a subject who is to stand first",
-                code="conflict",
                 expected="a stream that shows the standing and then the movement",
                 remedy="leave out --stand: the trial file names its standing trial",
             )

@@ -47,10 +47,9 @@ def address_of(text: str, option: str, kind: str = "udp") -> tuple[str, int]:
     if port.isdecimal() and 0 < int(port) < 65536:
         return host.strip("[]") or LOCAL, int(port)
     raise input_error(
-        "live.no_port",
+        "bad_value",
         where=option,
         problem=f"'{kind}:{text}' has no port",
-        code="bad_value",
         expected=f"{kind}:PORT or {kind}:HOST:PORT, the port from 1 to 65535",
         remedy=f"{option} {kind}:127.0.0.1:5005",
     )
@@ -62,10 +61,9 @@ def socket_of(host: str, port: int, option: str) -> tuple[socket.socket, Any]:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
     except OSError as error:
         raise input_error(
-            "live.host_not_known",
+            "no_stream",
             where=option,
             problem=f"the host '{host}' is not known: {error}",
-            code="no_stream",
             remedy="state its number, such as 192.168.0.7",
         ) from None
     return socket.socket(family, kind, protocol), place
@@ -95,10 +93,9 @@ class UdpStream:
         except OSError as error:
             self._socket.close()
             raise input_error(
-                "live.nothing_can_received",
+                "no_stream",
                 where="--from",
                 problem=f"nothing can be received at {host}, port {self.port}: {error.strerror}",
-                code="no_stream",
                 expected="an address of this machine and a port that no other program has",
                 remedy="state another port, or end the program that has it",
             ) from None

@@ -55,51 +55,46 @@ class PageSettings:
         usual = asdict(cls.usual(keys))
         if not isinstance(stated, dict):
             raise input_error(
-                "live.settings_page_no_table",
+                "bad_value",
                 file=file,
                 where="settings",
                 problem="settings of the page that are no table",
-                code="bad_value",
                 expected=f"the keys {', '.join(map(str, usual))}",
             )
         if unknown := [str(name) for name in stated if name not in usual]:
             raise input_error(
-                "live.no_such_setting",
+                "unknown_name",
                 file=file,
                 where=unknown[0],
                 problem="no such setting",
-                code="unknown_name",
                 expected=", ".join(map(str, usual)),
             )
         values = usual | stated
         curves = values["curves"]
         if not isinstance(curves, list | tuple) or len(curves) > MOST_CURVES:
             raise input_error(
-                "live.bad_curves",
+                "bad_value",
                 file=file,
                 where="curves",
                 problem=f"{curves!r}",
-                code="bad_value",
                 expected=f"a list of {MOST_CURVES} names at most",
             )
         for name, key in [("quantity", values["quantity"]), *(("curves", curve) for curve in curves)]:
             if key not in keys:
                 raise input_error(
-                    "live.no_quantity",
+                    "unknown_name",
                     file=file,
                     where=name,
                     problem=f"no quantity {key!r}",
-                    code="unknown_name",
                     expected=f"one of {', '.join(map(str, keys))}",
                 )
         for name, allowed in (("span", SPANS), ("value", VALUES), ("during", DURING)):
             if values[name] not in allowed:
                 raise input_error(
-                    "live.no_such_value",
+                    "bad_value",
                     file=file,
                     where=name,
                     problem=f"{values[name]!r}",
-                    code="bad_value",
                     expected=f"one of {', '.join(map(str, allowed))}",
                 )
         for name in ("low", "high"):
@@ -107,21 +102,19 @@ class PageSettings:
             of_a_kind = isinstance(number, int | float) and not isinstance(number, bool)
             if number is not None and not (of_a_kind and abs(number) <= sys.float_info.max):
                 raise input_error(
-                    "live.not_numbers",
+                    "not_numbers",
                     file=file,
                     where=name,
                     problem=f"{number!r:.60}",
-                    code="not_numbers",
                     expected="a number, or null for an open end",
                 )
         low, high = values["low"], values["high"]
         if low is not None and high is not None and low > high:
             raise input_error(
-                "live.band_upside_down",
+                "bad_value",
                 file=file,
                 where="low",
                 problem=f"a band from {low:g} to {high:g}",
-                code="bad_value",
                 expected="a lower end that is not above the upper one",
             )
         return cls(**values | {"curves": tuple(curves)})
@@ -135,10 +128,9 @@ class PageSettings:
             stated = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
             raise input_error(
-                "live.settings_page_cannot_read",
+                "bad_format",
                 file=file,
                 problem=f"settings of the page that cannot be read: {error}",
-                code="bad_format",
                 expected="the JSON that the page has written",
                 remedy="delete the file, and choose on the page anew",
             ) from error

@@ -82,16 +82,14 @@ class LivePage:
             answer, text = self._connection.recv()
         except (EOFError, OSError):
             raise input_error(
-                "live.process_live_page_ended",
+                "bad_environment",
                 problem="the process of the live page has ended before it could serve it",
-                code="bad_environment",
                 remedy='in a script call this below `if __name__ == "__main__":`; else run without the page',
             ) from None
         if answer == "refused":
             raise input_error(
-                "live.port_cannot_used",
+                "bad_environment",
                 problem=f"port {self.port} of 127.0.0.1 cannot be used: {text}",
-                code="bad_environment",
                 expected="a free port",
                 remedy="state another port, or none for one that is free",
             )

@@ -466,10 +466,9 @@ def check_axes(recording: Recording, directions: Points) -> None:
                 expected = f"{landmark} on the outer side of the thigh, beside the line from hip to knee"
                 remedy = "check its marker; one in front of the thigh does not show the rotation of the thigh"
             raise recording.document.error(
-                "motion.axis_not_to_the_left",
+                "sides_swapped",
                 *("mapping", landmark),
                 problem=f"the {SIDE_NAMES[side]} {joint} axis does not point from right to left",
-                code="sides_swapped",
                 expected=expected,
                 remedy=remedy,
             )

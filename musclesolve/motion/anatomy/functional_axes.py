@@ -120,11 +120,10 @@ def _refusal(trial: Trial, joint: str, side: Side, problem: str, expected: str) 
     above, below = BODIES[joint]
     path = trial.hinges[f"{joint}_{side}"].markers.path
     return trial.document.error(
-        "motion.bad_movement",
+        "bad_anatomy",
         "files",
         file_key(joint, side),
         problem=f"{problem} in {path}",
-        code="bad_anatomy",
         expected=expected,
         remedy=f"check that the {SIDE_NAMES[side]} {joint} is the one that moves, and the markers of "
         f"{above}_{side} and {below}_{side}; {MOVEMENT[joint]}",

@@ -86,11 +86,10 @@ def functional_hips(
         if fault:
             problem, expected, remedy = fault
             raise recording.document.error(
-                "motion.bad_movement_of_hip",
+                "bad_anatomy",
                 "files",
                 key,
                 problem=f"{problem} in {markers.path}",
-                code="bad_anatomy",
                 expected=expected,
                 remedy=remedy,
             )
@@ -123,12 +122,11 @@ def functional_frames(
     ]
     if not stretches:
         raise recording.document.error(
-            "motion.never_shows_all_markers",
+            "missing_samples",
             "files",
             key,
             problem=f"{markers.path} never shows all markers of the "
             f"{' and the '.join(map(str, bodies))} for {SHORTEST_S:g} s",
-            code="missing_samples",
             expected="stretches without gaps and jumps in these markers",
             remedy="fill the gaps in the capture software, or remove a marker that is often lost "
             "from the cluster",

@@ -54,10 +54,9 @@ def hip_center(regression: str, lengths: Mapping[str, float], side: Side) -> Arr
     """
     if missing := hip_needs(regression) - set(lengths):
         raise input_error(
-            "motion.regression_needs_length",
+            "missing_argument",
             where="[joint_centers] hip",
             problem=f"the regression '{regression}' needs the length '{sorted(missing)[0]}'",
-            code="missing_argument",
             expected="leg_length_m in [subject], or a standing trial to measure it on",
             remedy="add one of them, or choose harrington_2007, which needs none",
         )
@@ -160,10 +159,9 @@ def chord_center(above: Array, wand: Array, lateral: Array, offset: float) -> Ar
     length = np.linalg.norm(line, axis=-1, keepdims=True)
     if not length.min() > offset:
         raise input_error(
-            "motion.lateral_marker_mm",
+            "bad_anatomy",
             problem=f"the lateral marker is {1000 * length.min():.0f} mm from the joint center above "
             f"it, and {1000 * offset:.0f} mm from its own",
-            code="bad_anatomy",
             expected="half the joint width, and far less than the length of the segment",
             remedy="check the marker, and the joint widths in [subject]",
         )
@@ -171,11 +169,10 @@ def chord_center(above: Array, wand: Array, lateral: Array, offset: float) -> Ar
     beside = np.linalg.norm(np.cross(wand - lateral, u), axis=-1)
     if not beside.min() > NEAREST_WAND:
         raise input_error(
-            "motion.marker_on_side_segment",
+            "bad_anatomy",
             problem=f"the marker on the side of the segment lies {1000 * beside.min():.0f} mm from "
             "the line between the lateral marker and the joint center above it, so the plane "
             "of the joint is unknown",
-            code="bad_anatomy",
             expected=f"more than {1000 * NEAREST_WAND:.0f} mm; a few centimeters are usual",
             remedy="check that the two markers are not exchanged or copies of each other",
         )

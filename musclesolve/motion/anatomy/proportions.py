@@ -58,11 +58,10 @@ class Unusual:
     def refused(self, document: Document) -> InputError:
         """Return the error of an impossible proportion."""
         return document.error(
-            "motion.bad_proportion",
+            "bad_anatomy",
             "mapping",
             self.landmark,
             problem=self.what,
-            code="bad_anatomy",
             expected=self.expected,
             remedy=self.remedy,
         )
@@ -98,11 +97,10 @@ def unusual_segments(recording: Recording, stature: float, offsets: Points) -> l
     if not 1.0 / FAR_STATURE <= fitting / stature <= FAR_STATURE:
         tall = f"{fitting:.2f} m tall"
         raise recording.document.error(
-            "motion.stature_m_thighs_shanks",
+            "bad_anatomy",
             "subject",
             "stature_m",
             problem=f"the stature is {stature:g} m, but thighs, shanks and trunk fit a subject {tall}",
-            code="bad_anatomy",
             expected=f"{stature / FAR_STATURE:.2f} to {stature * FAR_STATURE:.2f} m",
             remedy="correct stature_m, or check which markers are mapped to hips, knees, ankles and "
             "shoulders",

@@ -101,10 +101,9 @@ def gait_events(
     """
     if not isinstance(trial, Trial):
         raise input_error(
-            "motion.no_trial",
+            "bad_type",
             where="gait_events",
             problem=f"the trial is of type {type(trial).__name__}",
-            code="bad_type",
             expected="a trial of a recording",
             remedy='read it first: ms.read_trial("trial.toml")',
         )

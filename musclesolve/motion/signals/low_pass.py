@@ -152,9 +152,8 @@ def checked_signal(signal: ArrayLike, rate_hz: float) -> Array:
     numbers = _real(signal, "signal")
     if numbers.ndim == 0 or len(numbers) < FEWEST_SAMPLES or numbers.size == 0:
         raise input_error(
-            "motion.signal_shape_too_little",
+            "too_few_frames",
             problem=f"a signal of the shape {numbers.shape} is too little to filter",
-            code="too_few_frames",
             expected=f"an array (frames, ...) of at least {FEWEST_SAMPLES} frames",
             remedy="put the frames along the first axis",
         )
@@ -163,9 +162,8 @@ def checked_signal(signal: ArrayLike, rate_hz: float) -> Array:
     if lost.any():
         count = f"{lost.sum()} of {lost.size} frames"
         raise input_error(
-            "motion.signal_lacks_number",
+            "not_finite",
             problem=f"the signal lacks a number in {count}, first in frame {lost.argmax()}",
-            code="not_finite",
             expected="a signal without gaps",
             remedy="fill the gaps, or take a stretch without them",
         )
@@ -183,11 +181,7 @@ def checked_order(
     number = _real(order, what)
     if number.ndim or float(number) not in orders:
         raise input_error(
-            "motion.bad_filter_number",
-            problem=f"{as_text(order)} as {what}",
-            code="bad_number",
-            expected=expected,
-            remedy=remedy,
+            "bad_number", problem=f"{as_text(order)} as {what}", expected=expected, remedy=remedy
         )
     return int(number)
 
@@ -206,18 +200,16 @@ def checked_cutoffs(
         by_coordinate = np.broadcast_to(cutoffs, shape[1:])
     except ValueError:
         raise input_error(
-            "motion.cut_offs_shape",
+            "bad_shape",
             problem=f"cut-offs of the shape {cutoffs.shape} for coordinates of the shape {shape[1:]}",
-            code="bad_shape",
             expected="one cut-off for all coordinates, or one for each",
         ) from None
     low = max(lowest_hz, lowest_carried(shape[0], rate_hz))
     wrong = by_coordinate[~((by_coordinate >= low) & (by_coordinate < 0.5 * rate_hz))]
     if wrong.size:
         raise input_error(
-            "motion.cut_off_hz",
+            "bad_number",
             problem=f"a cut-off of {wrong[0]:g} Hz at {rate_hz:g} samples a second in {shape[0]} frames",
-            code="bad_number",
             expected=f"a cut-off from {low:.2g} Hz to below half the sampling rate",
             remedy="walking needs about 6 Hz",
         )
@@ -241,10 +233,5 @@ def _real(values: ArrayLike, what: str) -> Array:
         numbers = np.asarray(None)
     if numbers.dtype.kind not in "iuf":
         text = as_text(values) if numbers.ndim == 0 else f"an array of {numbers.dtype}"
-        raise input_error(
-            "motion.not_numbers_text",
-            problem=f"{text} as {what}",
-            code="not_numbers",
-            expected="real numbers",
-        )
+        raise input_error("not_numbers", problem=f"{text} as {what}", expected="real numbers")
     return numbers.astype(float, copy=False)

@@ -139,26 +139,23 @@ def residual_analysis(
     frames, shape, by_number = len(numbers), numbers.shape[1:], "give the cut-off frequency as a number"
     if rate_hz < LOWEST_RATE_HZ:
         raise input_error(
-            "motion.at_samples_second_motion",
+            "bad_number",
             problem=f"at {rate_hz:g} samples a second motion and noise cannot be separated",
-            code="bad_number",
             expected=f"at least {LOWEST_RATE_HZ:g} samples a second",
             remedy=by_number,
         )
     if frames / rate_hz < SHORTEST_S:
         raise input_error(
-            "motion.frames_too_few",
+            "too_few_frames",
             problem=f"{frames} frames, {frames / rate_hz:.2g} s, are too few to estimate noise from",
-            code="too_few_frames",
             expected=f"at least {SHORTEST_S:g} s without gaps",
             remedy=by_number,
         )
     if order < 2 and rule == "residual_analysis":
         raise input_error(
-            "motion.filter_order_no_best",
+            "conflict",
             problem="a filter of order 1 has no best cut-off: it lets so much noise through that "
             "accelerations never converge",
-            code="conflict",
             expected="order 2 or higher",
             remedy="order = 2, the rule residual_analysis_silva_2003, or the cut-off frequency as a number",
         )

@@ -105,9 +105,8 @@ def smoothing_spline(
     half_order = checked_order(half_order, _GRAM, what, expected, "3 gives smooth accelerations")
     if len(numbers) < 4 * half_order:
         raise input_error(
-            "motion.too_few_for_spline",
+            "too_few_frames",
             problem=f"{len(numbers)} frames are too few for a smoothing spline",
-            code="too_few_frames",
             expected=f"at least {4 * half_order} frames",
             remedy="take a longer recording",
         )

@@ -79,10 +79,9 @@ class ActivationDynamics:
 
         if time is None:
             raise input_error(
-                "muscles.excitation_without_times",
+                "missing_argument",
                 where="time",
                 problem="an excitation without times",
-                code="missing_argument",
                 expected="the times [s] between which its activation is needed",
             )
         first = excitation(time[:1])[0] if self.start is None else self.start
@@ -116,7 +115,7 @@ def _within(curve: Course, time: Array, problem: str, remedy: str) -> Course:
         if at.min() < first - 1e-12 or at.max() > last + 1e-12:
             outside = float(at.min() if at.min() < first else at.max())
             fault = problem.format(first, last, outside)
-            raise input_error("muscles.bad_pose_range", problem=fault, code="bad_range", remedy=remedy)
+            raise input_error("bad_range", problem=fault, remedy=remedy)
         return np.asarray(curve(np.clip(at, first, last)))
 
     return values
@@ -203,9 +202,8 @@ def muscle_course(names: Sequence[str], given: Given, sampling: Sampling, kind: 
         return lambda at: np.tile(constant, (len(at), 1))
     if time is None or len(time) != len(values):
         raise input_error(
-            "muscles.samples_times",
+            "bad_shape",
             problem=f"{len(values)} samples of {kind.name}, but {0 if time is None else len(time)} times",
-            code="bad_shape",
             remedy="pass time= with as many entries as there are samples",
         )
     from scipy.interpolate import CubicSpline, make_interp_spline
@@ -230,18 +228,16 @@ def driving_course(
     stated = {name: value for name, value in driving.items() if value is not None}
     if len(stated) != 1:
         raise input_error(
-            "muscles.given_for_muscles",
+            "conflict" if stated else "missing_argument",
             problem=f"{' and '.join(stated) or 'no activation'} given for the muscles",
-            code="conflict" if stated else "missing_argument",
             expected=f"one of {', '.join(map(str, list(driving)))}",
         )
     ((name, value),) = stated.items()
     if dynamics is not None and name != "excitation":
         raise input_error(
-            "muscles.dynamics_activation_given",
+            "conflict",
             where="dynamics",
             problem="dynamics of activation are given, but no excitation",
-            code="conflict",
             remedy=f"pass excitation= instead of {name}=, or leave dynamics out",
         )
     course = muscle_course(names, value, sampling, KINDS[name])
@@ -271,8 +267,7 @@ def _checked(values: Array, names: tuple[str, ...], kind: CourseKind, time: Arra
     )
     value = float(values[first])
     raise input_error(
-        "muscles.activation_out_of_range",
+        "bad_number" if np.isfinite(value) else "not_finite",
         problem=f"the {kind.name}{whose} is {value:g}{when}",
-        code="bad_number" if np.isfinite(value) else "not_finite",
         expected=kind.expected,
     )

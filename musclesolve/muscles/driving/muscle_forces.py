@@ -177,10 +177,9 @@ def muscle_forces(
     parts = [muscles] if isinstance(muscles, ScaledMuscles) else muscles
     if not isinstance(parts, Sequence) or not all(isinstance(part, ScaledMuscles) for part in parts):
         raise input_error(
-            "muscles.bad_muscles",
+            "bad_type",
             where="muscles",
             problem=f"muscles = {muscles!r:.60}",
-            code="bad_type",
             expected="the muscles of a side from scale_muscles (model, set, side), or a list of these",
         )
     for name in [name for part in parts for name in part.dof_names]:
@@ -189,16 +188,14 @@ def muscle_forces(
     if not parts or len(set(known)) < len(known):
         sides = [side for part in parts for side in part.sides]
         raise input_error(
-            "muscles.muscles_sides",
+            "duplicate_name" if parts else "missing_argument",
             problem=f"muscles of {len(sides)} sides ({', '.join(map(str, sides))})",
-            code="duplicate_name" if parts else "missing_argument",
             expected="the muscles of one side, or of the right and the left one",
         )
     if len(curves := {family.name for part in parts for family, _ in part.parameters.families}) > 1:
         raise input_error(
-            "muscles.muscles_with_different_hill",
+            "conflict",
             problem=f"muscles with different Hill curves: {', '.join(map(str, sorted(curves)))}",
-            code="conflict",
             expected="muscles of one set",
         )
     placed = joined(parts)

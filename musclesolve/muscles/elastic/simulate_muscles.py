@@ -200,10 +200,9 @@ def path_course(
         constant = lengths(length, (count,))
         if velocity is not None:
             raise input_error(
-                "muscles.rate_musculotendon_lengths_constant",
+                "conflict",
                 where="velocity",
                 problem="a rate of musculotendon lengths that are constant",
-                code="conflict",
                 remedy="pass samples (T, n) of the length, or leave the rate out",
             )
         return lambda at: (np.tile(constant, (len(at), 1)), np.zeros((len(at), count)))

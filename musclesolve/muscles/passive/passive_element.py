@@ -53,9 +53,8 @@ def checked_passive(rule: str, database: MuscleDatabase) -> str:
     check_choice(rule, "the rule for passive forces", get_args(PassiveRule))
     if rule == "calibrated" and database.calibrated_passive is None:
         raise input_error(
-            "muscles.muscle_set_no_calibrated",
+            "bad_muscle_set",
             problem=f"the muscle set {database.name} has no calibrated passive strains",
-            code="bad_muscle_set",
             expected="a table [calibrated_passive] in its file",
             remedy='write passive = "table" or "none" in [muscles]',
         )

@@ -66,9 +66,8 @@ def operating_range(database: MuscleDatabase) -> OperatingRange:
     names = [muscle.name for muscle in source]
     if missing := [muscle.name for muscle in database if muscle.name not in names]:
         raise input_error(
-            "muscles.no_whose_operating_range",
+            "bad_muscle_set",
             problem=f"{source.name} has no {missing[0]}, whose operating range {database.name} takes from it",
-            code="bad_muscle_set",
             expected="the same muscles in both sets",
             remedy='write fiber_lengths = "standing", or leave operating_range_of out',
         )
@@ -190,10 +189,9 @@ class OperatingRange:
                     f"{1e3 * optimal[k]:.0f} mm and {1e3 * slack[k]:.0f} mm"
                 )
             raise input_error(
-                "muscles.bad_muscle_set",
+                "bad_muscle_set",
                 where=name,
                 problem=problem,
-                code="bad_muscle_set",
                 expected="fiber and tendon lengths that fit the path of the muscle",
                 remedy="check optimal_fiber_length, tendon_slack_length and path of the muscle in "
                 'its set, or write fiber_lengths = "standing"',

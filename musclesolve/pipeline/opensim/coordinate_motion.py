@@ -114,21 +114,19 @@ def coordinate_motion(
             check_used([column], "column", table.repeated, table.path)
             if columns.setdefault(name, k) != k:
                 raise input_error(
-                    "pipeline.coordinate_stands_twice",
+                    "duplicate_name",
                     file=_file(table),
                     problem=f"the coordinate {name} occurs twice: as '{table.names[columns[name]]}' "
                     f"and as '{column}'",
-                    code="duplicate_name",
                     expected="one column for each coordinate",
                     remedy="remove one of them",
                 )
     names = tuple(name for name in model.coordinates if name in columns)
     if not names:
         raise input_error(
-            "pipeline.no_column_coordinate_model",
+            "missing_column",
             file=_file(table),
             problem=f"no column is a coordinate of the model {model.name}",
-            code="missing_column",
             expected=f"columns such as {', '.join(map(str, list(model.coordinates)[:8]))}",
             remedy="give the coordinates of inverse kinematics of this model",
         )
@@ -137,11 +135,10 @@ def coordinate_motion(
     if lost.any():
         row, first = np.argwhere(lost)[0]
         raise input_error(
-            "pipeline.no_value",
+            "not_finite",
             file=_file(table),
             where=f"line {table.lines[row]}" if len(table.lines) else None,
             problem=f"{names[first]} has no value at {table.time[row]:g} s ({lost.sum()} such values in all)",
-            code="not_finite",
             expected="a number for every coordinate at every time",
             remedy="fill the gaps, or give a file without this stretch",
         )
@@ -165,10 +162,9 @@ def coordinate_motion(
         check_number(cutoff_hz, "cutoff_hz", "a cut-off frequency above zero [Hz], or None", above=0.0)
     if len(table.time) < FEWEST_SPLINE_FRAMES:
         raise input_error(
-            "pipeline.frames_too_few_frames",
+            "too_few_frames",
             file=_file(table),
             problem=f"{len(table.time)} frames",
-            code="too_few_frames",
             expected=f"at least {FEWEST_SPLINE_FRAMES} frames, of which velocities can be made",
             remedy="name a longer motion",
         )
@@ -268,10 +264,9 @@ def as_table(source: Source, what: str) -> Table:
         columns = {name: column for name, column in columns_by_name.items() if name != "time"}
     else:
         raise input_error(
-            "pipeline.wrong_type",
+            "bad_type",
             where=what,
             problem=f"{what} is {type(source).__name__}",
-            code="bad_type",
             expected="the path of a .mot or .sto file, a Table, a Dataset over time, or arrays by "
             'name with "time"',
         )
@@ -346,11 +341,10 @@ def _evenly(table: Table, values: Array, cutoff_hz: float | None) -> tuple[Array
             return time, values
         row = int(steps.argmax())
         raise input_error(
-            "pipeline.time_between_frames_varies",
+            "uneven_sampling",
             file=_file(table),
             problem=f"the time between frames varies from {steps.min():.4g} to {steps.max():.4g} s "
             f"(from {time[row]:.6g} to {time[row + 1]:.6g} s)",
-            code="uneven_sampling",
             expected="samples over the whole motion, evenly spaced where they are arrays or a table",
             remedy="fill the hole in the software that exported the coordinates, cut the file there, "
             "or resample an array",
@@ -393,10 +387,9 @@ def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bo
         file = _file(table)
         value = "its header states inDegrees=no, radians" if file else "these angles are in radians"
         raise input_error(
-            "pipeline.angles_in_radians",
+            "bad_units",
             file=file,
             problem=f"{reaches}, and {value}",
-            code="bad_units",
             expected="less than a full rotation (2 pi)",
             remedy="if these are degrees, write inDegrees=yes into the header"
             if file
@@ -410,11 +403,10 @@ def _filtered(table: Table, time: Array, values: Array, cutoff_hz: float) -> Arr
     rate = 1.0 / steps.mean()
     if rate < SLOWEST_HZ:
         raise input_error(
-            "pipeline.frames_lie_apart",
+            "bad_units",
             file=_file(table),
             where="time",
             problem=f"the frames lie {steps.mean():.4g} s apart",
-            code="bad_units",
             expected=f"times in seconds, at least {SLOWEST_HZ:g} frames a second",
             remedy="write the times in seconds: these may be milliseconds or numbers of frames",
         )
@@ -426,11 +418,10 @@ def _filtered(table: Table, time: Array, values: Array, cutoff_hz: float) -> Arr
         return low_pass(values, rate, named, ORDER)
     except InputError as error:
         raise input_error(
-            "pipeline.cut_off_hz",
+            error.code,
             file=_file(table),
             where="cutoff_hz",
             problem=f"a cut-off of {cutoff_hz:g} Hz at {rate:g} samples a second in {len(values)} frames",
-            code=error.code,
             expected=error.expected,
             remedy=error.remedy,
         ) from error

@@ -474,11 +474,10 @@ def moments_under_loads(
     known = np.all(inside, axis=0) if inside else np.ones(len(motion.time), dtype=bool)
     if not known.any():
         raise input_error(
-            "pipeline.no_frame_coordinates",
+            "no_overlap",
             file=path,
             problem=f"no frame of the coordinates ({motion.time[0]:g} to {motion.time[-1]:g} s) is "
             "within the loads",
-            code="no_overlap",
             expected="loads of the same trial",
             remedy="give the ground reactions of these coordinates",
         )

@@ -124,21 +124,19 @@ def check_model_settings(settings: ModelSettings) -> None:
         raise input_error("pipeline.residual_of_predicted_forces", where="residual")
     if feet != "stated" and loads is None:
         raise input_error(
-            "pipeline.without_loads_no_feet",
+            "conflict",
             where="feet",
             problem=f"without loads there are no feet to be found: feet = {feet!r}",
-            code="conflict",
             expected="feet with loads, which are assigned to them",
             remedy="give loads instead of moments, or leave it out",
         )
     check_tendon(muscles.tendon, muscles.tendon_strain)
     if settings.knee.contact_spacing_m is not None and loads is None:
         raise input_error(
-            "pipeline.without_loads_no_contact",
+            "conflict",
             where="contact_spacing_m",
             problem="without loads there are no contact forces, so that a spacing of the contacts "
             "has no effect",
-            code="conflict",
             expected="a spacing with loads, from which moments and contact forces are computed",
             remedy="give loads instead of moments, or leave it out",
         )
@@ -263,10 +261,9 @@ class ModelBody:
         for name, (what, remedy, is_lacking) in lacking.items():
             if name in sharing.cost.data and is_lacking:
                 raise input_error(
-                    "pipeline.cost_needs_not_known",
+                    "missing_argument",
                     where="cost",
                     problem=f"the cost {sharing.cost.label} needs {what}, which are not known here",
-                    code="missing_argument",
                     expected="a cost of what is known of this motion",
                     remedy=f"give {remedy}, or choose another cost",
                 )
@@ -350,10 +347,9 @@ def model_body(
     required = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
     if lacking := [name for name in model.coordinates if name in required and name not in motion.names]:
         raise input_error(
-            "pipeline.no_column",
+            "missing_column",
             file=motion.file,
             problem=f"there is no column {few(lacking, 8)}",
-            code="missing_column",
             expected="every coordinate that the muscles cross and the model does not lock",
             remedy="give the file of inverse kinematics of this model, or choose other muscles",
         )
@@ -383,21 +379,19 @@ def model_body(
         time = motion.time[due.known & ~np.isnan(due.moment).all(axis=1)]
         if not time.size:
             raise input_error(
-                "pipeline.no_moment_known",
+                "missing_samples",
                 file=due.file,
                 problem="no moment is known in any frame of the coordinates",
-                code="missing_samples",
                 expected="numbers where the coordinates are",
                 remedy="give inverse dynamics, or ground reactions, without such gaps",
             )
         limits = {"from": start, "to": end}
         limits_text = " ".join(f"{word} {limit:g} s" for word, limit in limits.items() if limit is not None)
         raise input_error(
-            "pipeline.no_frame_with_moments",
+            "bad_range",
             file=motion.file,
             where=TIME_RANGE,
             problem=f"no frame with moments lies in the time range {limits_text}",
-            code="bad_range",
             expected=f"a range within {time[0]:g} to {time[-1]:g} s",
             remedy="correct the time range",
         )
@@ -570,10 +564,9 @@ def _axes_notes(model: OpenSimModel, with_moments: bool) -> list[str]:
     x, y, z = (f"{part:g}" for part in model.gravity)
     if not with_moments:
         raise input_error(
-            "pipeline.gravity_not_along_y",
+            "unsupported",
             file=model.file,
             problem=f"gravity of the model is ({x}, {y}, {z}) m/s2, which does not point along -y",
-            code="unsupported",
             expected="with loads a model whose y axis points up, as usual in OpenSim (x forward, y "
             "up, z right)",
             remedy="turn the model, its gravity and the loads, or give moments of inverse dynamics "
@@ -713,13 +706,12 @@ def _check_names(
     for name in names or ():
         if name not in known:
             raise trial.document.unknown(
-                "pipeline.unknown_name_what",
+                "unknown_name",
                 name,
                 known,
                 table,
                 key,
                 problem=f"there is no {what} '{name}' in {trial.model.name}",
-                code="unknown_name",
             )
 
 
@@ -745,13 +737,12 @@ def model_channels(trial: ModelTrial, muscles: Sequence[str]) -> Channels:
         for name in names:
             if name not in muscles_of:
                 raise trial.document.unknown(
-                    "pipeline.no_muscle_shares_moments",
+                    "unknown_name",
                     name,
                     muscles_of,
                     CHANNELS,
                     channel,
                     problem=f"{name!r} is no muscle that shares the moments",
-                    code="unknown_name",
                 )
         channels.append(tuple(dict.fromkeys(muscle for name in names for muscle in muscles_of[name])))
     return tuple(channels)

@@ -100,11 +100,10 @@ def coordinate_moments(
     covered = within(time, table.time[0], table.time[-1])
     if not covered.any():
         raise input_error(
-            "pipeline.moments_from_to_coordinates",
+            "no_overlap",
             file=file,
             problem=f"the moments are from {table.time[0]:g} to {table.time[-1]:g} s, the coordinates "
             f"from {time[0]:g} to {time[-1]:g} s",
-            code="no_overlap",
             expected="moments of the same trial",
             remedy="give inverse dynamics of these coordinates",
         )
@@ -144,12 +143,11 @@ def shared_moments(
     moved = [name for name in model.coordinates if chain[:, number[name]].any()]
     if motion.resampled and isinstance(source, Mapping) and "time" not in source:
         raise input_error(
-            "pipeline.moments_at_uneven_times",
+            "uneven_sampling",
             file=motion.file,
             where="moments",
             problem="the coordinates have uneven steps and are interpolated to even ones, and the "
             "moments have no times",
-            code="uneven_sampling",
             expected="moments with their times",
             remedy='add "time" to the arrays',
         )

@@ -51,21 +51,19 @@ def predicted_loads(
     roots = [joint for joint in model.joints if joint.inboard.body == GROUND]
     if not all(feet):
         raise input_error(
-            "pipeline.no_feet_to_load",
+            "unknown_name",
             file=model.file,
             problem="the model has no feet that ground reactions could be predicted for; its bodies "
             f"are {', '.join(map(str, model.bodies[1:]))}",
-            code="unknown_name",
             expected="bodies of both feet, such as calcn_r and calcn_l",
             remedy="give measured loads or moments, or name the bodies of the feet as OpenSim's models do",
         )
     if any(len(joint.coordinates) < FREE for joint in roots) or not model.gravity.any():
         raise input_error(
-            "pipeline.ground_carries_model",
+            "conflict",
             file=model.file,
             problem=f"the ground reactions cannot be predicted: {roots[0].name} fixes the model to "
             "the ground, or gravity is zero",
-            code="conflict",
             expected="a body that moves freely in six coordinates under gravity, and touches nothing "
             "but the ground",
             remedy="give moments, or loads that were measured",

@@ -103,20 +103,18 @@ def shared_choice(
         shared = _known(dofs, model.coordinates, "coordinate", model)
         if both := [name for name in shared if name in excluded]:
             raise input_error(
-                "pipeline.to_shared_left_out",
+                "conflict",
                 where="without",
                 problem=f"{', '.join(map(str, both))}: to be shared and left out",
-                code="conflict",
                 expected="a coordinate that is shared, or left out",
                 remedy="remove it from one of the two lists",
             )
         for coupler in model.couplers:
             if coupler.dependent in shared:
                 raise input_error(
-                    "pipeline.driven_conflict",
+                    "conflict",
                     file=model.file,
                     problem=f"{coupler.dependent} is driven by {', '.join(map(str, coupler.independent))}",
-                    code="conflict",
                     expected="coordinates that move independently",
                     remedy=f"choose {', '.join(map(str, coupler.independent))}, whose moment arms "
                     "include the driven coordinate",
@@ -126,10 +124,9 @@ def shared_choice(
     bare = [name for name in shared if name not in acted_on]
     if bare or not shared:
         raise input_error(
-            "pipeline.no_muscle_acts",
+            "conflict",
             file=model.file,
             problem=f"no muscle acts on {', '.join(bare) or 'any free angle'}",
-            code="conflict",
             expected="coordinates that one of the chosen muscles moves",
             remedy="choose other coordinates or muscles",
         )
@@ -139,11 +136,10 @@ def shared_choice(
             continue
         if constrained := [name for name in shared if name in constraint.involved]:
             raise input_error(
-                "pipeline.constraint_ties_coordinates",
+                "unsupported",
                 file=model.file,
                 problem=f"{', '.join(map(str, constrained[:8]))}: the constraint {constraint.name} "
                 f"({constraint.kind}) ties these coordinates to others",
-                code="unsupported",
                 expected="coordinates that no constraint of this kind acts on",
                 remedy="choose other coordinates or muscles, or remove the constraint in OpenSim",
             )
@@ -215,10 +211,7 @@ def _known(names: Sequence[str], known: Iterable[str], what: str, model: OpenSim
             raise unknown_name(name, what, known, f" in the model {model.name}", model.file)
         if name in names[:k]:
             raise input_error(
-                "pipeline.stands_twice",
-                problem=f"{what} {name} occurs twice",
-                code="duplicate_name",
-                expected=f"every {what} once",
+                "duplicate_name", problem=f"{what} {name} occurs twice", expected=f"every {what} once"
             )
     return names
 

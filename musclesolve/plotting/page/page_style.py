@@ -59,16 +59,14 @@ class PageStyle:
             value, rule = getattr(self, key), RULES[key]
             if not rule.contains(value):
                 raise input_error(
-                    "plotting.size_out_of_range",
+                    "bad_number",
                     problem=f"the {name} is {value:g} {rule.unit}",
-                    code="bad_number",
                     expected=f"{rule.minimum:g} to {rule.maximum:g} {rule.unit}",
                 )
         if self.file_format not in FORMATS:
             raise input_error(
-                "plotting.no_format_figures",
+                "unknown_name",
                 problem=f"there is no format {self.file_format!r} of figures",
-                code="unknown_name",
                 expected=f"one of {', '.join(map(str, FORMATS))}",
             )
 

@@ -174,18 +174,16 @@ def _check(comparison: xr.Dataset) -> None:
     if missing := [name for name in COMPARISON_VARIABLES if name not in comparison.variables]:
         source = comparison.encoding.get("source")
         raise input_error(
-            "plotting.not_comparison_musclesolve",
+            "bad_result",
             file=source,
             problem=f"this is not a comparison of musclesolve: it has no {', '.join(map(str, missing))}",
-            code="bad_result",
             expected="a dataset written by `musclesolve compare`",
         )
     _check_colors(comparison)
     if comparison.sizes["time"] < 2:
         raise input_error(
-            "plotting.comparison_single_frame",
+            "too_few_frames",
             problem="a comparison of a single frame has no curves to draw",
-            code="too_few_frames",
         )
 
 
@@ -193,9 +191,8 @@ def _check_colors(comparison: xr.Dataset) -> None:
     if comparison.sizes["cost"] > len(COST_COLORS):
         count = len(COST_COLORS)
         raise input_error(
-            "plotting.costs_only_colors",
+            "bad_result",
             problem=f"there are {comparison.sizes['cost']} costs, and only {count} colors",
-            code="bad_result",
             expected=f"at most {count} costs in one comparison",
             remedy="compare them in several runs",
         )

@@ -226,9 +226,8 @@ def group_curves(
     if variable not in means or f"{variable}_high" not in means:
         known = [str(name) for name in means.data_vars if f"{name}_high" in means]
         raise input_error(
-            "plotting.means_unknown_name",
+            "unknown_name",
             problem=f"these means have no {variable!r}",
-            code="unknown_name",
             expected=f"one of {', '.join(map(str, known))}",
         )
     ends = ("_low", "_high") if band == "confidence" else ("_std", "_std")
@@ -236,9 +235,8 @@ def group_curves(
     wanted = list(names) if names is not None else _ordered(means, variable)
     if missing := sorted(set(wanted) - set(curves[""])):
         raise input_error(
-            "plotting.no_curve",
+            "unknown_name",
             problem=f"{variable} has no curve {', '.join(map(str, missing))}",
-            code="unknown_name",
             expected=f"one of {', '.join(map(str, curves['']))}",
         )
     beside = list(columns or _columns_of(means)[: MOST_COLUMNS[current_style().narrow]])

@@ -64,9 +64,8 @@ def force_sensitivity_map(
     there = leg["unique"].values
     if not there.any():
         raise input_error(
-            "plotting.no_frame_leg_derivative",
+            "bad_result",
             problem="no frame of this leg has a derivative",
-            code="bad_result",
             remedy="see `margin` and the status of the run",
         )
     if time is None:
@@ -120,24 +119,21 @@ def sensitivity_map(
     sizes = ERROR_SIZE | dict(errors or {})
     if not sensitivities:
         raise input_error(
-            "plotting.no_sensitivities_to_draw",
+            "missing_argument",
             problem="there are no sensitivities to draw",
-            code="missing_argument",
         )
     dofs = sensitivities[0].dofs
     for sensitivity in sensitivities:
         if sensitivity.kind not in sizes:
             raise input_error(
-                "plotting.no_size_given",
+                "missing_argument",
                 problem=f"no size is given for an error of {sensitivity.kind!r}",
-                code="missing_argument",
                 expected="an entry in `errors`",
             )
         if sensitivity.dofs != dofs:
             raise input_error(
-                "plotting.sensitivities_different_models",
+                "not_comparable",
                 problem="the sensitivities belong to different models",
-                code="not_comparable",
             )
 
     def limb(row: int) -> tuple[int, int]:

@@ -153,40 +153,36 @@ def read_description(raw: bytes, path: Path) -> Description:
         if other == "a text file":
             remedy += ", or give a file of text its own suffix (.trc, .mot, .sto, .csv)"
         raise input_error(
-            "recording.c3d.damaged_c3d",
+            "bad_format",
             file=path,
             problem=problem,
-            code="bad_format",
             expected="a C3D file of the capture software",
             remedy=remedy,
         )
     if len(raw) < 2 or raw[1] != _MAGIC or raw[0] == 0:
         raise input_error(
-            "recording.c3d.not_c3d_file",
+            "bad_format",
             file=path,
             problem="this is not a C3D file",
-            code="bad_format",
             expected="a second byte of 80 (hexadecimal 50)",
             remedy="export the recording as C3D, or name the C3D file",
         )
     start = BLOCK * (raw[0] - 1)
     if len(raw) < max(start + 4, BLOCK) or start < BLOCK:
         raise input_error(
-            "recording.c3d.file_ends_after_bytes",
+            "truncated_file",
             file=path,
             problem=f"the file ends after {len(raw)} bytes",
-            code="truncated_file",
             expected=f"parameters from byte {max(start, BLOCK)} on",
             remedy="export the file again, or copy it again",
         )
     processor = raw[start + 3]
     if processor not in ORDERS:
         raise input_error(
-            "recording.c3d.bad_processor",
+            "bad_format",
             file=path,
             where=f"byte {start + 3}",
             problem=f"the processor is {processor}",
-            code="bad_format",
             expected="84 (Intel), 85 (DEC) or 86 (MIPS)",
             remedy="export the file again, or copy it again",
         )
@@ -313,35 +309,32 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
     plausible = math.isfinite(rate) and RATES[0] <= rate <= RATES[1]
     if not plausible or (stated_rate != 0.0 and not math.isclose(rate, stated_rate, rel_tol=0.01)):
         raise input_error(
-            "recording.c3d.frame_rate_hz",
+            "bad_number",
             file=path,
             where="POINT:RATE",
             problem=f"the frame rate is {stated_rate:g} Hz in the header and {rate:g} Hz in the parameters",
-            code="bad_number",
             expected="one rate above 0",
             remedy="export the file again, or copy it again",
         )
     channels = _agreed(description, "ANALOG:USED", "analog channels", header.measurements // samples)
     if channels * samples != header.measurements:
         raise input_error(
-            "recording.c3d.analog_values_in_frame",
+            "conflict",
             file=path,
             where="header, words 3 and 10",
             problem=f"{header.measurements} analog values in a frame, but {channels} channels of "
             f"{samples} samples",
-            code="conflict",
             expected="as many values as samples",
             remedy="export the file again, or copy it again",
         )
     samples, analog_rate = samples if channels else 0, description.number("ANALOG:RATE")
     if channels and analog_rate and not math.isclose(analog_rate, samples * rate, rel_tol=1e-3):
         raise input_error(
-            "recording.c3d.analog_rate_hz_frame",
+            "conflict",
             file=path,
             where="ANALOG:RATE",
             problem=f"the analog rate is {analog_rate:g} Hz, the frame rate {rate:g} Hz, with "
             f"{samples} samples a frame",
-            code="conflict",
             expected=f"{samples * rate:g} Hz",
             remedy="export the file again, or copy it again",
         )
@@ -356,11 +349,10 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
     scale = header.scale if scale is None else scale
     if not (math.isfinite(scale) and scale != 0.0 and scale * header.scale > 0.0 and abs(scale) < 1e6):
         raise input_error(
-            "recording.c3d.scale_points_in_header",
+            "bad_number",
             file=path,
             where="POINT:SCALE",
             problem=f"the scale of points is {header.scale:g} in the header and {scale:g} in the parameters",
-            code="bad_number",
             expected="one number, negative where data are stored as reals",
             remedy="export the file again, or copy it again",
         )
@@ -371,20 +363,18 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
             frames, first = header.last_frame - header.first_frame + 1, max(header.first_frame, 1)
             return DataLayout(start, width, abs(scale), 0, 0, 0, frames, first, rate)
         raise input_error(
-            "recording.c3d.file_neither_points_nor",
+            "truncated_file",
             file=path,
             problem="the file has neither points nor analog channels",
-            code="truncated_file",
             expected="markers or plates",
             remedy="export the file again, or copy it again",
         )
     if not BLOCK <= start < size:
         raise input_error(
-            "recording.c3d.data_begin_at_byte",
+            "truncated_file",
             file=path,
             where="POINT:DATA_START",
             problem=f"the data begin at byte {start} of {size}",
-            code="truncated_file",
             expected="data behind the parameters",
             remedy="export the file again, or copy it again",
         )
@@ -393,11 +383,10 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
     first, frames, by_length = _frames(description, room, padding, filled)
     if frames <= room - padding and not (header.data_block or stated):
         raise input_error(
-            "recording.c3d.start_data_not_stated",
+            "truncated_file",
             file=path,
             where="POINT:DATA_START",
             problem=f"the start of the data is not stated, and {frames} frames do not fill the file",
-            code="truncated_file",
             expected="the number of the block at which the data begin",
             remedy="export the file again, or copy it again",
         )
@@ -410,11 +399,10 @@ def _agreed(description: Description, name: str, what: str, stated: int) -> int:
     if count is None or count == stated:
         return stated
     raise input_error(
-        "recording.c3d.header_says_says",
+        "conflict",
         file=description.path,
         where=name,
         problem=f"the header states {stated} {what}, {name} states {count}",
-        code="conflict",
         expected="one number in both",
         remedy="export the file again, or copy it again",
     )
@@ -467,11 +455,10 @@ def _frames(description: Description, room: int, padding: int, filled: int) -> t
         problem = f"the counts of frames disagree: {', '.join(str(count) for count in counts)}"
     if problem:
         raise input_error(
-            "recording.c3d.data_cut_off",
+            "truncated_file",
             file=description.path,
             where="POINT:FRAMES",
             problem=problem,
-            code="truncated_file",
             expected=expected,
             remedy="export the file again, or copy it again",
         )

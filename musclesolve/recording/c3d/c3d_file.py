@@ -91,11 +91,10 @@ class C3D:
         size = length_in(self.unit or _DEFAULT_UNIT)
         if size is None:
             raise input_error(
-                "recording.c3d.unit_length",
+                "unknown_unit",
                 file=self.path,
                 where="POINT:UNITS",
                 problem=f"the unit of length is '{self.unit}'",
-                code="unknown_unit",
                 expected="mm, cm or m",
                 remedy="export the recording with lengths in mm",
             )
@@ -183,11 +182,10 @@ class C3D:
             return self._markers_of_segments(shown)
         if not names:
             raise input_error(
-                "recording.c3d.file_no_labeled_markers",
+                "missing_marker",
                 file=self.path,
                 where="POINT:LABELS",
                 problem="the file has no labeled markers",
-                code="missing_marker",
                 expected="a label",
                 remedy="label the markers in the capture software",
             )
@@ -263,11 +261,10 @@ class C3D:
             if scale.size < layout.channels:
                 problem = f"{scale.size} scales for {layout.channels} analog channels"
             raise input_error(
-                "recording.c3d.bad_channel_scale",
+                "bad_number",
                 file=self.path,
                 where="ANALOG:SCALE",
                 problem=problem,
-                code="bad_number",
                 expected="a number for every channel",
                 remedy="export the file again, or copy it again",
             )
@@ -289,11 +286,10 @@ class C3D:
             frame, sample, column = np.argwhere(beyond)[0]
             time = layout.start_time + (frame + sample / layout.samples) / layout.rate
             raise input_error(
-                "recording.c3d.analog_value",
+                "not_finite",
                 file=self.path,
                 where=f"channel {channels[column] + 1}, {time:g} s",
                 problem=f"the analog value is {values[frame, sample, column]:g}",
-                code="not_finite",
                 expected="a number that was measured",
                 remedy="export the file again",
             )
@@ -311,10 +307,9 @@ class C3D:
                 raw = file.read(count * frame_bytes)
                 if len(raw) < count * frame_bytes:
                     raise input_error(
-                        "recording.c3d.file_became_shorter_while",
+                        "truncated_file",
                         file=self.path,
                         problem="the file became shorter while it was read",
-                        code="truncated_file",
                         remedy="export the file again, or copy it again",
                     )
                 numbers: NDArray[np.generic] = (
@@ -330,11 +325,10 @@ class C3D:
         """
         if not self.channel_names:
             raise input_error(
-                "recording.c3d.file_no_labeled_analog",
+                "missing_column",
                 file=self.path,
                 where="ANALOG:LABELS",
                 problem="the file has no labeled analog channels",
-                code="missing_column",
                 expected="a label",
                 remedy="export the analog channels with it",
             )

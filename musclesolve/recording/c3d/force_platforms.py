@@ -146,11 +146,10 @@ def read_plates(file: C3D, rotation: Array, origin: str = BY_FEET) -> Plates:
         return Plates([], [], {}, {})
     if not file.layout.channels or count > _MOST_PLATES:
         raise _fault(
-            "recording.c3d.plates_analog_channels",
+            "bad_plate",
             file,
             "USED",
             problem=f"{count} plates and {file.layout.channels} analog channels",
-            code="bad_plate",
             expected="plates with channels",
             remedy="correct it in the capture software",
         )
@@ -307,11 +306,10 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
     if kind is None:
         problem = f"is of type {kinds[index]:g}" if index < kinds.size else "has no type"
         raise _fault(
-            "recording.c3d.bad_plate",
+            "bad_plate",
             file,
             "TYPE",
             problem=f"plate {index + 1} {problem}",
-            code="bad_plate",
             expected="a plate of type 1, 2, 3 or 4",
             remedy="export the forces as MOT or STO and name that file under forces in [files]",
         )
@@ -319,11 +317,10 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
     table = table.reshape(-1, 1) if table.ndim == 1 and index == 0 else table
     if table.ndim != 2 or table.shape[0] < needed or table.shape[1] <= index:
         raise _fault(
-            "recording.c3d.plate_no_list_channels",
+            "bad_plate",
             file,
             "CHANNEL",
             problem=f"plate {index + 1} has no list of {needed} channels",
-            code="bad_plate",
             expected="its channels, from 1",
             remedy="correct it in the capture software",
         )
@@ -331,12 +328,11 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
     channels = [int(number) - 1 for number in np.nan_to_num(table[:needed, index])]
     if min(channels) < 0 or max(channels) >= file.layout.channels or len(set(channels)) < needed:
         raise _fault(
-            "recording.c3d.channels_plate",
+            "bad_plate",
             file,
             "CHANNEL",
             problem=f"the channels of plate {index + 1} are "
             f"{', '.join(str(channel + 1) for channel in channels)}",
-            code="bad_plate",
             expected=f"{needed} different ones of the {file.layout.channels} analog channels",
             remedy="correct it in the capture software",
         )
@@ -347,22 +343,20 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
             matrices = matrices[..., None]
         if matrices.ndim != 3 or min(matrices.shape[:2]) < 6 or matrices.shape[2] <= index:
             raise _fault(
-                "recording.c3d.plate_no_calibration_matrix",
+                "bad_plate",
                 file,
                 "CAL_MATRIX",
                 problem=f"plate {index + 1} has no calibration matrix",
-                code="bad_plate",
                 expected="6 x 6 numbers for type 4",
                 remedy="correct it in the capture software",
             )
         matrix = matrices[:6, :6, index]
         if not (np.abs(matrix) < 1e9).all() or not matrix.any(axis=1).all():
             raise _fault(
-                "recording.c3d.calibration_matrix_plate_zero",
+                "bad_plate",
                 file,
                 "CAL_MATRIX",
                 problem=f"the calibration matrix of plate {index + 1} has a zero row",
-                code="bad_plate",
                 expected="6 x 6 numbers",
                 remedy="correct it in the capture software",
             )
@@ -382,12 +376,11 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
         half = 0.5 * np.linalg.norm(np.diff(plate.corners[:3], axis=0), axis=1)
         if not ((arms >= _SHORTEST_ARM) & (arms <= half + _BEYOND_EDGE)).all():
             raise _fault(
-                "recording.c3d.transducers_plate_lie_m",
+                "bad_plate",
                 file,
                 "ORIGIN",
                 problem=f"the transducers of plate {index + 1} lie {arms[0]:.3g} and {arms[1]:.3g} m "
                 "from its middle",
-                code="bad_plate",
                 expected=f"{_SHORTEST_ARM:g} m to half an edge, {half[0]:.3g} and {half[1]:.3g} m",
                 remedy="correct it in the capture software",
             )
@@ -408,11 +401,10 @@ def _corners(file: C3D, index: int, rotation: Array) -> Array:
     if not (edges.min() > _EDGES[0] and edges.max() < _EDGES[1] and area > _EDGES[0] ** 2):
         lengths = ", ".join(f"{edge:.3g}" for edge in edges)
         raise _fault(
-            "recording.c3d.edges_plate_m_long",
+            "bad_plate",
             file,
             "CORNERS",
             problem=f"the edges of plate {index + 1} are {lengths} m long",
-            code="bad_plate",
             expected="the four corners of a rectangle, one after the other",
             remedy="correct it in the capture software",
         )
@@ -425,11 +417,10 @@ def _plate_numbers(file: C3D, name: str, index: int, size: int) -> Array:
     part = values[size * index : size * (index + 1)]
     if part.size < size or not (np.abs(part) < 1e6).all():
         raise _fault(
-            "recording.c3d.plate_without_parameter",
+            "bad_plate",
             file,
             name,
             problem=f"plate {index + 1} has no {name}",
-            code="bad_plate",
             expected=f"{size} numbers for every plate",
             remedy="correct it in the capture software",
         )
@@ -454,11 +445,10 @@ def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
         }
         if plain not in _NO_QUANTITY and not any(sizes.values()):
             raise input_error(
-                "recording.c3d.channel_plate",
+                "unknown_unit",
                 file=file.path,
                 where="ANALOG:UNITS",
                 problem=f"channel {channel + 1}, of plate {number}, is in '{unit}'",
-                code="unknown_unit",
                 expected={"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity],
                 remedy="state the unit in the capture software, or export the forces as MOT or STO",
             )

@@ -68,12 +68,11 @@ def read_poses(description: Description, frames: int, meters: float) -> Array:
         raw = stream.read(size)
     if block < 2 or used < 1 or len(raw) < size:
         raise input_error(
-            "recording.c3d.poses_cut_off",
+            "truncated_file",
             file=description.path,
             where="ROTATION",
             problem=f"{used} poses in {count} frames from block {block} on are stated, but the file "
             "has no bytes for them",
-            code="truncated_file",
             expected="USED, DATA_START and FRAMES of the poses, and 17 numbers for each",
             remedy="export or copy the file again",
         )

@@ -122,10 +122,9 @@ def calibrate_cameras(
     if rms > LARGEST_MISFIT * spread:
         worst = ", ".join(names[k] for k in np.argsort(-np.linalg.norm(residual, axis=1))[:3])
         raise input_error(
-            "recording.cameras.control_points_fit_pixels",
+            "bad_camera",
             where=place,
             problem=f"the control points fit their pixels only to {rms:.3g} px, worst {worst}",
-            code="bad_camera",
             expected=f"less than {LARGEST_MISFIT * spread:.3g} px",
             remedy="check which pixels belong to which control point, and their unit",
         )
@@ -154,10 +153,9 @@ def _linear(world: Array, image: Array, place: str) -> Array:
     # The middle of the points is before the camera, so its denominator, the twelfth unknown, is not zero.
     if values[10] < CRITICAL * values[0] or abs(solution[11]) < CRITICAL * np.abs(solution).max():
         raise input_error(
-            "recording.cameras.control_points_leave_camera",
+            "bad_camera",
             where=place,
             problem="these control points leave the camera undetermined, although they are not in one plane",
-            code="bad_camera",
             expected="points that fill the volume of the motion",
             remedy="add control points in its empty corners",
         )
@@ -170,10 +168,9 @@ def _refined(coefficients: Array, world: Array, image: Array, names: Sequence[st
     if (behind := depth <= 0.0).any():
         wrong = ", ".join(f"'{name}'" for name, is_so in zip(names, behind, strict=True) if is_so)
         raise input_error(
-            "recording.cameras.pixels_put_control_points",
+            "bad_camera",
             where=place,
             problem=f"the pixels put the control points {wrong} behind the camera and the others before it",
-            code="bad_camera",
             expected="all of them before the camera",
             remedy="check which pixels belong to which control point",
         )
@@ -254,20 +251,18 @@ def checked_pairs(
     pixels = check_array(image, "the array of image points", ("n", 2), finite=False, real=True, where=place)
     if labels is not None and not isinstance(labels, Sequence):
         raise input_error(
-            "recording.cameras.bad_labels",
+            "bad_type",
             where=place,
             problem=f"the labels are {as_text(labels)}",
-            code="bad_type",
             expected="one name for every control point",
             remedy="give a list of names, or none",
         )
     names = tuple(str(label) for label in (range(1, len(world) + 1) if labels is None else labels))
     if not len(world) == len(pixels) == len(names):
         raise input_error(
-            "recording.cameras.control_points_image_points",
+            "bad_shape",
             where=place,
             problem=f"{len(world)} control points, {len(pixels)} image points and {len(names)} names",
-            code="bad_shape",
             expected="as many of each",
             remedy="match them in order",
         )
@@ -275,10 +270,9 @@ def checked_pairs(
     if bad.any():
         named = ", ".join(f"'{name}'" for name, taken in zip(names, bad, strict=True) if taken)
         raise input_error(
-            "recording.cameras.control_point_coordinate",
+            "not_finite",
             where=place,
             problem=f"the control point {named} has a coordinate that is not finite",
-            code="not_finite",
             expected="finite coordinates",
             remedy="leave out points that the camera does not see",
         )
@@ -289,20 +283,18 @@ def checked_pairs(
     if different < FEWEST_POINTS:
         places = f" at {different} different places" if different < len(world) else ""
         raise input_error(
-            "recording.cameras.control_points_not_determine",
+            "bad_camera",
             where=place,
             problem=f"{len(world)} control points{places} do not determine the eleven coefficients",
-            code="bad_camera",
             expected="six or more points that fill the volume of the motion: different heights, widths and "
             "depths",
             remedy=f"add {FEWEST_POINTS - different} or more, away from the others",
         )
     if (shape := _flatness(world)) is not None:
         raise input_error(
-            "recording.cameras.control_points_lie",
+            "bad_camera",
             where=place,
             problem=f"the control points lie in one {shape} to within {100 * THINNEST:g} % of their extent",
-            code="bad_camera",
             expected="six or more points that fill the volume of the motion: different heights, widths and "
             "depths",
             remedy=f"add points well away from that {shape}, for example on poles of different heights",
@@ -312,10 +304,9 @@ def checked_pairs(
         # (Hartley & Zisserman 2004, Multiple View Geometry, section 22.1).
         if _flatness(np.delete(world, k, axis=0)) is not None:
             raise input_error(
-                "recording.cameras.all_control_points_lie",
+                "bad_camera",
                 where=place,
                 problem=f"all control points but '{name}' lie in one plane",
-                code="bad_camera",
                 expected="six or more points that fill the volume of the motion: different heights, widths and "
                 "depths",
                 remedy="add points away from that plane, and not on the line from the camera through "
@@ -325,10 +316,9 @@ def checked_pairs(
     if not spread[1] > SAME_POINT * max(spread[0], np.abs(pixels).max()):
         how = "lie on one line" if spread[0] > 0.0 else "coincide"
         raise input_error(
-            "recording.cameras.image_points",
+            "bad_camera",
             where=place,
             problem=f"the image points {how}",
-            code="bad_camera",
             expected="points spread over the image",
             remedy="check the columns of the pixels: one of them is a copy, or constant",
         )

@@ -50,10 +50,9 @@ class Camera:
         size = np.linalg.norm(rows, axis=1, keepdims=True)
         if not (size > 0.0).all() or np.linalg.svd(rows / size, compute_uv=False)[2] < 1e-12:
             raise input_error(
-                "recording.cameras.all_points_projected",
+                "bad_camera",
                 where=place,
                 problem="all points are projected to one line",
-                code="bad_camera",
                 expected="height and width in the image",
                 remedy="calibrate the camera again, with points at different depths",
             )
@@ -61,11 +60,7 @@ class Camera:
         front = float(np.sign(check_number(self.front, "the sign 'front'", expected, where=place)))
         if front == 0.0:
             raise input_error(
-                "recording.cameras.sign_front_zero",
-                where=place,
-                problem="the sign 'front' is zero",
-                code="bad_number",
-                expected=expected,
+                "bad_number", where=place, problem="the sign 'front' is zero", expected=expected
             )
         object.__setattr__(self, "coefficients", values)
         object.__setattr__(self, "front", front)
@@ -88,10 +83,9 @@ class Camera:
         reach = np.nan_to_num(np.linalg.norm(matrix[2, :3]) * np.linalg.norm(front - center))
         if not abs(matrix[2, 3]) > 1e-6 * reach:
             raise input_error(
-                "recording.cameras.origin_world_lies_exactly",
+                "bad_camera",
                 where=f"camera '{name}'",
                 problem="the origin of the world lies exactly beside it",
-                code="bad_camera",
                 expected="an origin before or behind the plane of the camera",
                 remedy="measure the control points from another origin, for example from one of them",
             )
@@ -113,10 +107,9 @@ class Camera:
         center = _center(self.matrix)
         if not np.isfinite(center).all():
             raise input_error(
-                "recording.cameras.projection_parallel",
+                "bad_camera",
                 where=f"camera '{self.name}'",
                 problem="its projection is parallel",
-                code="bad_camera",
                 expected="a center at a finite distance",
                 remedy="calibrate the camera again, with points at different depths",
             )
@@ -192,11 +185,10 @@ def camera_at(
     right = np.cross(ahead, upward)
     if not np.linalg.norm(right) > 1e-9 * np.linalg.norm(ahead) * np.linalg.norm(upward):
         raise input_error(
-            "recording.cameras.looks_along_upward_direction",
+            "bad_camera",
             where=place,
             problem="it looks along the upward direction, so that the upward direction in its image "
             "is unknown",
-            code="bad_camera",
             expected="another view",
             remedy="move it, or give another 'up'",
         )

@@ -94,10 +94,9 @@ def read_camera_file(path: str | Path) -> CameraFile:
     recording, entries = settings.recording, settings.camera
     if len(entries) < 2:
         raise document.error(
-            "recording.cameras.only_one_camera",
+            "bad_camera",
             "camera",
             problem="there is only one camera",
-            code="bad_camera",
             expected="two or more: one image shows no distance",
             remedy="add another [[camera]]",
         )
@@ -105,12 +104,11 @@ def read_camera_file(path: str | Path) -> CameraFile:
     for index, name in enumerate(cameras):
         if name in cameras[:index]:
             raise document.error(
-                "recording.cameras.camera_stands_twice",
+                "duplicate_name",
                 "camera",
                 "name",
                 index,
                 problem=f"the camera '{name}' is stated twice",
-                code="duplicate_name",
                 expected="a different name for every camera",
                 remedy="rename one of them",
             )
@@ -125,10 +123,9 @@ def read_camera_file(path: str | Path) -> CameraFile:
         for point in points:
             if point not in known:
                 raise input_error(
-                    "recording.cameras.no_control_point",
+                    "unknown_name",
                     file=control,
                     problem=f"there is no control point '{point}'",
-                    code="unknown_name",
                     expected="a name of the file of control points",
                     remedy=suggestion(point, known) or f"its points are {few(known, 24)}",
                 )
@@ -141,12 +138,11 @@ def read_camera_file(path: str | Path) -> CameraFile:
         seen, offset = read_digitized(markers, recording.rate_hz), entry.offset_frames
         if offset != int(offset):
             raise document.error(
-                "recording.cameras.offset_frames",
+                "bad_value",
                 "camera",
                 "offset_frames",
                 index,
                 problem=f"the offset is {offset:g} frames",
-                code="bad_value",
                 expected="a whole number of frames",
                 remedy="synchronize the cameras to the frame",
             )
@@ -182,21 +178,19 @@ def _on_common_frames(
         if step > SPARE_FRAMES:
             row = int(np.argmax(np.diff(seen.frames))) + 1
             raise input_error(
-                "recording.cameras.frame_frames_after_row",
+                "bad_value",
                 file=seen.path,
                 where=seen.lines[row],
                 problem=f"the frame is {step} frames after the frame of the row before",
-                code="bad_value",
                 expected=f"frames of one recording; this file has {len(seen.frames)} rows",
                 remedy="correct the frame number",
             )
         rows = sum(len(seen.frames) for seen in digitized)
         raise document.error(
-            "recording.cameras.cameras_rows_for_frames",
+            "bad_camera",
             "camera",
             "offset_frames",
             problem=f"the cameras have {rows} rows for {count} frames, from {first} to {first + count - 1}",
-            code="bad_camera",
             expected="frames of one recording",
             remedy="check the numbers of the frames in the files of markers, rate_hz and offset_frames",
         )
@@ -228,10 +222,9 @@ class Heading:
     def half_seen(self, name: str, line: int) -> InputError:
         """Return the error of a point with one coordinate of two."""
         return self.error(
-            "recording.cameras.point_only_one_two",
+            "bad_format",
             line,
             problem=f"the point '{name}' has only one of its two coordinates",
-            code="bad_format",
             expected="both or neither",
             remedy="correct the table",
         )
@@ -258,19 +251,17 @@ def read_control_points(path: Path) -> tuple[tuple[str, ...], Array]:
     unit = next((unit for unit in METERS if set(columns) == {f"{axis}_{unit}" for axis in "xyz"}), None)
     if unit is None:
         raise heading.error(
-            "recording.cameras.bad_columns",
+            "bad_format",
             problem=f"the columns are {few(heading.columns, 12)}",
-            code="bad_format",
             expected="name,x_mm,y_mm,z_mm, or the same in cm or m",
             remedy="correct the table",
         )
     position = METERS[unit] * table[:, [columns.index(f"{axis}_{unit}") for axis in "xyz"]]
     for k in np.flatnonzero(np.isnan(position).any(axis=1)):
         raise heading.error(
-            "recording.cameras.control_point_no_place",
+            "bad_format",
             lines[k],
             problem=f"the control point '{names[k]}' has no place",
-            code="bad_format",
             expected="its three coordinates",
             remedy="correct the table",
         )
@@ -282,9 +273,8 @@ def read_control_image(path: Path) -> tuple[tuple[str, ...], Array]:
     heading, names, table, lines = _named_rows(path)
     if heading.columns[1:] != ["u", "v"]:
         raise heading.error(
-            "recording.cameras.bad_picture_columns",
+            "bad_format",
             problem=f"the columns are {few(heading.columns, 12)}",
-            code="bad_format",
             expected="name,u,v",
             remedy="correct the table",
         )
@@ -304,9 +294,8 @@ def read_digitized(path: Path, rate: float) -> Digitized:
         clock, *columns = heading.columns
         if clock not in ("frame", "time", "time_s"):
             raise heading.error(
-                "recording.cameras.first_column",
+                "missing_column",
                 problem=f"the first column is '{clock}'",
-                code="missing_column",
                 expected="frame, or time in seconds",
                 remedy="correct the table",
             )
@@ -314,9 +303,8 @@ def read_digitized(path: Path, rate: float) -> Digitized:
             name, axis = column[:-2], column[-2:]
             if not name or axis not in ("_u", "_v") or not {f"{name}_u", f"{name}_v"} <= set(columns):
                 raise heading.error(
-                    "recording.cameras.column_not_one_pair",
+                    "missing_column",
                     problem=f"the column '{column}' is not one of a pair",
-                    code="missing_column",
                     expected="NAME_u and NAME_v for every marker",
                     remedy="correct the table",
                 )
@@ -324,9 +312,8 @@ def read_digitized(path: Path, rate: float) -> Digitized:
         blocks = list(reader.blocks(heading.columns, heading.split, heading.separator))
     if not blocks:
         raise heading.error(
-            "recording.cameras.no_rows_follow_column",
+            "truncated_file",
             problem="no rows follow the column names",
-            code="truncated_file",
             expected="one row per frame",
             remedy="correct the table",
         )
@@ -338,20 +325,14 @@ def read_digitized(path: Path, rate: float) -> Digitized:
         if clock != "frame":
             expected = f"a multiple of 1/{rate:g} s (rate_hz of the camera file)"
         raise heading.error(
-            "recording.cameras.impossible_cell",
-            lines[row],
-            problem=problem,
-            code="bad_value",
-            expected=expected,
-            remedy="correct the table",
+            "bad_value", lines[row], problem=problem, expected=expected, remedy="correct the table"
         )
     frames = np.round(exact).astype(np.int64)
     for row in np.flatnonzero(np.diff(frames) <= 0):
         raise heading.error(
-            "recording.cameras.frame_follows_frame",
+            "time_not_increasing",
             lines[row + 1],
             problem=f"frame {frames[row + 1]} follows frame {frames[row]}",
-            code="time_not_increasing",
             expected="increasing frames",
             remedy="correct the table",
         )
@@ -386,17 +367,15 @@ def _named_rows(path: Path) -> tuple[Heading, tuple[str, ...], Array, NDArray[np
             numbers.append(reader.line_number)
     if heading.columns[0] != "name":
         raise heading.error(
-            "recording.cameras.first_column_of_points",
+            "missing_column",
             problem=f"the first column is '{heading.columns[0]}'",
-            code="missing_column",
             expected="name",
             remedy="correct the table",
         )
     if not rows:
         raise heading.error(
-            "recording.cameras.no_points",
+            "truncated_file",
             problem="no rows follow the column names",
-            code="truncated_file",
             expected="one row per point",
             remedy="correct the table",
         )
@@ -454,10 +433,9 @@ def write_camera_file(
     control_noise = noise_px if control_noise_px is None else control_noise_px
     if rng is None and (noise_px or control_noise):
         raise input_error(
-            "recording.cameras.noise_needs_generator",
+            "missing_argument",
             where=place,
             problem="noise needs a generator",
-            code="missing_argument",
             expected="rng: a numpy.random.Generator",
             remedy="give rng=numpy.random.default_rng(1)",
         )
@@ -465,10 +443,9 @@ def write_camera_file(
     for text in (name, *markers.names, *(camera.name for camera in cameras)):
         if not text or text != text.strip() or any(letter in text for letter in ',;\t\n\r"\\/#'):
             raise input_error(
-                "recording.cameras.files_cameras_cannot_hold",
+                "bad_value",
                 where=place,
                 problem=f"the files of cameras cannot hold the name {text!r}",
-                code="bad_value",
                 expected="a name without separators, quotes, slashes, # and surrounding blanks",
                 remedy="rename it before writing",
             )
@@ -477,10 +454,9 @@ def write_camera_file(
     exact = (markers.time - markers.time[0]) * markers.rate
     if np.abs(exact - np.round(exact)).max() > 0.01:
         raise input_error(
-            "recording.cameras.markers_unevenly_sampled",
+            "uneven_sampling",
             where=place,
             problem="the markers are unevenly sampled",
-            code="uneven_sampling",
             expected="even samples",
             remedy="resample them",
         )

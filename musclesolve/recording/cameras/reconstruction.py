@@ -167,28 +167,25 @@ def _checked(cameras: Sequence[Camera], image: ArrayLike) -> Array:
     where = "reconstruction"
     if not isinstance(cameras, Sequence) or isinstance(cameras, str):
         raise input_error(
-            "recording.cameras.bad_cameras",
+            "bad_type",
             where=where,
             problem=f"the cameras are a {type(cameras).__name__}",
-            code="bad_type",
             expected="a list of musclesolve.cameras.Camera",
         )
     if len(cameras) < FEWEST_VIEWS:
         raise input_error(
-            "recording.cameras.camera_cannot_show_where",
+            "bad_camera",
             where=where,
             problem=f"{len(cameras)} camera(s) cannot show where a point is",
-            code="bad_camera",
             expected="two or more",
             remedy="add another camera",
         )
     for k, camera in enumerate(cameras):
         if not isinstance(camera, Camera):
             raise input_error(
-                "recording.cameras.bad_camera",
+                "bad_type",
                 where=where,
                 problem=f"camera {k + 1} is a {type(camera).__name__}",
-                code="bad_type",
                 expected="a musclesolve.cameras.Camera",
                 remedy="give calibrate_cameras(...).camera",
             )
@@ -196,10 +193,9 @@ def _checked(cameras: Sequence[Camera], image: ArrayLike) -> Array:
     pixels = check_array(image, "the array of images", shape, finite=False, real=True, where=where)
     if np.isinf(pixels).any():
         raise input_error(
-            "recording.cameras.pixel_infinite",
+            "not_finite",
             where=where,
             problem="a pixel is infinite",
-            code="not_finite",
             expected="finite pixels, NaN where a point was not seen",
         )
     return pixels
@@ -422,10 +418,9 @@ def read_camera_markers(path: str | Path) -> Markers:
     there = np.flatnonzero(np.isfinite(position).any(axis=(1, 2)))
     if there.size < 2:
         raise input_error(
-            "recording.cameras.frame_show_marker",
+            "bad_camera",
             file=recording.path,
             problem=f"{there.size} frame(s) show a marker to two cameras at once",
-            code="bad_camera",
             expected="markers of the same names in the same frames of two or more cameras",
             remedy="check offset_frames, the numbers of the frames and the names of the markers",
         )

@@ -75,13 +75,7 @@ def examined_mapping(
             remedy = "correct the marker of one of them, or leave out the optional one"
             errors.append(
                 document.error(
-                    "recording.markers.bad_mapping",
-                    "mapping",
-                    name,
-                    problem=problem,
-                    code="bad_mapping",
-                    expected=expected,
-                    remedy=remedy,
+                    "bad_mapping", "mapping", name, problem=problem, expected=expected, remedy=remedy
                 )
             )
         else:
@@ -105,11 +99,10 @@ def read_weights(document: Document, name: str, value: Any, table: str = "mappin
         weights = {marker: float(weight) for marker, weight in stated.items()}
     if not weights:
         raise document.error(
-            "recording.markers.bad_value",
+            "bad_value",
             table,
             name,
             problem=f"the value is {_short(value)}",
-            code="bad_value",
             expected='a marker name, { midpoint = ["A", "B"] } or { weights = { A = 0.9, B = 0.1 } }',
             remedy=f'write {name} = "<marker>" with a marker of the files',
         )
@@ -117,11 +110,10 @@ def read_weights(document: Document, name: str, value: Any, table: str = "mappin
     # Weights that do not sum to one give a point that depends on where the origin of the laboratory is.
     if not abs(total - 1.0) <= 1e-6:
         raise document.error(
-            "recording.markers.weights_sum",
+            "bad_value",
             table,
             name,
             problem=f"the weights sum to {total:g}",
-            code="bad_value",
             expected="weights that sum to 1",
             remedy=f"divide each of them by {total:g}" if total > 0.0 else "correct the weights",
         )
@@ -155,11 +147,10 @@ def read_clusters(
         names = isinstance(value, list) and all(isinstance(marker, str) and marker for marker in value)
         if not names or len(set(value)) != len(value) or len(value) < 3:
             raise document.error(
-                "recording.markers.bad_marker_value",
+                "bad_value",
                 name_of_table,
                 name,
                 problem=f"the value is {_short(value)}",
-                code="bad_value",
                 expected="a list of three or more different markers",
                 remedy="add a marker to it, or remove the cluster",
             )
@@ -171,13 +162,12 @@ def read_carried(document: Document, table: Mapping[str, Any], clusters: Mapping
     for marker, cluster in table.items():
         if not isinstance(cluster, str) or cluster not in clusters:
             raise document.unknown(
-                "recording.markers.no_cluster",
+                "unknown_name",
                 cluster,
                 clusters,
                 "carried",
                 marker,
                 problem=f"there is no cluster {cluster!r}",
-                code="unknown_name",
             )
     return dict(table)
 
@@ -227,13 +217,12 @@ def absences(
         for file in (file for file in files if file is not None and (table, key) not in errors):
             if marker not in file:
                 error = document.unknown(
-                    "recording.markers.marker_missing_marker",
+                    "missing_marker",
                     marker,
                     file.names,
                     table,
                     key,
                     problem=f"the marker '{marker}' is not in {file.path}",
-                    code="missing_marker",
                 )
                 errors[table, key] = error
             elif marker in file.repeated:
@@ -253,11 +242,10 @@ def absences(
             f"the cluster {name} has a marker whose place follows from this cluster or is unknown like it"
         )
         error = document.error(
-            "recording.markers.clusters_in_circle",
+            "bad_value",
             "clusters",
             name,
             problem=problem,
-            code="bad_value",
             expected="clusters of markers of the motion, and of markers that clusters before it carry",
             remedy="take the marker that [carried] lists out of the cluster",
         )
@@ -282,13 +270,7 @@ def absences(
                         f"correct the label '{near[0]}' of the motion if it is this marker; else {remedy}"
                     )
                 error = document.error(
-                    "recording.markers.marker_not_shown",
-                    "mapping",
-                    landmark,
-                    problem=problem,
-                    code="missing_marker",
-                    expected=expected,
-                    remedy=remedy,
+                    "missing_marker", "mapping", landmark, problem=problem, expected=expected, remedy=remedy
                 )
                 errors.setdefault(("mapping", landmark), error)
             else:
@@ -313,11 +295,10 @@ def other_marker_set(
     if len(absent) < FEWEST_OF_ANOTHER or len(absent) < SHARE_OF_ANOTHER * len(wanted):
         return None
     return document.error(
-        "recording.markers.another_marker_set",
+        "missing_marker",
         *wanted[absent[0]],
         problem=f"{len(absent)} of {len(wanted)} markers that the trial file names are not in "
         f"{walk.path}: {few(absent, 6)}",
-        code="missing_marker",
         expected=f"these markers; the file has {few(walk.names, 6)}",
         remedy="it has another marker set: export it with these names, or draft a trial file for it "
         "with musclesolve init",
@@ -366,10 +347,9 @@ def joint_errors(
         remedy = "map the markers of the pelvis"
         errors.append(
             document.error(
-                "recording.markers.pelvis_not_shown",
+                "missing_marker",
                 "mapping",
                 problem="the pelvis is not shown",
-                code="missing_marker",
                 expected=expected,
                 remedy=remedy,
             )

@@ -81,10 +81,9 @@ def read_marker_mapping(
             remedy = f'add [markers] with set = "{best[0]}": {shown}'
         wrong = [
             document.error(
-                "recording.markers.markers_no_mapping",
+                "missing_key",
                 "mapping",
                 problem="the markers have no mapping",
-                code="missing_key",
                 expected="[mapping]",
                 remedy=remedy,
             )

@@ -89,22 +89,20 @@ class MarkerNames:
             left = [person for person in persons if person not in self._doubles(markers)]
             if len(left) > 1:
                 raise input_error(
-                    "recording.markers.same_markers",
+                    "conflict",
                     file=markers.path,
                     problem=f"the same markers are there of {' and '.join(map(str, left))}",
-                    code="conflict",
                     expected="the markers of one person",
                     remedy=f'add person = "{left[0]}" to [markers] in {document.path.name}',
                 )
         elif persons and self.person not in persons:
             raise document.unknown(
-                "recording.markers.no_markers",
+                "missing_marker",
                 self.person,
                 persons,
                 "markers",
                 "person",
                 problem=f"there are no markers of '{self.person}' in {markers.path}",
-                code="missing_marker",
             )
         return self.renamed(markers)
 
@@ -191,13 +189,12 @@ def find_marker_set(document: Document, name: str) -> MarkerSet:
         raise document.placed(error, "markers", "set") from None
     if not beside:
         raise document.unknown(
-            "recording.markers.no_marker_set",
+            "unknown_name",
             name,
             sets,
             "markers",
             "set",
             problem=f"there is no marker set {name!r}",
-            code="unknown_name",
             expected=f"one of {', '.join(map(str, sets))}, or the path of your own (.toml)",
         )
     file = Document(document.input_file("markers", "set", name))
@@ -324,31 +321,28 @@ def check_own_set(file: Document) -> None:
     for key in content:
         if key not in KEYS:
             raise file.unknown(
-                "recording.markers.no_such_key",
+                "unknown_key",
                 key,
                 KEYS,
                 key,
                 problem=f"there is no such key: {key!r}",
-                code="unknown_key",
             )
     letters = content.get("letters", {"r": "R", "l": "L"})
     right = isinstance(letters, dict) and set(letters) == set(SIDES)
     if not right or not all(isinstance(letter, str) and letter for letter in letters.values()):
         raise file.error(
-            "recording.markers.bad_letters",
+            "bad_value",
             "letters",
             problem=f"the value is {as_text(letters)}",
-            code="bad_value",
             expected='r = "R" and l = "L", or others',
             remedy="start from a bundled set: musclesolve markers NAME shows one",
         )
     if letters["r"] == letters["l"]:
         raise file.error(
-            "recording.markers.right_left_one_letter",
+            "conflict",
             "letters",
             "l",
             problem="right and left have one letter",
-            code="conflict",
             expected="two letters",
             remedy="correct one of them",
         )
@@ -356,12 +350,11 @@ def check_own_set(file: Document) -> None:
     for key in sided:
         if key not in TABLES:
             raise file.unknown(
-                "recording.markers.no_such_table",
+                "unknown_key",
                 key,
                 TABLES,
                 f"sided.{key}",
                 problem="there is no such table",
-                code="unknown_key",
             )
     clusters = {*_table(file, "clusters", content.get("clusters", {}))}
     clusters |= {
@@ -385,21 +378,19 @@ def check_own_set(file: Document) -> None:
                 elif kind == "carried":
                     if not isinstance(value, str) or value + suffix not in clusters:
                         raise file.unknown(
-                            "recording.markers.no_cluster_in_set",
+                            "unknown_name",
                             value,
                             _stems(sorted(clusters), suffix),
                             table,
                             key,
                             problem=f"there is no cluster {as_text(value)}",
-                            code="unknown_name",
                         )
                 elif not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
                     raise file.error(
-                        "recording.markers.bad_value_in_set",
+                        "bad_value",
                         table,
                         key,
                         problem=f"the value is {as_text(value)}",
-                        code="bad_value",
                         expected="a list of marker names",
                         remedy="start from a bundled set: musclesolve markers NAME shows one",
                     )
@@ -412,10 +403,9 @@ def _stems(names: Iterable[str], suffix: str) -> list[str]:
 def _table(file: Document, name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise file.error(
-            "recording.markers.not_table",
+            "bad_value",
             name,
             problem="this is not a table",
-            code="bad_value",
             expected=f"[{name}] and its keys below",
             remedy="start from a bundled set: musclesolve markers NAME shows one",
         )

@@ -82,12 +82,11 @@ def plate_of(
         for name in names:
             if name not in table.names:
                 raise document.error(
-                    "recording.plates.column_missing_column",
+                    "missing_column",
                     "force",
                     role,
                     index,
                     problem=f"the column '{name}' is not in {table.path}",
-                    code="missing_column",
                     expected="a column of this file",
                     remedy=suggestion(name, table.names) or f"its columns are {few(table.names, 24)}",
                 )
@@ -98,23 +97,21 @@ def plate_of(
         stated = table.roles[table.names.index(name)] if table.roles else ""
         if stated and scales[role] != 1.0:
             raise document.error(
-                "recording.plates.unit_stated_twice",
+                "conflict",
                 "force",
                 f"{role}_unit",
                 index,
                 problem=f"the header of {table.path.name} states the unit of the column '{name}' already",
-                code="conflict",
                 expected="the unit once",
                 remedy=f"leave out {role}_unit",
             )
         if stated not in ("", role):
             raise document.error(
-                "recording.plates.column_in_unit",
+                "bad_units",
                 "force",
                 role,
                 index,
                 problem=f"the column '{name}' of {table.path.name} is in the unit of a {stated}",
-                code="bad_units",
                 expected=f"the columns of the {role}",
                 remedy="correct the name of the column here, or its unit in the header of the file",
             )
@@ -122,12 +119,11 @@ def plate_of(
         if name in table_of and np.nan_to_num(table[name]).any():
             plates = ", for two plates" if table_of[name] != index else ""
             raise document.error(
-                "recording.plates.column_named_twice",
+                "conflict",
                 "force",
                 role,
                 index,
                 problem=f"the column '{name}' is named twice{plates}",
-                code="conflict",
                 expected="a different column for every component",
                 remedy="correct the name of one of them",
             )
@@ -149,11 +145,10 @@ def plate_of(
         ):
             row, column = beyond[0]
             raise input_error(
-                "recording.plates.bad_number",
+                "bad_units",
                 file=table.path,
                 where=_cell(table, row, names[column]),
                 problem=f"the number is {values[row, column]:.3g}",
-                code="bad_units",
                 expected="a number that was measured, in newtons and meters",
                 remedy="correct it in the software that exported the file",
             )
@@ -219,11 +214,10 @@ def plate_gap_error(plate: PlateForce, gap: PlateGap) -> InputError:
     """Return the error of a stretch in which a plate has no numbers."""
     until = f", and up to {gap.last:g} s" if gap.last > gap.first else ""
     return input_error(
-        "recording.plates.number_missing",
+        "missing_samples",
         file=plate.path,
         where=gap.where,
         problem=f"a number is missing at {gap.first:g} s{until}",
-        code="missing_samples",
         expected="a force in every row; its point and moment wherever it is not zero",
         remedy="fill the gap in the software that exported the file; an unloaded plate has a force of 0",
     )
@@ -315,11 +309,10 @@ def c3d_forces(
     if not recordings:
         key = "forces" if settings.files.forces else "markers"
         raise document.error(
-            "recording.plates.no_force_plates",
+            "bad_plate",
             "files",
             key,
             problem=f"{file.path.name} has no force plates",
-            code="bad_plate",
             expected="ground reaction forces",
             remedy="name the file of the forces under forces in [files]",
         )
@@ -337,21 +330,19 @@ def c3d_forces(
         plate, name = recording.plate, f"plate {recording.plate.number}"
         if abs(plate.axes[2, 2]) < _LEVEL:
             raise document.error(
-                "recording.plates.not_horizontal",
+                "bad_axes",
                 "laboratory",
                 "up",
                 problem=f"{name} of {file.path.name} is not horizontal: its surface is vertical",
-                code="bad_axes",
                 expected="the axis of the files that points up, square to the plates",
                 remedy="look up in the capture software which axis points up",
             )
         if (away := beside_plate(recording)) is not None:
             raise input_error(
-                "recording.plates.center_pressure_lies",
+                "bad_plate",
                 file=file.path,
                 where="FORCE_PLATFORM",
                 problem=f"the center of pressure of {name} is beside the plate, {away:.3g} m from its middle",
-                code="bad_plate",
                 expected="a center of pressure between CORNERS",
                 remedy="correct CORNERS, ORIGIN, or the unit of the moments (ANALOG:UNITS) in the "
                 "capture software",
@@ -392,34 +383,31 @@ def _named_plates(
         number, side = entry.plate, entry.side
         if side == AUTO:
             raise document.error(
-                "recording.plates.foot_on_plate_c3d",
+                "conflict",
                 "force",
                 "side",
                 index,
                 problem="the foot on a plate of a C3D file is to be found",
-                code="conflict",
                 expected="no [[force]] at all",
                 remedy="leave out all [[force]]: the contacts decide then",
             )
         if number is None or number not in steps:
             raise document.error(
-                "recording.plates.no_plate",
+                "bad_value",
                 "force",
                 "plate",
                 index,
                 problem=f"there is no plate {number} in {recordings[0].path.name}",
-                code="bad_value",
                 expected=f"a number from 1 to {max(steps)}",
                 remedy="correct the number, or leave out all [[force]]",
             )
         if number in used:
             raise document.error(
-                "recording.plates.plate_named_twice",
+                "conflict",
                 "force",
                 "plate",
                 index,
                 problem=f"plate {number} is named twice",
-                code="conflict",
                 remedy="leave out all [[force]] where both feet step on one plate",
             )
         used.append(number)
@@ -431,12 +419,11 @@ def _named_plates(
         if of_other_foot:
             other: Side = "l" if side == "r" else "r"
             raise document.error(
-                "recording.plates.foot_stands",
+                "conflict",
                 "force",
                 "side",
                 index,
                 problem=f"the {SIDE_NAMES[other]} foot stands on {of_other_foot[0]}",
-                code="conflict",
                 expected=f"only the {SIDE_NAMES[side]} foot on this plate, in the time range",
                 remedy=f'leave out all [[force]]: the contacts decide then; or side = "{other}"',
             )
@@ -468,22 +455,20 @@ def _assigned_plates(
     for step in significant:
         if step.side is None and _in_range(settings, step):
             raise input_error(
-                "recording.plates.not_clear_foot_force",
+                "unassigned_plate",
                 file=path,
                 where=step,
                 problem=f"it is not clear which foot the force is on: {step.reason}",
-                code="unassigned_plate",
                 expected="one foot on a plate at a time, seen by the markers of heel and toe",
                 remedy="choose a range without this contact ([time]), or name plates and feet in [[force]]",
             )
     forces = tuple(force for r in recordings for force in on_feet(r, steps[r.plate.number]))
     if not forces:
         raise input_error(
-            "recording.plates.no_foot_stands",
+            "unassigned_plate",
             file=path,
             where="FORCE_PLATFORM",
             problem="no foot stands on a plate",
-            code="unassigned_plate",
             expected="a step on a plate",
             remedy="choose another recording, or other forces in [files]",
         )
@@ -572,11 +557,10 @@ def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -
     ):
         if wrong and all(wrong):
             raise input_error(
-                "recording.plates.plate_not_assigned",
+                "unassigned_plate",
                 file=recording.path,
                 where=str(steps[0]),
                 problem=problem,
-                code="unassigned_plate",
                 expected=expected,
                 remedy=remedy,
             )

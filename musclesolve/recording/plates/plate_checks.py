@@ -139,21 +139,13 @@ def _error(fault: PlateFault, plate: PlateForce, index: int, document: Document)
     _, problem, key, expected, remedy, on_plate = fault
     if plate.number is None:
         return document.error(
-            "recording.plates.impossible_forces",
-            "force",
-            key,
-            index,
-            problem=problem,
-            code="bad_forces",
-            expected=expected,
-            remedy=remedy,
+            "bad_forces", "force", key, index, problem=problem, expected=expected, remedy=remedy
         )
     return input_error(
-        "recording.plates.impossible_forces_of_plate",
+        "bad_forces",
         file=plate.path,
         where=f"plate {plate.number}",
         problem=problem,
-        code="bad_forces",
         expected=expected,
         remedy=on_plate or remedy,
     )

@@ -40,13 +40,12 @@ def corrected_plates(
         for name in values:
             if name not in texts:
                 raise document.unknown(
-                    "recording.plates.no_such_plate",
+                    "unknown_name",
                     name,
                     texts,
                     "plates",
                     key,
                     problem="there is no such plate",
-                    code="unknown_name",
                 )
     shift, gain, zero = by_plate.values()
     corrected = []

@@ -141,11 +141,10 @@ def factor(
     size = size_of(unit)
     if size is None:
         raise input_error(
-            "recording.text.unit_unknown_unit",
+            "unknown_unit",
             file=path,
             where=f"line {line}, '{cell}'",
             problem=f"the unit '{unit}'",
-            code="unknown_unit",
             expected=f"one of {known}",
             remedy="write the unit that the numbers are in",
         )
@@ -171,10 +170,9 @@ def blocks_of(
         rows = rows[: section_end(rows)]
     if not any(line.strip() for line in rows):
         raise input_error(
-            "recording.text.nothing_follows_header",
+            "truncated_file",
             file=reader.path,
             problem="nothing follows the header",
-            code="truncated_file",
             expected="one row per frame",
             remedy="export the file again",
         )
@@ -186,11 +184,10 @@ def blocks_of(
     ):
         if len(beyond := np.argwhere(~np.isnan(values[:, width:]))):
             raise input_error(
-                "recording.text.number_stands_beyond_last",
+                "bad_format",
                 file=reader.path,
                 where=lines[beyond[0, 0]],
                 problem="there is a number beyond the last named column",
-                code="bad_format",
                 expected="a name over every number",
                 remedy="export the file again",
             )
@@ -205,11 +202,10 @@ def rate_in(cell: str, path: Path, line: int) -> float:
         rate = 0.0
     if not 0.0 < rate < np.inf:
         raise input_error(
-            "recording.text.bad_rate",
+            "bad_number",
             file=path,
             where=line,
             problem=f"the rate is '{cell}'",
-            code="bad_number",
             expected="frames a second",
             remedy=EXPORT_AGAIN,
         )
@@ -270,11 +266,10 @@ def free_moments(values: Array, roles: Sequence[str]) -> int:
 def no_unit(marker: str, path: Path, line: int) -> InputError:
     """Return the error of a header without a unit of length."""
     return input_error(
-        "recording.text.header_not_say",
+        "unknown_unit",
         file=path,
         where=line,
         problem="the header does not state the unit of length of the numbers",
-        code="unknown_unit",
         expected="mm, cm or m in brackets behind the names of the columns",
         remedy=f"write {marker}_x [mm] where the numbers are millimeters, [m] where they are meters",
     )

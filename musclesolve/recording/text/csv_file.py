@@ -115,10 +115,9 @@ def read_csv_forces(path: str | Path) -> Table:
     for other in others:
         if not np.array_equal(other.time, first.time):
             raise input_error(
-                "recording.text.plates_of_qualisys",
+                "conflict",
                 file=other.path,
                 problem=f"this plate was sampled at other times than the one in {first.path.name}",
-                code="conflict",
                 expected="plates of one recording",
                 remedy="export all plates of the recording again",
             )
@@ -222,11 +221,10 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
         match = _COORDINATE.fullmatch(name)
         if match is None:
             raise input_error(
-                "recording.text.column_no_coordinate_marker",
+                "bad_format",
                 file=path,
                 where=line,
                 problem=f"the column '{cell}' is no coordinate of a marker",
-                code="bad_format",
                 expected="NAME_x, NAME_y and NAME_z for every marker, with the unit: RASI_x [mm]",
                 remedy="rename or remove the column",
             )

@@ -59,11 +59,10 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
     columns, repeated = distinct_names([*seen, *placed], f"line {reader.line_number}, columns")
     if not columns:
         raise input_error(
-            "recording.text.no_markers_of_motive",
+            "missing_marker",
             file=path,
             where=reader.line_number,
             problem="the export holds no positions of markers",
-            code="missing_marker",
             expected="columns of the type Marker",
             remedy="export the take again, with Markers, or Rigid Body Markers, among its options",
         )

@@ -56,10 +56,9 @@ class _Section:
         if line is None:
             section = title.capitalize()
             raise input_error(
-                "recording.text.no_section",
+                "bad_format",
                 file=reader.path,
                 problem=f"the export has no section {section}; it begins with {first}",
-                code="bad_format",
                 expected=f"a section {section}",
                 remedy=f"export the trial again, with its {section}",
             )
@@ -88,11 +87,10 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
         if [axis.casefold() for axis in section.axes[k : k + 3]] != ["x", "y", "z"]:
             axes = ", ".join(section.axes[k : k + 3]) or "nothing"
             raise input_error(
-                "recording.text.under_marker_stands",
+                "bad_format",
                 file=path,
                 where=section.line,
                 problem=f"the columns of the marker '{section.names[k]}' are {axes}",
-                code="bad_format",
                 expected="X, Y, Z under every marker and nothing else",
                 remedy="export the trajectories alone, without velocities and accelerations",
             )
@@ -107,11 +105,10 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
     for k, axis in enumerate(section.axes[2:], start=2):
         if axis and k not in markers and not axis.endswith("'"):
             raise input_error(
-                "recording.text.column_belongs",
+                "bad_format",
                 file=path,
                 where=section.line,
                 problem=f"the column '{axis}' belongs to no marker",
-                code="bad_format",
                 expected="X, Y, Z under every marker and nothing else",
                 remedy="export the trajectories alone, without velocities and accelerations",
             )

@@ -108,11 +108,10 @@ def repeated_name(kind: str, name: str, where: object, path: Path) -> InputError
         places = [f"'{place}'" for place in by_place(name, where)]
         how = f"name the one that is meant by its place: {few(places)}"
     return input_error(
-        "recording.text.stands_twice",
+        "duplicate_name",
         file=path,
         where=where,
         problem=f"the {kind} '{name}' occurs twice",
-        code="duplicate_name",
         expected=f"every {kind} that is used once",
         remedy=how,
     )
@@ -166,10 +165,9 @@ def checked_times(
     """
     if printed.size < 2:
         raise input_error(
-            "recording.text.row_data",
+            "too_few_frames",
             file=path,
             problem=f"{printed.size} row(s) of data",
-            code="too_few_frames",
             expected="at least two",
             remedy="export the file again",
         )
@@ -177,21 +175,19 @@ def checked_times(
     if grid is None:
         for k in np.flatnonzero(np.isnan(printed)):
             raise input_error(
-                "recording.text.time_missing",
+                "missing_samples",
                 file=path,
                 where=lines[k],
                 problem="the time is missing",
-                code="missing_samples",
                 expected="a time in seconds",
                 remedy="export the file again",
             )
         for k in np.flatnonzero(np.diff(printed) <= 0):
             raise input_error(
-                "recording.text.time_goes",
+                "time_not_increasing",
                 file=path,
                 where=lines[k + 1],
                 problem=f"the time goes from {printed[k]:g} s to {printed[k + 1]:g} s",
-                code="time_not_increasing",
                 expected="times that increase from row to row",
                 remedy="export the file again, with more decimals of the time if two rows have the same",
             )
@@ -464,10 +460,9 @@ class RowReader:
                     piece = self._stream.read(PIECE)
             except (EOFError, zlib.error) as reason:
                 raise input_error(
-                    "recording.text.packed_cut_off",
+                    "truncated_file",
                     file=self.path,
                     problem=f"the compressed file cannot be unpacked ({reason})",
-                    code="truncated_file",
                     expected="a complete file of gzip",
                     remedy="copy the file again, or unpack it and name what is in it",
                 ) from None
@@ -483,20 +478,18 @@ class RowReader:
             if self._packed and self._read > RECORDING:
                 most = RECORDING >> 20
                 raise input_error(
-                    "recording.text.packed_too_large",
+                    "unreadable_file",
                     file=self.path,
                     problem=f"the compressed file holds more than {most} MiB",
-                    code="unreadable_file",
                     expected=f"at most {most} MiB of text",
                     remedy="check whether this is the right file",
                 )
             *lines, self._rest = (self._rest + piece).split("\n")
             if len(self._rest) > LONGEST_LINE:
                 raise input_error(
-                    "recording.text.line_more_characters",
+                    "bad_format",
                     file=self.path,
                     problem=f"a line of more than {LONGEST_LINE} characters",
-                    code="bad_format",
                     expected="a text file (TRC, MOT, STO, CSV or TOML)",
                     remedy="the line ends are lost; export the file again",
                 )
@@ -675,21 +668,19 @@ def number_table(
         if cells and cells[0][:1].isalpha() and cells[0].casefold() not in _NO_NUMBERS and not any(cells[1:]):
             # Capture software exports several tables into one file.
             raise input_error(
-                "recording.text.after_rows_numbers_another",
+                "bad_format",
                 file=path,
                 where=line,
                 problem=f"after the rows of numbers another table begins, '{_short(cells[0])}'",
-                code="bad_format",
                 expected="one table in a file",
                 remedy="export the trajectories, or the forces, alone; or remove this line and all below it",
             )
         if len(cells) != len(names):
             raise input_error(
-                "recording.text.cells_in_row",
+                "truncated_file",
                 file=path,
                 where=line,
                 problem=f"{len(cells)} cells in this row",
-                code="truncated_file",
                 expected=f"{len(names)} cells, one for each column name",
                 remedy="the row is cut short, or has cells too many (decimal commas?); export the file again",
             )
@@ -713,11 +704,10 @@ def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
     if decimal == ",":
         expected, remedy = "a number with a decimal comma, as in the rows before", _CORRECT_CELL
     raise input_error(
-        "recording.text.not_number",
+        "not_numbers",
         file=path,
         where=f"line {line}, column '{name}'",
         problem=f"{_short(cell)!r} is not a number",
-        code="not_numbers",
         expected=expected,
         remedy=remedy,
     )
@@ -733,11 +723,10 @@ def check_measured(values: Array, lines: NDArray[np.int64], names: Sequence[str]
     if beyond.any():
         row, column = np.argwhere(beyond)[0]
         raise input_error(
-            "recording.text.number_not_finite",
+            "not_finite",
             file=path,
             where=f"line {lines[row]}, column '{names[column]}'",
             problem=f"the number is {values[row, column]:g}",
-            code="not_finite",
             expected=f"a number of at most {LARGEST:g}",
             remedy=_CORRECT_CELL,
         )

@@ -87,21 +87,19 @@ def read_trc(path: str | Path) -> Markers:
         unnamed = _unnamed_markers(reader, len(names), stated)
         if header["NumMarkers"] not in (len(names), len(names) + unnamed):
             raise input_error(
-                "recording.text.marker_names_nummarkers",
+                "bad_format",
                 file=path,
                 where=_NAME_LINE,
                 problem=f"{len(names)} marker names, but NumMarkers is {header['NumMarkers']:g}",
-                code="bad_format",
                 expected="the number of names in the header",
                 remedy="correct NumMarkers in line 3 or the names, or export the file again",
             )
         if not names:
             raise input_error(
-                "recording.text.no_markers_in_file",
+                "missing_marker",
                 file=path,
                 where=_NAME_LINE,
                 problem="the file has no markers",
-                code="missing_marker",
                 expected="at least one",
                 remedy="export the file again",
             )
@@ -131,11 +129,10 @@ def read_trc(path: str | Path) -> Markers:
     )
     if abs(markers.rate - rate) > RATE_TOLERANCE * rate:
         raise input_error(
-            "recording.text.datarate_hz_time_column",
+            "bad_units",
             file=path,
             where=3,
             problem=f"DataRate is {rate:g} Hz, but the Time column has {markers.rate:g} rows a second",
-            code="bad_units",
             expected="one rate in both",
             remedy="find out which one is right and correct the other",
         )
@@ -165,21 +162,19 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
     lines = [line for line in (reader.line() for _ in range(_NAME_LINE - 1)) if line is not None]
     if not lines[0].lstrip().startswith("PathFileType"):
         raise input_error(
-            "recording.text.not_trc_file",
+            "bad_format",
             file=path,
             where=1,
             problem="this is not a TRC file",
-            code="bad_format",
             expected="a first line that begins with PathFileType",
             remedy="export the markers as TRC, or name the TRC file",
         )
     filled = len([line for line in lines if line.strip()])
     if len(lines) < _NAME_LINE - 1 or not any(line.strip() for line in lines[1:]):
         raise input_error(
-            "recording.text.file_ends_after_lines",
+            "truncated_file",
             file=path,
             problem=f"the file ends after {filled} lines",
-            code="truncated_file",
             expected="five header lines and rows",
             remedy="export the file again",
         )
@@ -188,11 +183,10 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
     for name in ("DataRate", "NumFrames", "NumMarkers"):
         if name not in fields:
             raise input_error(
-                "recording.text.bad_header",
+                "bad_format",
                 file=path,
                 where="lines 2 and 3",
                 problem=f"the header has no {name}",
-                code="bad_format",
                 expected=f"{name} in line 2, its value in line 3",
                 remedy="export the file again",
             )
@@ -200,11 +194,10 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
             values[name] = float(fields[name])
         except ValueError:
             raise input_error(
-                "recording.text.bad_header_value",
+                "bad_format",
                 file=path,
                 where=3,
                 problem=f"{name} is '{fields[name]}'",
-                code="bad_format",
                 expected="a number",
                 remedy=decimal_point(fields[name]) or EXPORT_AGAIN,
             ) from None
@@ -237,20 +230,18 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
     path = check_writable(path, "marker", markers.names, times, written, decimals)
     if not markers.names:
         raise input_error(
-            "recording.text.no_markers_to_write",
+            "missing_marker",
             file=path,
             problem="there are no markers to write",
-            code="missing_marker",
             expected="one or more",
             remedy="add a marker",
         )
     for name in markers.names:
         if not name.strip() or name != name.strip() or any(letter in name for letter in "\t\n\r\0"):
             raise input_error(
-                "recording.text.trc_file_cannot_hold",
+                "bad_value",
                 file=path,
                 problem=f"a TRC file cannot hold the marker name {name!r}",
-                code="bad_value",
                 expected="a name without tabs, line ends and outer blanks",
                 remedy="rename the marker before writing",
             )
@@ -315,42 +306,38 @@ def read_mot(path: str | Path) -> Table:
         end, line = reader.line_number, reader.filled_line()
         if line is None:
             raise input_error(
-                "recording.text.no_rows",
+                "truncated_file",
                 file=path,
                 where=end,
                 problem="nothing follows the header",
-                code="truncated_file",
                 expected="column names and rows",
                 remedy="export the file again",
             )
         names, number = [cell for cell in split_cells(line) if cell], reader.line_number
         if names[0].casefold() != "time":
             raise input_error(
-                "recording.text.first_column",
+                "missing_column",
                 file=path,
                 where=number,
                 problem=f"the first column is '{names[0]}'",
-                code="missing_column",
                 expected="time",
                 remedy="export the time as the first column, and name it time",
             )
         check_unique([name for name in names if name.casefold() == "time"], "column", path, number)
         if len(names) < 2:
             raise input_error(
-                "recording.text.file_no_column_time",
+                "missing_column",
                 file=path,
                 where=number,
                 problem="the file has no column but the time",
-                code="missing_column",
                 expected="one or more",
                 remedy="export the file again",
             )
         if (stated := _stated_count(header, _COLUMNS)) not in ("", str(len(names))):
             raise input_error(
-                "recording.text.column_names",
+                "truncated_file",
                 file=path,
                 problem=f"{len(names)} column names, but {_COLUMNS[0]} is {stated}",
-                code="truncated_file",
                 expected="the number in the header",
                 remedy="the header is of another file; export the file again",
             )
@@ -369,10 +356,9 @@ def read_mot(path: str | Path) -> Table:
     degrees = header["indegrees"].casefold() if "indegrees" in header else None
     if degrees not in (None, "yes", "no"):
         raise input_error(
-            "recording.text.bad_indegrees",
+            "bad_format",
             file=path,
             problem=f"inDegrees is '{degrees}'",
-            code="bad_format",
             expected="yes or no",
             remedy="write inDegrees=no for forces",
         )
@@ -404,10 +390,9 @@ def _mot_header(reader: RowReader, path: Path) -> dict[str, str]:
             name, _, value = line.strip().partition(" ")
         fields[name.strip().casefold()] = value.strip()
     raise input_error(
-        "recording.text.header_not_end",
+        "bad_format",
         file=path,
         problem="the header does not end",
-        code="bad_format",
         expected="a line endheader",
         remedy="name a MOT or STO file, or export the file again",
     )
@@ -460,10 +445,9 @@ def mot_text(
     path = check_writable(path, "column", table.names, time, values, digits)
     if bad := [name for name in table.names if name == "time" or name.split() != [name] or "\0" in name]:
         raise input_error(
-            "recording.text.mot_file_cannot_hold",
+            "bad_value",
             file=path,
             problem=f"a MOT file cannot hold the column name {bad[0]!r}",
-            code="bad_value",
             expected="no blanks, and not time",
             remedy="rename the column",
         )
@@ -632,46 +616,41 @@ def check_writable(
     path = file_path(path)
     if not isinstance(decimals, int) or isinstance(decimals, bool) or not 0 <= decimals <= MOST_DECIMALS:
         raise input_error(
-            "recording.text.bad_decimals",
+            "bad_number",
             file=path,
             problem=f"{as_text(decimals)} decimals",
-            code="bad_number",
             expected=f"a whole number from 0 to {MOST_DECIMALS}",
             remedy="write decimals=6",
         )
     if time.ndim != 1 or time.size < 2:
         raise input_error(
-            "recording.text.frame_no_rate",
+            "too_few_frames",
             file=path,
             problem=f"{time.size} frame(s) have no rate to write",
-            code="too_few_frames",
             expected="at least two",
             remedy="write more frames",
         )
     if values.shape[:2] != (time.size, len(names)):
         raise input_error(
-            "recording.text.frames_names_for_values",
+            "bad_shape",
             file=path,
             problem=f"{time.size} frames and {len(names)} names for values of the shape {values.shape}",
-            code="bad_shape",
             expected=f"as many rows as frames, and one {kind} for every name",
             remedy="give matching names and times",
         )
     for name in distinct_names(enumerate(names))[1]:
         raise input_error(
-            "recording.text.written_name_twice",
+            "duplicate_name",
             file=path,
             problem=f"the {kind} '{name}' occurs twice",
-            code="duplicate_name",
             expected=f"every {kind} once",
             remedy="rename one of them",
         )
     if not (np.abs(time) <= LARGEST).all() or (np.diff(time) <= 0.0).any():
         raise input_error(
-            "recording.text.times_not_increase",
+            "time_not_increasing",
             file=path,
             problem="the times do not increase from frame to frame",
-            code="time_not_increasing",
             expected="finite, increasing times",
             remedy="sort the frames",
         )
@@ -679,10 +658,9 @@ def check_writable(
     if beyond.any():
         row, column = np.argwhere(beyond)[0, :2]
         raise input_error(
-            "recording.text.value_not_finite",
+            "not_finite",
             file=path,
             problem=f"'{names[column]}' has the value {values[beyond][0]:g} at {time[row]:g} s",
-            code="not_finite",
             expected=f"numbers of at most {LARGEST:g}, or nan where nothing was measured",
             remedy="correct the value before writing",
         )

@@ -68,10 +68,9 @@ class _Header:
             self.width -= 1
         if extra not in (0, 1, 2):
             raise input_error(
-                "recording.text.columns_of_qualisys",
+                "bad_format",
                 file=self.path,
                 problem=f"{self.width} columns of numbers for {values} names of columns",
-                code="bad_format",
                 expected="a column for each, and before them frame and time, or neither",
                 remedy="export the file again, with a line of titles",
             )
@@ -116,10 +115,9 @@ def _other_content(keys: dict[str, list[str]], path: Path) -> InputError:
     elif "2D" in keys.get("DATA_INCLUDED", []):
         content = "what single cameras saw (2D)"
     return input_error(
-        "recording.text.other_export_of_qualisys",
+        "missing_marker",
         file=path,
         problem=f"this export of Qualisys holds {content}",
-        code="missing_marker",
         expected="the markers (3D)",
         remedy="export the 3D data as well, and name that file",
     )

@@ -44,10 +44,9 @@ def file_path(path: object, where: str | None = None) -> Path:
     """Return the path for a text or a path; where: the argument or function, for the message."""
     if not isinstance(path, str | Path):
         raise input_error(
-            "recording.text.not_path",
+            "bad_type",
             where=where,
             problem=f"{as_text(path)} is not a path",
-            code="bad_type",
             expected="the path of a file",
             remedy="give its name as text",
         )
@@ -85,10 +84,9 @@ def writing(path: Path) -> Iterator[None]:
         if fault := _no_place(path):
             raise fault from None
         raise input_error(
-            "recording.text.file_cannot_written",
+            "not_writable",
             file=path,
             problem=f"the file cannot be written ({reason.strerror or reason})",
-            code="not_writable",
             expected="a place where you may write",
             remedy="name another file, or make room for it",
         ) from None
@@ -103,14 +101,7 @@ def _no_place(path: Path) -> InputError | None:
         problem, expected, remedy = "there is no such folder", "a folder", f"make {folder} first"
     else:
         return None
-    return input_error(
-        "recording.text.no_place_to_write",
-        file=path,
-        problem=problem,
-        code="not_writable",
-        expected=expected,
-        remedy=remedy,
-    )
+    return input_error("not_writable", file=path, problem=problem, expected=expected, remedy=remedy)
 
 
 def check_place(path: str | Path, what: str, *suffixes: str, table: str | None = None) -> None:
@@ -124,10 +115,9 @@ def check_place(path: str | Path, what: str, *suffixes: str, table: str | None =
     path = file_path(path)
     if path.suffix.casefold() not in suffixes:
         raise input_error(
-            "recording.text.file_not_end",
+            "bad_format",
             file=path,
             problem=f"a file of {what} does not end in '{path.suffix}'",
-            code="bad_format",
             expected=f"a name that ends in {', '.join(map(str, suffixes))}",
             remedy=f"-o {path.stem or 'name'}{suffixes[0]}",
         )
@@ -135,10 +125,9 @@ def check_place(path: str | Path, what: str, *suffixes: str, table: str | None =
         raise fault
     if table is not None and path.exists() and stated_table(path, table) is None:
         raise input_error(
-            "recording.text.not_file_would_lost",
+            "occupied_folder",
             file=path,
             problem=f"this is not a file of {what}; it would be replaced",
-            code="occupied_folder",
             expected="a new file, or one of the same kind",
             remedy="choose another name",
         )
@@ -162,19 +151,17 @@ def opening(path: Path) -> Iterator[None]:
         raise no_file(path) from None
     except UnsuitableFileError as reason:
         raise input_error(
-            "recording.text.unsuitable_file",
+            "unreadable_file",
             file=path,
             problem=reason.problem,
-            code="unreadable_file",
             expected=reason.expected,
             remedy=reason.remedy,
         ) from None
     except OSError as reason:
         raise input_error(
-            "recording.text.file_cannot_read",
+            "unreadable_file",
             file=path,
             problem=f"the file cannot be read ({reason.strerror})",
-            code="unreadable_file",
             expected="a file that you may read",
             remedy="copy it elsewhere",
         ) from None
@@ -182,9 +169,8 @@ def opening(path: Path) -> Iterator[None]:
         raise
     except ValueError:
         raise input_error(
-            "recording.text.not_file_name",
+            "missing_file",
             problem=f"{str(path)!r} is not a file name",
-            code="missing_file",
             expected="a file name",
             remedy="check the name",
         ) from None
@@ -288,18 +274,16 @@ def binary_file(path: Path) -> InputError:
         start = stream.read(2)
     if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return input_error(
-            "recording.text.text_utf",
+            "bad_encoding",
             file=path,
             problem="the text is UTF-16",
-            code="bad_encoding",
             expected="UTF-8",
             remedy="save it again as UTF-8",
         )
     return input_error(
-        "recording.text.binary_file",
+        "bad_format",
         file=path,
         problem="this is a binary file",
-        code="bad_format",
         expected="a text file (TRC, MOT, STO, CSV or TOML)",
         remedy="export it as text, or name another file",
     )
@@ -308,10 +292,9 @@ def binary_file(path: Path) -> InputError:
 def empty_file(path: Path, remedy: str = EXPORT_AGAIN) -> InputError:
     """Return the error of a file without content."""
     return input_error(
-        "recording.text.file_empty",
+        "truncated_file",
         file=path,
         problem="the file is empty",
-        code="truncated_file",
         expected="a text file (TRC, MOT, STO, CSV or TOML)",
         remedy=remedy,
     )
@@ -337,14 +320,7 @@ def no_file(path: Path) -> InputError:
         with suppress(OSError):
             present = sorted(name for name in os.listdir(folder) if Path(name).suffix.casefold() in kinds)
             remedy = suggestion(path.name, present) or remedy
-    return input_error(
-        "recording.text.no_such_file",
-        file=path,
-        problem=problem,
-        code="missing_file",
-        expected=expected,
-        remedy=remedy,
-    )
+    return input_error("missing_file", file=path, problem=problem, expected=expected, remedy=remedy)
 
 
 def decimal_point(text: str) -> str | None:
@@ -375,10 +351,9 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
         lock = Lock.acquire(path.with_name(f"{HIDDEN}{name}{PART}"))
         if lock is None:
             raise input_error(
-                "recording.text.another_run_writing_file",
+                "busy",
                 file=path,
                 problem="another run is writing this file",
-                code="busy",
                 expected="one run at a time",
                 remedy="wait until it has ended, or name another file",
             )

@@ -55,11 +55,10 @@ def read_body(document: Document, subject: SubjectSettings) -> SubjectBody | Non
         if body == trial or (isinstance(body, float) and abs(body - trial) < SAME_NUMBER):
             continue
         raise document.error(
-            "recording.trial.conflict_key",
+            "conflict",
             "subject",
             "body",
             problem=f"{key} is {trial}, and {body} in {file.path.name}",
-            code="conflict",
             expected="the subject of the calibrated body: mass, stature, sex and shoes as in the calibration",
             remedy="name the body of this subject, or calibrate it again: musclesolve calibrate-body",
         )

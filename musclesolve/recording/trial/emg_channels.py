@@ -42,19 +42,17 @@ def read_emg(
         path = document.input_file("emg", "file", stated.file)
     elif not is_c3d(markers):
         raise document.error(
-            "recording.trial.file_missing",
+            "missing_key",
             "emg",
             problem="'file' is missing",
-            code="missing_key",
             expected="the file with the signals; only a C3D file of markers may contain them",
             remedy='add a line file = "..."',
         )
     if not channels:
         raise document.error(
-            "recording.trial.no_channel_named",
+            "missing_key",
             CHANNELS,
             problem="no channel is named",
-            code="missing_key",
             expected='channel = "muscle", one line for each',
             remedy='add a line such as SOL = "soleus_r", or remove [emg]',
         )
@@ -62,11 +60,10 @@ def read_emg(
     for name, listed in muscles.items():
         if len(set(listed)) < len(listed):
             raise document.error(
-                "recording.trial.muscle_channel_stands_twice",
+                "duplicate_name",
                 CHANNELS,
                 name,
                 problem=f"a muscle of the channel '{name}' is stated twice",
-                code="duplicate_name",
                 expected="every muscle once",
                 remedy="remove one of them",
             )
@@ -85,13 +82,12 @@ def read_emg(
     for name in maximum:
         if name not in muscles:
             raise document.unknown(
-                "recording.trial.no_channel_emg_channels",
+                "unknown_name",
                 name,
                 muscles,
                 "emg",
                 "maximum",
                 problem=f"'{name}' is no channel of [emg.channels]",
-                code="unknown_name",
             )
     options, notes = _options(document, stated.changed(processed=processed), table.rate)
     emg = Emg(
@@ -115,11 +111,10 @@ def check_overlap(recording: Recording, emg: Emg) -> None:
     if emg.time[-1] < start or emg.time[0] > end:
         moved = f" ({emg.options.offset_s:+g} s of offset_s among it)" if emg.options.offset_s else ""
         raise recording.document.error(
-            "recording.trial.emg_recorded",
+            "no_overlap",
             "emg",
             "file",
             problem=f"the EMG was recorded from {emg.time[0]:g} to {emg.time[-1]:g} s{moved}",
-            code="no_overlap",
             expected=f"a part of the analyzed {start:g} to {end:g} s",
             remedy="name the file of this trial, or export it on the clock of the markers",
         )
@@ -131,11 +126,10 @@ def _options(document: Document, options: EmgSettings, rate: float) -> tuple[Emg
         return options, []
     if options.lowpass_hz <= options.highpass_hz:
         raise document.error(
-            "recording.trial.band_from_to_hz",
+            "conflict",
             "emg",
             "lowpass_hz",
             problem=f"the band from {options.highpass_hz:g} to {options.lowpass_hz:g} Hz is empty",
-            code="conflict",
             expected="lowpass_hz above highpass_hz",
             remedy="20 and 400 Hz are usual for surface EMG",
         )
@@ -143,11 +137,10 @@ def _options(document: Document, options: EmgSettings, rate: float) -> tuple[Emg
     for key, cutoff in (("highpass_hz", options.highpass_hz), ("envelope_hz", options.envelope_hz)):
         if cutoff >= highest:
             raise document.error(
-                "recording.trial.emg_samples_second_cannot",
+                "bad_value",
                 "emg",
                 key,
                 problem=f"EMG of {rate:.4g} samples a second cannot be filtered at {cutoff:g} Hz",
-                code="bad_value",
                 expected=f"{key} below {highest:.4g} Hz, or a rate above {2.0 * cutoff / OF_NYQUIST:.4g} Hz",
                 remedy="processed = true if these are envelopes already; else export at the rate of "
                 "the recording",
@@ -166,10 +159,9 @@ def check_signals(document: Document, emg: Emg) -> None:
     options = emg.options
     if not options.processed and emg.time[-1] - emg.time[0] < 1.0 / options.envelope_hz:
         raise input_error(
-            "recording.trial.emg_lasts",
+            "too_few_frames",
             file=emg.path,
             problem=f"the EMG lasts {emg.time[-1] - emg.time[0]:.3g} s",
-            code="too_few_frames",
             expected=f"more than a period of envelope_hz, {1.0 / options.envelope_hz:.3g} s",
             remedy="export the whole recording",
         )
@@ -179,12 +171,11 @@ def check_signals(document: Document, emg: Emg) -> None:
         negative = emg.kinds[name][3]
         if negative > NEGATIVE:
             raise document.error(
-                "recording.trial.area_channel_negative",
+                "bad_signal",
                 CHANNELS,
                 name,
                 problem=f"{100.0 * negative:.0f} % of the area of the channel '{name}' of "
                 f"{emg.path.name} is negative",
-                code="bad_signal",
                 expected=f"at most {100.0 * NEGATIVE:.0f} % where processed = true: the undershoot of "
                 "a filter",
                 remedy="remove processed = true if the signal is raw",

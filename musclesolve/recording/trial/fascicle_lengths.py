@@ -29,10 +29,9 @@ def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicl
     channels = stated.channels
     if not channels:
         raise document.error(
-            "recording.trial.no_column_named",
+            "missing_key",
             FASCICLE_CHANNELS,
             problem="no column is named",
-            code="missing_key",
             expected='column = "muscle", one line for each',
             remedy='add a line such as GM = "gastrocnemius_medial_r", or remove [fascicle]',
         )
@@ -45,21 +44,19 @@ def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicl
         if not known.size or known.min() <= 0.0:
             shown = f"a length of {known.min() / METERS[stated.unit]:g}" if known.size else "no number"
             raise document.error(
-                "recording.trial.bad_column",
+                "bad_signal",
                 FASCICLE_CHANNELS,
                 name,
                 problem=f"the column '{name}' of {path.name} has {shown}",
-                code="bad_signal",
                 expected="lengths above zero",
                 remedy="leave cells empty where no fascicle was seen",
             )
         if known.size > 1 and np.ptp(known) < UNTRACKED_RANGE * known.max():
             raise document.error(
-                "recording.trial.column_not_change",
+                "bad_signal",
                 FASCICLE_CHANNELS,
                 name,
                 problem=f"the column '{name}' of {path.name} does not change",
-                code="bad_signal",
                 expected="lengths of a fascicle that works",
                 remedy="name the column that was tracked, or leave the channel out",
             )
@@ -72,11 +69,10 @@ def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicl
                 if SHORTEST_FASCICLE <= size * in_file <= LONGEST_FASCICLE
             ]
             raise document.error(
-                "recording.trial.fascicles_would_median_length",
+                "bad_units",
                 "fascicle",
                 "unit",
                 problem=f"the fascicles of '{name}' would have a median length of {1000.0 * median:.4g} mm",
-                code="bad_units",
                 expected=f"between {1000.0 * SHORTEST_FASCICLE:g} and {1000.0 * LONGEST_FASCICLE:g} mm",
                 remedy=f"write unit = {' or '.join(fitting)}"
                 if fitting
@@ -95,11 +91,10 @@ def check_fascicle_overlap(document: Document, fascicles: Fascicles, start: floa
     if last < start or first > end:
         moved = f" ({fascicles.offset:+g} s of offset_s among it)" if fascicles.offset else ""
         raise document.error(
-            "recording.trial.fascicle_lengths_measured",
+            "no_overlap",
             "fascicle",
             "file",
             problem=f"fascicle lengths were measured from {first:g} to {last:g} s{moved}",
-            code="no_overlap",
             expected=f"a part of the analyzed {start:g} to {end:g} s",
             remedy="name the file of this trial, or state offset_s, the clock of the motion minus "
             "the clock of the ultrasound",

@@ -73,11 +73,10 @@ def read_functional(
             for side in [side for side in SIDES if named[side] is not None]:
                 key = file_key(joint, side)
                 raise document.error(
-                    "recording.trial.functional_trial_named_centers",
+                    "conflict",
                     "files",
                     key,
                     problem=f"a functional trial is named, but the {joint} centers are found otherwise",
-                    code="conflict",
                     expected=f'{joint} = "functional" in [joint_centers]',
                     remedy=f'write {joint} = "functional", or remove the functional trials',
                 )
@@ -87,33 +86,30 @@ def read_functional(
             if name is None:
                 moving = f"{SIDE_NAMES[side]} {joint}"
                 raise document.error(
-                    "recording.trial.centers_to_functional",
+                    "missing_key",
                     "joint_centers",
                     joint,
                     problem=f'the {joint} centers are to be "functional", but no trial moves the {moving}',
-                    code="missing_key",
                     expected=f"{key} in [files]: a trial in which that {joint} {MOVEMENT_WORDS[joint]}",
                     remedy=f"add {key} (one file may serve both sides), or {OTHERWISE[joint]}",
                 )
             center = f"{joint}_center_{side}"
             if center in marker_mapping.mapping:
                 raise document.error(
-                    "recording.trial.mapped_centers_to_functional",
+                    "conflict",
                     "mapping",
                     center,
                     problem=f'{center} is mapped, but the {joint} centers are to be "functional"',
-                    code="conflict",
                     expected=f"one way to find the {joint} centers",
                     remedy=f"remove {center}, or the line {joint} = in [joint_centers]",
                 )
         if marker_mapping.static is None:
             both = "pelvis and thighs" if joint == "hip" else " and ".join(BODIES[joint])
             raise document.error(
-                "recording.trial.functional_centers_need_standing",
+                "missing_key",
                 "joint_centers",
                 joint,
                 problem=f"functional {joint} centers need a standing trial",
-                code="missing_key",
                 expected=f"static in [files]: the shape of {both} is measured there",
                 remedy=f"name the standing trial, or {OTHERWISE[joint]}",
             )
@@ -173,10 +169,9 @@ def _body_markers(
         listed = '"...", "...", "..."'
         else_one = f"; the lateral {lateral} marker may be one of them" if lateral else ""
     raise document.error(
-        "recording.trial.too_few_cluster_markers",
+        "missing_marker",
         "clusters",
         problem=problem,
-        code="missing_marker",
         expected=expected,
         remedy=f"add to [clusters]: {name} = [{listed}]{else_one}",
     )
@@ -191,22 +186,20 @@ def _check_seen(
     for marker in dict.fromkeys(marker for markers in reversed([*bodies.values()]) for marker in markers):
         if marker not in recording:
             raise document.unknown(
-                "recording.trial.marker_missing_marker",
+                "missing_marker",
                 marker,
                 recording.names,
                 "files",
                 key,
                 problem=f"the marker '{marker}' is not in {recording.path}",
-                code="missing_marker",
                 expected=expected,
             )
         check_used([marker], "marker", recording.repeated, recording.path)
         if not _is_seen(recording, marker):
             raise input_error(
-                "recording.trial.marker_never_seen",
+                "missing_samples",
                 file=recording.path,
                 problem=f"the marker '{marker}' is never seen",
-                code="missing_samples",
                 expected=expected,
                 remedy="label it in the capture software",
             )

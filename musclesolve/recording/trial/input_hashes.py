@@ -22,10 +22,9 @@ def hashes_as_read(trial: AnyTrial) -> dict[str, str]:
     for role, path in trial.files.items():
         if role != "trial" and path in document.states and document.states[path] != file_state(path):
             raise input_error(
-                "recording.trial.file_changed_while_read",
+                "file_changed",
                 file=path,
                 problem="the file was changed while it was read",
-                code="file_changed",
                 expected="a file that nothing writes to",
                 remedy="wait until it has been written, then run again",
             )

@@ -60,11 +60,10 @@ def read_model_trial(document: Document) -> ModelTrial:
         if with_loads:
             problem, key, code = "both moments and loads are named", "loads", "conflict"
         raise document.error(
-            "recording.trial.bad_model_trial",
+            code,
             "files",
             key,
             problem=problem,
-            code=code,
             expected="joint moments, or the loads that they are computed from",
             remedy='name one of them: moments = "..." or loads = "..."',
         )
@@ -84,11 +83,10 @@ def read_model_trial(document: Document) -> ModelTrial:
     check_strain(document, settings.muscles)
     if time.start_s is not None and time.end_s is not None and not time.start_s < time.end_s:
         raise document.error(
-            "recording.trial.time_range_ends",
+            "bad_range",
             "time",
             "end_s",
             problem=f"the time range ends at {time.end_s:g} s and begins at {time.start_s:g} s",
-            code="bad_range",
             expected="start_s before end_s",
             remedy="exchange them, or leave one out",
         )

@@ -80,11 +80,10 @@ def check_sampling(time: Array, path: Path) -> None:
     if off is not None:
         step = (time[-1] - time[0]) / (time.size - 1)
         raise input_error(
-            "recording.trial.samples_not_evenly_spaced",
+            "uneven_sampling",
             file=path,
             where=f"near {time[off.argmax()]:g} s",
             problem="the samples are not evenly spaced in time",
-            code="uneven_sampling",
             expected=f"one sample every {step:g} s",
             remedy="export all frames, with empty cells where nothing was seen",
         )
@@ -98,13 +97,12 @@ def check_columns(document: Document, names: Iterable[str], where: str, table: T
     for name in names:
         if name not in table.names:
             raise document.unknown(
-                "recording.trial.missing_column_kind",
+                "missing_column",
                 name,
                 table.names,
                 where,
                 name,
                 problem=f"the {kind} '{name}' is not in {table.path}",
-                code="missing_column",
                 expected=f"a {kind} of this file",
             )
         check_used([name], kind, table.repeated, table.path)
@@ -128,10 +126,9 @@ def in_space(markers: Markers) -> bool:
     shown = np.isfinite(markers.position).any(axis=(0, 2)).sum()
     if shown >= FEWEST_IN_SPACE and is_plane(markers):
         raise input_error(
-            "recording.trial.markers_in_plane",
+            "markers_in_plane",
             file=markers.path,
             problem="all markers lie in one plane in all frames: the motion was recorded from one side",
-            code="markers_in_plane",
             expected="markers in space, of a body that has a breadth",
             remedy="record with several cameras, or with markers; from one side no joint center is known",
         )
@@ -148,11 +145,10 @@ def check_cutoff(trial: Trial, document: Document) -> None:
     for what, key, cutoff, rate in limits:
         if cutoff is not None and cutoff >= 0.5 * rate:
             raise document.error(
-                "recording.trial.hz_cannot_filtered",
+                "bad_value",
                 "filter",
                 key,
                 problem=f"a cut-off of {cutoff:g} Hz is too high for {what} recorded at {rate:g} Hz",
-                code="bad_value",
                 expected=f"less than half the recording rate, here below {0.5 * rate:g} Hz",
                 remedy="walking needs about 6 Hz, running 10 to 20 Hz",
             )
@@ -169,11 +165,10 @@ def check_gaps(trial: Trial) -> None:
             left = [gap for gap in trial.gaps if gap.marker == name and not gap.filled and gap.last >= first]
             unfilled = f"; the gap is not filled: {left[0].account}" if left else ""
             raise input_error(
-                "recording.trial.marker_missing",
+                "missing_samples",
                 file=trial.markers.path,
                 problem=f"the marker '{name}' is missing from {first:g} to {last:g} s ({lost.sum()} "
                 f"of {lost.size} frames are without it)",
-                code="missing_samples",
                 expected=f"every mapped marker in every frame of the time range{unfilled}",
                 remedy="fill the gap in the capture software, or choose a range without it ([time])",
             )
@@ -186,10 +181,9 @@ def check_gaps(trial: Trial) -> None:
     for name in sorted(mapped | clustered | set(trial.carried)):
         if np.isnan(static[name]).any(axis=1).all():
             raise input_error(
-                "recording.trial.static_marker_never_seen",
+                "missing_samples",
                 file=static.path,
                 problem=f"the marker '{name}' is never seen",
-                code="missing_samples",
                 expected="every needed marker in at least one frame of the standing trial",
                 remedy="label it in the capture software, or record the standing trial again",
             )
@@ -217,11 +211,10 @@ def check_jumps(trial: Trial) -> None:
             size = np.linalg.norm(np.diff(path, n=2, axis=0), axis=1).max()
             time = trial.markers.time[frames][np.argmax(jumping)]
             raise input_error(
-                "recording.trial.marker_jumps_mm_within",
+                "bad_mapping",
                 file=trial.markers.path,
                 where=f"first near {time:g} s",
                 problem=f"the marker '{name}' jumps by {1000 * size:.4g} mm within a frame",
-                code="bad_mapping",
                 expected=f"a marker that moves on evenly: no jump above {1000 * largest_jump(rate):.0f} mm",
                 remedy="correct its label in the capture software, or choose a range without the "
                 "jump ([time])",
@@ -251,12 +244,11 @@ def check_size(trial: Trial, document: Document) -> None:
         if not share[0] <= height / stature <= share[1]:
             unit = _UNIT_AT.get(suffix_of(markers.path), "its unit of length")
             raise document.error(
-                "recording.trial.shoulders_m_above_feet",
+                "bad_units",
                 "subject",
                 "stature_m",
                 problem=f"the shoulders are {height:.2f} m above the feet of a {stature:g} m tall "
                 f"subject in {markers.path}",
-                code="bad_units",
                 expected=f"{share[0]:g} to {share[1]:g} of the stature",
                 remedy=f"check {unit}, stature_m, and up in [laboratory]",
             )
@@ -278,11 +270,10 @@ def check_heading(trial: Trial, document: Document) -> None:
     ahead[2] = 0.0
     if np.cross([0.0, 0.0, 1.0], ahead) @ left < 0:
         raise document.error(
-            "recording.trial.right_side_pelvis_lies",
+            "sides_swapped",
             "mapping",
             "asis_r",
             problem="the right side of the pelvis is left of the left side",
-            code="sides_swapped",
             expected="the right of the pelvis on the right, seen from behind",
             remedy="swap the markers of right and left, or check up in [laboratory]",
         )
@@ -319,12 +310,11 @@ def check_sides(trial: Recording, points: Mapping[str, Array]) -> None:
         if np.nanmean(np.sum(across * beside, axis=-1)) < 0.0:
             key = f"{name}_r"
             raise trial.document.error(
-                "recording.trial.right_left_swapped",
+                "sides_swapped",
                 "mapping",
                 key,
                 problem=f"right and left are swapped: each {name} is nearer to the {neighbor} of the "
                 "other side",
-                code="sides_swapped",
                 expected=f"{name}_r on the side of {neighbor}_r, {name}_l on the side of {neighbor}_l",
                 remedy=f"swap the markers of {name}_r and {name}_l",
             )

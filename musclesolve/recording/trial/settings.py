@@ -52,20 +52,18 @@ def with_stated_events(
             continue
         if any(later <= earlier for earlier, later in pairwise(times)):
             raise document.error(
-                "recording.trial.times_not_increase",
+                "time_not_increasing",
                 "events",
                 key,
                 problem="the times do not increase",
-                code="time_not_increasing",
                 expected="each event once, in the order of time",
             )
         if outside := [time for time in times if not first <= time <= last]:
             raise document.error(
-                "recording.trial.lies_outside_recorded",
+                "bad_range",
                 "events",
                 key,
                 problem=f"{outside[0]:g} s is outside of the recording",
-                code="bad_range",
                 expected=f"times from {first:g} to {last:g} s",
                 remedy="correct it, or leave it out; strikes before and after are found where "
                 "walking is periodic",
@@ -82,22 +80,20 @@ def subject_of(document: Document, table: SubjectSettings) -> Subject:
     for name, values in (table.segments or {}).items():
         if name not in SEGMENTS:
             raise document.unknown(
-                "recording.trial.no_such_segment",
+                "unknown_name",
                 name,
                 SEGMENTS,
                 f"subject.segments.{name}",
                 problem="there is no such segment",
-                code="unknown_name",
             )
         segments[name] = _segment(document, f"subject.segments.{name}", values)
     stated = sum(segment.mass or 0.0 for segment in segments.values())
     if stated > 0.9 * table.mass_kg and set(segments) != set(SEGMENTS):
         raise document.error(
-            "recording.trial.stated_segments_weigh_kg",
+            "conflict",
             "subject",
             "mass_kg",
             problem=f"the stated segments weigh {stated:g} kg together, the body {table['mass_kg']:g} kg",
-            code="conflict",
             expected="segments that are parts of the body",
             remedy="correct mass_kg of [subject], which counts prostheses in, or of the segments",
         )
@@ -127,21 +123,19 @@ def _segment(document: Document, table: str, values: Mapping[str, Any]) -> Segme
     for key, value in values.items():
         if key not in keys:
             raise document.unknown(
-                "recording.trial.no_such_key",
+                "unknown_key",
                 key,
                 keys,
                 table,
                 key,
                 problem="there is no such key",
-                code="unknown_key",
             )
         if wrong := keys[key].problem(value):
             raise document.error(
-                "recording.trial.wrong_value",
+                "bad_value",
                 table,
                 key,
                 problem=wrong[0],
-                code="bad_value",
                 expected=wrong[1],
                 remedy="check the value and its unit",
             )
@@ -164,11 +158,10 @@ def _segment(document: Document, table: str, values: Mapping[str, Any]) -> Segme
         problem = "a segment without mass has moments of inertia"
     if problem:
         raise document.error(
-            "recording.trial.impossible_value",
+            "bad_value",
             table,
             "inertia_kg_m2",
             problem=problem,
-            code="bad_value",
             expected="three moments above 0 [kg m2], each at most the sum of the other two, and none "
             "without mass",
             remedy="check the values and their unit",
@@ -207,31 +200,28 @@ def check_filter(document: Document, table: FilterSettings) -> None:
     method, order, cutoff = table.method, table.order, table.cutoff_hz
     if method == "spline" and order not in SPLINE_ORDERS:
         raise document.error(
-            "recording.trial.no_smoothing_spline_half",
+            "bad_value",
             "filter",
             "order",
             problem=f"there is no smoothing spline of half order {order}",
-            code="bad_value",
             expected="2 (cubic) or 3 (quintic)",
             remedy="order = 3",
         )
     if cutoff == OF_SPLINES and method != "spline":
         raise document.error(
-            "recording.trial.cross_validation_chooses_smoothness",
+            "conflict",
             "filter",
             "cutoff_hz",
             problem="cross-validation chooses the smoothness of splines",
-            code="conflict",
             expected="a number or a residual analysis for a Butterworth filter",
             remedy='method = "spline", or cutoff_hz = "residual_analysis"',
         )
     if cutoff == "residual_analysis" and order < 2:
         raise document.error(
-            "recording.trial.filter_order_no_optimal",
+            "bad_value",
             "filter",
             "order",
             problem="a filter of order 1 has no optimal cut-off",
-            code="bad_value",
             expected="order 2 or higher where cutoff_hz is chosen from accelerations",
             remedy='order = 2, or cutoff_hz = "residual_analysis_silva_2003"',
         )
@@ -243,11 +233,10 @@ def check_consistency(document: Document, table: ConsistencySettings) -> None:
     for key in ("derivatives", "weights"):
         if key in stated and stated[key] != "splines":
             raise document.error(
-                "recording.trial.motion_not_made_consistent",
+                "conflict",
                 "consistency",
                 key,
                 problem=f'{key} has no effect on a motion that is not made consistent (method = "none")',
-                code="conflict",
                 expected="derivatives by splines of every point, and no weights",
                 remedy=f"leave out {key}",
             )
@@ -291,11 +280,10 @@ def check_strain(document: Document, table: MuscleSettings | ModelMuscleSettings
     # The tendon as written: not the default in place of a faulty word.
     if table.tendon_strain is not None and document.content["muscles"].get("tendon", RIGID) == RIGID:
         raise document.error(
-            "recording.trial.strain_rigid_tendons",
+            "conflict",
             "muscles",
             "tendon_strain",
             problem="a strain of rigid tendons",
-            code="conflict",
             expected='tendon = "elastic" beside tendon_strain',
             remedy='write tendon = "elastic", or leave out tendon_strain',
         )
@@ -328,11 +316,10 @@ def check_errors(
         if sd and key not in keys:
             about = settings_of(UncertaintySettings)[key].about
             raise document.error(
-                "recording.trial.no_such_error_here",
+                "conflict",
                 "uncertainty",
                 key,
                 problem=f"there is no such error here: {about}",
-                code="conflict",
                 expected=f"errors of {_BODIES[body]}: {', '.join(map(str, keys))}",
                 remedy="leave it out, or write 0",
             )

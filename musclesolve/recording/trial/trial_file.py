@@ -94,11 +94,10 @@ def read_trial(path: AnyTrial | str | Path) -> AnyTrial:
     named = document.content.get("files")
     if isinstance(named, dict) and {"markers", "model"} <= set(named):
         raise document.error(
-            "recording.trial.both_recorded_markers_opensim",
+            "conflict",
             "files",
             "model",
             problem="both recorded markers and an OpenSim model are named",
-            code="conflict",
             expected="markers and forces of a recording, or a model with its coordinates and moments "
             "or loads",
             remedy='keep one of them; a model as muscle set of a recording is [muscles] database = "M.osim"',
@@ -386,12 +385,11 @@ def with_predicted_spans(trial: Trial, settings: RecordedSettings) -> Trial:
     feet, time = seen_feet(trial), trial.markers.time
     if unseen := [side for side in SIDES if side not in feet]:
         raise trial.document.error(
-            "recording.trial.steps_not_seen",
+            "missing_key",
             "plates",
             "unmeasured_steps",
             problem=f"no markers of the motion show heel and toe of the {SIDE_NAMES[unseen[0]]} foot, "
             "and so its steps beside the plates",
-            code="missing_key",
             expected="markers of heel and toe of both feet, not carried by a cluster",
             remedy='leave these markers on in the motion, or write unmeasured_steps = "left_out"',
         )
@@ -493,11 +491,10 @@ def time_range_of(
     )
     if latest <= earliest:
         raise document.error(
-            "recording.trial.markers_forces_not_recorded",
+            "no_overlap",
             "files",
             "forces",
             problem="markers and forces were not recorded at the same time",
-            code="no_overlap",
             expected=f"recordings that overlap, not {recorded}",
             remedy="name files of one trial, or export both with the same start of time",
         )
@@ -507,33 +504,30 @@ def time_range_of(
     for key, value in (("start_s", start), ("end_s", end)):
         if not earliest - half < value < latest + half:
             raise document.error(
-                "recording.trial.range_outside_recorded",
+                "bad_range",
                 "time",
                 key,
                 problem=f"{value:g} s is outside of the recording",
-                code="bad_range",
                 expected=f"a time within both: {recorded}",
                 remedy=f"choose a time from {earliest:g} to {latest:g} s",
             )
     if start >= end:
         key = "end_s" if table.start_s is None else "start_s"
         raise document.error(
-            "recording.trial.start_not_lie_before",
+            "bad_range",
             "time",
             key,
             problem=f"the start, {start:g} s, is not before the end, {end:g} s",
-            code="bad_range",
             expected="start_s before end_s",
             remedy="exchange the two times, or correct one of them",
         )
     if end - start < FEWEST_FRAMES / walk.rate:
         longer = start + FEWEST_FRAMES / walk.rate
         raise document.error(
-            "recording.trial.range_from_to_fewer",
+            "bad_range",
             "time",
             "end_s",
             problem=f"the range from {start:g} to {end:g} s has fewer than {FEWEST_FRAMES} frames",
-            code="bad_range",
             expected=f"a longer range within both recordings: {recorded}",
             remedy=f"choose an end after {longer:g} s, or an earlier start"
             if latest - earliest >= FEWEST_FRAMES / walk.rate

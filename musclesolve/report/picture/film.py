@@ -65,10 +65,9 @@ def film(
     data, report = picture_data(result), progress or no_progress
     if data.empty:
         raise input_error(
-            "report.result_holds_no_points",
+            "bad_result",
             file=result.encoding.get("source"),
             problem="the result holds no points of skeleton and muscle paths to draw",
-            code="bad_result",
             expected="a result of this version",
             remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
         )
@@ -78,9 +77,8 @@ def film(
     chosen = np.clip(np.searchsorted(time, at + 1e-9, side="right") - 1, 0, len(time) - 1)
     if kind == "mp4" and not shutil.which("ffmpeg"):
         raise input_error(
-            "report.ffmpeg_writes_mp4_files",
+            "missing_package",
             problem="ffmpeg, which writes MP4 files, is not found",
-            code="missing_package",
             expected="the program ffmpeg on the PATH",
             remedy="install it (ffmpeg.org, apt install ffmpeg, brew install ffmpeg), or write a "
             ".gif or .html",
@@ -124,9 +122,8 @@ def _mp4(pictures: Iterator[AnyArray], size: tuple[int, int]) -> bytes:
             log.seek(0)
             printed = log.read().decode("utf-8", "replace").strip()[-300:]
             raise input_error(
-                "report.ffmpeg_ended_with_exit",
+                "missing_package",
                 problem=f"ffmpeg ended with exit code {process.returncode}: {printed}",
-                code="missing_package",
                 expected="an ffmpeg with libx264",
                 remedy="install a complete ffmpeg, or write a .gif or .html",
             )

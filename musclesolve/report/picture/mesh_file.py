@@ -52,19 +52,17 @@ def read_mesh(path: Path) -> Mesh:
             raise ValueError(f"a polygon of points beyond the {len(vertices)} that there are")
     except (OSError, UnsuitableFileError) as fault:
         raise input_error(
-            "report.geometry_cannot_read",
+            "unreadable_file",
             file=path,
             problem=f"the geometry cannot be read ({fault})",
-            code="unreadable_file",
             expected="a file of a surface: .vtp, .stl or .obj",
             remedy="replace the file, or take it out of the folder: the bone is drawn without it",
         ) from fault
     except Exception as fault:  # any exception of the readers from a damaged file
         raise input_error(
-            "report.file_holds_no_surface",
+            "bad_format",
             file=path,
             problem=f"the file holds no surface ({type(fault).__name__}: {fault})",
-            code="bad_format",
             expected={
                 ".vtp": "PolyData of VTK as XML",
                 ".stl": "an STL file",

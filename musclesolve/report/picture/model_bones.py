@@ -35,10 +35,9 @@ def model_surfaces(
     """
     if folder is not None and not folder.is_dir():
         raise input_error(
-            "report.no_such_folder",
+            "missing_file",
             file=folder,
             problem="there is no such folder",
-            code="missing_file",
             expected="a folder with the geometry of the model: .vtp, .stl or .obj files",
             remedy="name OpenSim's own, Geometry in its installation, or leave --geometry out",
         )

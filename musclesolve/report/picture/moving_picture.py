@@ -154,9 +154,8 @@ def _not_there(why: str) -> InputError:
     except metadata.PackageNotFoundError:
         version = "trimesh, which is not installed,"
     return input_error(
-        "report.three_js_draws_moving",
+        "missing_package",
         problem=f"three.js, which draws the moving picture, is not found in {version} ({why})",
-        code="missing_package",
         expected=f"{'/'.join(map(str, PLACE))} with viewer.html.template in the package trimesh, as "
         "in version 4.5 to 5.2",
         remedy="pip install 'trimesh>=4.5,<6'; GIF and MP4 need neither",

@@ -256,29 +256,26 @@ def check_kind(result: xr.Dataset) -> None:
     source = getattr(result, "encoding", {}).get("source")
     if kind:
         raise input_error(
-            "report.other_kind_of_file",
+            "bad_result",
             file=source,
             problem=f"this is {kind}",
-            code="bad_result",
             expected="result.nc of `musclesolve run` or `musclesolve share`",
             remedy="name the result.nc that lies beside it",
         )
     if missing:
         raise input_error(
-            "report.not_a_result",
+            "bad_result",
             file=source,
             problem=f"this is not a result of musclesolve: it has no {', '.join(map(str, missing))}",
-            code="bad_result",
             expected="result.nc of `musclesolve run` or `musclesolve share`",
             remedy="name the result.nc that lies beside it",
         )
     if not result.sizes["time"] or not result.sizes["muscle"]:
         dimension = "muscle" if result.sizes["time"] else "time"
         raise input_error(
-            "report.empty_result",
+            "bad_result",
             file=result.encoding.get("source"),
             problem=f"there is nothing in {dimension}",
-            code="bad_result",
             expected="at least one frame and one muscle",
         )
     check_status(result)

@@ -65,10 +65,9 @@ def save_picture(
         name = path.with_suffix(".html").name or "walk.html"
         suffix = path.suffix or "a file without suffix"
         raise input_error(
-            "report.moving_picture_not_written",
+            "unknown_name",
             file=path,
             problem=f"a moving picture is not written as {suffix!r}",
-            code="unknown_name",
             expected="a file that ends in .html, .gif, .mp4 or .png",
             remedy=f"for instance {name}",
         )
@@ -96,9 +95,8 @@ def picture_dataset(
         return simulation_picture(shown, muscles, title)
     if muscles or title:
         raise input_error(
-            "report.muscles_title_for_picture",
+            "conflict",
             problem="muscles or a title for the picture of a result",
-            code="conflict",
             expected="a result alone, which has both itself",
             remedy="leave them out",
         )
@@ -111,9 +109,8 @@ def with_geometry(shown: xr.Dataset, folder: str | Path | None) -> xr.Dataset:
         return shown
     if MODEL not in shown.attrs:
         raise input_error(
-            "report.folder_geometry",
+            "conflict",
             problem="a folder of geometry for what is no result of an OpenSim model",
-            code="conflict",
             expected="a result of `musclesolve share`, or of a trial file of an OpenSim model",
             remedy="leave geometry out: recordings are drawn with bones of their own",
         )

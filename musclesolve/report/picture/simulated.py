@@ -40,9 +40,8 @@ def simulation_picture(
     """
     if not isinstance(simulation, Simulation | ContactSimulation):
         raise input_error(
-            "report.cannot_drawn",
+            "bad_type",
             problem=f"a {type(simulation).__name__} cannot be drawn",
-            code="bad_type",
             expected="a result, or a simulation of simulate, simulate_contact or ForwardProblem.simulate",
         )
     # the simulated motions by the names of their models; a single one may have none
@@ -143,15 +142,13 @@ def _driven(motions: dict[str, Simulation], muscles: MuscleForces) -> tuple[str,
             return name, motion
     if isinstance(muscles, MuscleForces):
         raise input_error(
-            "report.not_simulated",
+            "conflict",
             problem="muscles of a model that is not in the simulation",
-            code="conflict",
             expected="the muscles that drove the simulation, from muscle_forces or forward_problem",
         )
     raise input_error(
-        "report.no_muscle_forces",
+        "bad_type",
         problem=f"a {type(muscles).__name__} as muscles",
-        code="bad_type",
         expected="the muscles that drove the simulation, from muscle_forces or forward_problem",
     )
 

@@ -41,9 +41,8 @@ def still(result: xr.Dataset) -> bytes:
     data = picture_data(result)
     if data.simulated or data.empty:
         raise input_error(
-            "report.no_still",
+            "conflict",
             problem="a still shows activations and the verdict, which this file does not have",
-            code="conflict",
             expected="result.nc of `musclesolve run` or `musclesolve share`, with points of skeleton and muscles",
             remedy="write a .html, .gif or .mp4",
         )

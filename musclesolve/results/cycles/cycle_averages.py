@@ -72,9 +72,8 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     if not used:
         why = f": {'; '.join(sentences['left_out'])}" if sentences["left_out"] else ""
         raise input_error(
-            "results.no_complete_gait_cycle",
+            "not_comparable",
             problem=f"there is no complete gait cycle to average{why}",
-            code="not_comparable",
             expected="frames from one heel strike of a leg to its next one",
             remedy="widen [time] of the trial if more was measured, or take incomplete cycles: "
             "partial=True, on the command line --partial",
@@ -93,9 +92,8 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
         )
     except ValueError as error:
         raise input_error(
-            "results.gait_cycles_not_same",
+            "not_comparable",
             problem="these gait cycles do not have the same names or percentages",
-            code="not_comparable",
             expected="cycles of one leg, or of both without side; the same muscles and the same "
             "number of points",
             remedy="ask for all of them in the same way: cycles(result, side, without_side=True)",
@@ -139,9 +137,8 @@ def check_once(cycles: Sequence[xr.Dataset]) -> None:
             shared = min(end, next_end) - next_start
             if shared > MOST_COMMON * min(end - start, next_end - next_start):
                 raise input_error(
-                    "results.same_stride_twice",
+                    "not_comparable",
                     problem=f"the same stride is there twice: {name}; {next_name}",
-                    code="not_comparable",
                     expected="every recorded stride once: one that counts twice makes the spread too small",
                     remedy="leave one of the results of this recording out",
                 )
@@ -158,9 +155,8 @@ def check_alike(cycles: Sequence[xr.Dataset]) -> None:
     """
     if len(kinds := {about for cycle in cycles if (about := cycle["percent"].attrs.get("long_name"))}) > 1:
         raise input_error(
-            "results.cycles_different_movements",
+            "not_comparable",
             problem=f"these are cycles of different movements: {' and '.join(map(str, sorted(kinds)))}",
-            code="not_comparable",
             expected="cycles of one movement, so that each percentage means the same in all",
             remedy="average the results of each movement for itself; movement and cycles_s of [time] "
             "state it",
@@ -178,10 +174,9 @@ def check_alike(cycles: Sequence[xr.Dataset]) -> None:
                 continue
         if len(values) > 1:
             raise input_error(
-                "results.gait_cycles_not_computed",
+                "not_comparable",
                 problem=f"these gait cycles are not computed with the same {key.replace('_', ' ')}: "
                 f"{' or '.join(map(str, values))}",
-                code="not_comparable",
                 expected="the same cost, muscles and passive forces: the spread is then the spread "
                 "of the strides",
                 remedy="average the results of each for itself; musclesolve compare shows what the "

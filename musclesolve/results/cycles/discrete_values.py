@@ -73,10 +73,9 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
     for name in variables or ():
         if name not in there:
             raise input_error(
-                "results.no_curves_in_cycles",
+                "unknown_name",
                 where="variables",
                 problem=f"there are no curves of {as_text(name)} in these cycles",
-                code="unknown_name",
                 expected=f"some of {', '.join(map(str, there))}",
                 remedy=suggestion(str(name), there) or f"use {', '.join(there[:2])}",
             )
@@ -128,10 +127,9 @@ def write_values(table: pd.DataFrame, path: str | Path) -> Path:
     """
     if not hasattr(table, "to_csv"):
         raise input_error(
-            "results.no_table_of_values",
+            "bad_type",
             where="write_values",
             problem=f"{as_text(table)} is no table of values",
-            code="bad_type",
             expected="what discrete_values returns",
             remedy="write_values(discrete_values(cycles), path)",
         )
@@ -146,10 +144,9 @@ def values_file(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".parquet"):
         raise input_error(
-            "results.values_cannot_written",
+            "bad_format",
             file=path,
             problem=f"values cannot be written as {path.suffix or 'a file without suffix'}",
-            code="bad_format",
             expected="a file that ends in .csv or .parquet",
             remedy=f"name it {path.stem}.csv",
         )

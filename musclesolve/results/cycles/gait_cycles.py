@@ -285,10 +285,9 @@ def cycles(
     """
     if side not in (sides := frames.sides(checked_result(result))):
         raise input_error(
-            "results.leg_not_in_result",
+            "bad_result",
             file=result.encoding.get("source"),
             problem=f"the leg {as_text(side)} is not in this result",
-            code="bad_result",
             expected=f"one of its legs: {', '.join(map(str, sides))}",
             remedy='compute both legs: musclesolve run --side both, or ms.run(..., side="both")',
         )

@@ -174,10 +174,9 @@ def gait_deviation_index(strides: Array, controls: Array, features: Array | None
         or (basis is not None and basis.shape[1] != g.shape[1])
     ):
         raise input_error(
-            "results.gdi_shapes",
+            "bad_shape",
             where="gait_deviation_index",
             problem=f"strides {g.shape}, controls {others.shape}, features {None if basis is None else basis.shape}",
-            code="bad_shape",
             expected="(K, 459), (C, 459) of two controls or more, and (15, 459)",
             remedy="give nine angles at 51 percentages, one after the other",
         )

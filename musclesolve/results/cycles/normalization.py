@@ -49,10 +49,9 @@ def chosen_units(units: Mapping[str, str] | None = None) -> dict[str, str]:
                 else f"the kind of quantity {as_text(kind)}"
             )
             raise input_error(
-                "results.not_exist",
+                "unknown_name",
                 where="units",
                 problem=f"{what} does not exist",
-                code="unknown_name",
                 expected=f"one of {', '.join(map(str, known))}",
                 remedy=suggestion(str(unit if kind in KINDS else kind), known) or f"use {known[0]}",
             )
@@ -99,10 +98,9 @@ def normalized(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
                 continue
             if stated != base:
                 raise input_error(
-                    "results.in_already",
+                    "not_comparable",
                     file=cycles.encoding.get("source"),
                     problem=f"{name} is in {stated} already",
-                    code="not_comparable",
                     expected=f"cycles in the units of a result: {name} in {base}",
                     remedy="normalize the cycles once: normalized(cycles(result, side), units)",
                 )
@@ -122,9 +120,8 @@ def check_cycles(cycles: Any, needed: Iterable[str] = ("cycle",)) -> None:
     """Refuse what is no Dataset of gait cycles, with the dimensions and variables that are needed."""
     if not isinstance(cycles, xr.Dataset) or set(needed) - {*cycles.dims, *cycles.variables}:
         raise input_error(
-            "results.no_gait_cycles",
+            "bad_type",
             problem=f"these are no gait cycles: {type(cycles).__name__}",
-            code="bad_type",
             expected="what cycles returns, one or a list of them",
             remedy="cut the result into its cycles first: cycles(result, side)",
         )
@@ -135,10 +132,9 @@ def _divisor(cycles: xr.Dataset, size: str, kind: str, unit: str) -> float | xr.
     if size == "strength":
         if STRENGTH not in cycles.coords:
             raise input_error(
-                "results.maximum_isometric_force_muscles",
+                "missing_key",
                 file=cycles.encoding.get("source"),
                 problem="the maximum isometric force of the muscles is not in these cycles",
-                code="missing_key",
                 expected="max_isometric_force over cycle and muscle, as cycles(result, side) has it",
                 remedy='cut the cycles again with this version, or ask for muscle_force = "N"',
             )
@@ -149,11 +145,10 @@ def _divisor(cycles: xr.Dataset, size: str, kind: str, unit: str) -> float | xr.
         what, key = ("stature", "stature_m") if size == "stature" else ("mass", "mass_kg")
         other = "N m/kg" if size == "stature" else KINDS[kind].base
         raise input_error(
-            "results.subject_not_known_needs",
+            "missing_key",
             file=cycles.encoding.get("source"),
             problem=f"the {what} of the subject of {trial_name(cycles) or 'these cycles'} is not "
             f"known, which {unit} needs",
-            code="missing_key",
             expected=f"the attribute {OF_SUBJECT[size]}, which models do not have"
             if size == "stature"
             else f"the attribute {OF_SUBJECT[size]}",

@@ -72,10 +72,9 @@ def matching(means: xr.Dataset, stated: Sequence[str]) -> list[Outcome]:
     for text in stated:
         if text not in known:
             raise input_error(
-                "results.no_such_outcome",
+                "unknown_name",
                 where="[design] outcomes",
                 problem=f"there is no curve or value {text!r}",
-                code="unknown_name",
                 expected="a curve (joint_moment knee_flexion), a value of it (joint_moment "
                 "knee_flexion max), a measure of the cycles (stride_time)",
                 remedy=suggestion(text, list(known)) or f"such as {next(iter(known), 'none')}",

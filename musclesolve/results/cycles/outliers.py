@@ -77,10 +77,9 @@ def with_outliers(
     if not present:
         items = [str(name) for name, each in cycles.items() if "percent" in each.dims]
         raise input_error(
-            "results.none_in_cycles",
+            "bad_result",
             where="quantities",
             problem=f"none of {', '.join(map(str, quantities))} is in these cycles",
-            code="bad_result",
             expected="variables over cycle and percent",
             remedy=f"name some of: {', '.join(map(str, items))}",
         )

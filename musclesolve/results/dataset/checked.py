@@ -33,9 +33,8 @@ def as_dataset(result: object) -> xr.Dataset:
     if not isinstance(result, xr.Dataset):
         shown = str(result) if isinstance(result, Path) else result
         raise input_error(
-            "results.not_a_result",
+            "bad_type",
             problem=f"{shown!r} ({type(result).__name__}) is not a result of musclesolve",
-            code="bad_type",
             expected="what ms.run or ms.read_result returns",
             remedy="read the file first: ms.read_result(path)",
         )
@@ -59,10 +58,9 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
     names |= {str(dim) for name in names & set(result.variables) for dim in result[name].dims} - {"stride"}
     if missing := sorted(names - set(result.variables)):
         raise _refused(
-            "results.result_lacks_variables",
+            "bad_result",
             result,
             problem=f"this is not a result of musclesolve: it has no {', '.join(map(str, missing))}",
-            code="bad_result",
             expected="a result as `musclesolve run` writes it",
             remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
         )
@@ -70,20 +68,18 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
         if name in result.variables and set(result[name].dims) != set(dims):
             over = ", ".join(map(str, result[name].dims))
             raise _refused(
-                "results.other_dimensions",
+                "bad_result",
                 result,
                 name,
                 problem=f"it is over ({over}), not over ({', '.join(map(str, sorted(dims)))})",
-                code="bad_result",
                 expected="a result as `musclesolve run` writes it",
                 remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
             )
     if empty := sorted(str(dim) for dim in names & set(result.dims) - {"time"} if result.sizes[dim] == 0):
         raise _refused(
-            "results.empty_dimension",
+            "bad_result",
             result,
             problem=f"there is nothing in {', '.join(map(str, empty))}",
-            code="bad_result",
             expected="a result as `musclesolve run` writes it",
             remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
         )
@@ -93,32 +89,29 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
     time = result["time"].values
     if time.size < 2:
         raise _refused(
-            "results.too_few_frames",
+            "bad_result",
             result,
             "time",
             problem=f"it has {time.size} frame{'' if time.size == 1 else 's'}",
-            code="bad_result",
             expected="a result as `musclesolve run` writes it",
             remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
         )
     if not _increasing(time):
         raise _refused(
-            "results.times_frames_not_increase",
+            "bad_result",
             result,
             "time",
             problem="the times of its frames do not increase",
-            code="bad_result",
             expected="a result as `musclesolve run` writes it",
             remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
         )
     flags = _checked_flags(result)
     if result["valid"].dtype != bool:
         raise _refused(
-            "results.no_truth_values",
+            "bad_result",
             result,
             "valid",
             problem="these are no truth values",
-            code="bad_result",
             expected="a result as `musclesolve run` writes it",
             remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
         )
@@ -126,11 +119,10 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
     unlike = result["valid"] != result["status"].isin(solved)
     if unlike.any():
         raise _refused(
-            "results.contradicts_status_in_frames",
+            "bad_result",
             result,
             "valid",
             problem=f"it contradicts the status in {int(unlike.sum())} frames",
-            code="bad_result",
             expected="a result as `musclesolve run` writes it",
             remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
         )
@@ -138,11 +130,10 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
         times = np.atleast_1d(result.attrs.get(name, []))
         if not _increasing(times):
             raise _refused(
-                "results.no_increasing_times",
+                "bad_result",
                 result,
                 name,
                 problem=f"these are no increasing times: {str(times.tolist())[:80]}",
-                code="bad_result",
                 expected="a result as `musclesolve run` writes it",
                 remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
             )
@@ -152,11 +143,10 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
             continue
         if value.size != 1 or not np.issubdtype(value.dtype, np.number) or not 0.0 < value.item() < np.inf:
             raise _refused(
-                "results.no_positive_number",
+                "bad_result",
                 result,
                 name,
                 problem=f"{value.tolist()!r} is no positive number",
-                code="bad_result",
                 expected="a result as `musclesolve run` writes it",
                 remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
             )
@@ -176,23 +166,21 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
             values = known.transpose("time", ...).values
             if not np.issubdtype(values.dtype, np.floating):
                 raise _refused(
-                    "results.no_numbers",
+                    "bad_result",
                     result,
                     name,
                     problem="these are no numbers",
-                    code="bad_result",
                     expected="a result as `musclesolve run` writes it",
                     remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
                 )
             lost = valid & ~np.isfinite(values.reshape(values.shape[0], -1)).all(axis=1)
             if lost.any():
                 raise _refused(
-                    "results.no_number_in_frames",
+                    "bad_result",
                     result,
                     name,
                     problem=f"no number in {lost.sum()} frames with a valid solution, first at "
                     f"{time[lost][0]:.3f} s",
-                    code="bad_result",
                     expected="a result as `musclesolve run` writes it",
                     remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
                 )
@@ -238,10 +226,9 @@ def check_moments(result: xr.Dataset) -> None:
             first = result["time"].values[wrong][0]
             contradiction = f"in {wrong.sum()} of {valid.sum()} valid frames, from {first:g} s on, {what}"
             raise _refused(
-                "results.forces_contradict_moments",
+                "bad_result",
                 result,
                 problem=contradiction,
-                code="bad_result",
                 expected="a result as it was computed",
                 remedy="run the command again that made it",
             )
@@ -278,21 +265,19 @@ def _check_sides(result: xr.Dataset) -> None:
     sides = frames.sides(result)
     if not sides:
         raise _refused(
-            "results.none_muscles_right_left",
+            "bad_result",
             result,
             "muscle",
             problem="none of these muscles is of the right or the left leg",
-            code="bad_result",
             expected="a result as `musclesolve run` writes it",
             remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
         )
     if lost := set(sides) - set(map(str, result["side"].values)):
         raise _refused(
-            "results.leg_muscles_no_status",
+            "bad_result",
             result,
             "side",
             problem=f"the leg {', '.join(map(str, sorted(lost)))} has muscles but no status",
-            code="bad_result",
             expected="a result as `musclesolve run` writes it",
             remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
         )
@@ -304,11 +289,10 @@ def _checked_flags(result: xr.Dataset) -> dict[int, str]:
     names = str(result["status"].attrs.get("flag_meanings", "")).split()
     if not codes.size or codes.size != len(names):
         raise _refused(
-            "results.flag_values_holds_values",
+            "bad_result",
             result,
             "status",
             problem=f"flag_values holds {codes.size} values, flag_meanings {len(names)} names",
-            code="bad_result",
             expected="a result as `musclesolve run` writes it",
             remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
         )
@@ -316,11 +300,10 @@ def _checked_flags(result: xr.Dataset) -> dict[int, str]:
     unknown = np.unique(status[~np.isin(status, codes)])
     if unknown.size:
         raise _refused(
-            "results.status_no_meaning",
+            "bad_result",
             result,
             "status",
             problem=f"the status {unknown[0]} has no meaning among its flags",
-            code="bad_result",
             expected="a result as `musclesolve run` writes it",
             remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
         )

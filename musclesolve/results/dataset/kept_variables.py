@@ -61,10 +61,9 @@ def kept_variables(keep: Sequence[str]) -> tuple[str, ...]:
     for word in keep:
         if word not in GROUPS and word not in QUANTITIES:
             raise input_error(
-                "results.cannot_keep",
+                "unknown_name",
                 where="keep",
                 problem=f"there is no {word!r}",
-                code="unknown_name",
                 expected=f"{', '.join(GROUPS)}, or a variable of a result, such as fiber_length",
                 remedy=suggestion(word, [*GROUPS, *QUANTITIES]) or f"use {' or '.join(GROUPS)}",
             )

@@ -54,24 +54,21 @@ def leg_problem(
     result = as_dataset(result)
     if missing := [name for name in PROBLEM_VARIABLES if name not in result.data_vars]:
         raise input_error(
-            "results.result_lacks_arrays",
+            "bad_result",
             problem=f"the result has no {', '.join(map(str, missing))}",
-            code="bad_result",
             expected="a result of musclesolve.run, or result.nc",
         )
     if lost := [axis for axis in ("time", "dof", "muscle") if axis not in result.dims]:
         raise input_error(
-            "results.result_no_axis",
+            "bad_result",
             problem=f"the result has no axis {lost[0]!r}",
-            code="bad_result",
             expected="the axes time, dof and muscle",
             remedy=f"choose a part of it with a list, such as result.isel({lost[0]}=[0])",
         )
     if side not in (sides := frames.sides(result)):
         raise input_error(
-            "results.result_no_muscles_side",
+            "unknown_name",
             problem=f"the result has no muscles of side {side!r}",
-            code="unknown_name",
             expected=f"one of {', '.join(map(str, sides))}",
         )
     dofs = [str(dof) for dof in np.atleast_1d(result.attrs["shared_dofs"]) if side_of(str(dof)) == side]

@@ -94,10 +94,9 @@ def target_path(result: Path, output: Path | None, format: str | None) -> Path:
         return output
     if format is None:
         raise input_error(
-            "results.no_format_given",
+            "missing_argument",
             where="export",
             problem="no format is given",
-            code="missing_argument",
             expected=f"one of {', '.join(map(str, FORMATS))}",
             remedy="--format sto, or -o with a name that ends in .sto",
         )
@@ -116,10 +115,9 @@ def _format(path: Path, given: str | None) -> str:
         raise unknown_name(kind, "format", FORMATS, where="--format")
     if suffix != kind:
         raise input_error(
-            "results.name_ends_in_format",
+            "conflict",
             file=path,
             problem=f"the name ends in '{path.suffix}', the format is {kind}",
-            code="conflict",
             expected=f"a name that ends in .{kind}",
             remedy=f"-o {path.stem}.{kind}",
         )

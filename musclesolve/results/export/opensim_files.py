@@ -68,11 +68,10 @@ def mot_files(
     """
     if variables is not None and list(variables) != ["joint_angle"]:
         raise input_error(
-            "results.mot_file_joint_angles",
+            "conflict",
             where="--variable",
             problem="a MOT file of joint angles has no "
             f"{', '.join(map(str, (name for name in variables if name != 'joint_angle')))}",
-            code="conflict",
             expected="joint_angle, or nothing",
             remedy="--format sto",
         )
@@ -82,10 +81,9 @@ def mot_files(
     unit = str(result["joint_angle"].attrs.get("units", "rad"))
     if unit != "rad":  # coordinates in meters among the angles: a result does not say which they are
         raise input_error(
-            "results.coordinates_result",
+            "conflict",
             where="joint_angle",
             problem=f"the coordinates of this result are in {unit}",
-            code="conflict",
             expected="rotations alone, which a MOT file has in degrees",
             remedy="--format csv, or share without the coordinates that are translations",
         )
@@ -100,10 +98,9 @@ def mot_files(
 def _check_time(result: xr.Dataset, path: Path) -> None:
     if abscissa_of(result) != "time":
         raise input_error(
-            "results.sto_mot_files_run",
+            "conflict",
             file=path,
             problem="STO and MOT files run over time, an average over the gait cycle",
-            code="conflict",
             expected="the result.nc of one run",
             remedy="--format csv, mat or parquet",
         )

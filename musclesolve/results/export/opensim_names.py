@@ -67,10 +67,9 @@ def find_naming(result: xr.Dataset, names: str | None, opensim: bool) -> Naming:
         model = choice_name(result, MODEL)
         if names not in (None, OWN):
             raise input_error(
-                "results.result_names_signs_already",
+                "conflict",
                 where="--names",
                 problem=f"the result has the names and signs of {model or 'an unknown model'} already",
-                code="conflict",
                 expected="a result of `musclesolve run`",
                 remedy="leave out --names",
             )

@@ -31,9 +31,8 @@ def wide_columns(result: xr.Dataset, variables: Sequence[str] | None, naming: Na
         for k, name in enumerate(found.names):
             if name in known:
                 raise input_error(
-                    "results.two_columns_would_called",
+                    "duplicate_name",
                     problem=f"two columns would be called {name!r}",
-                    code="duplicate_name",
                     expected="every name once",
                     remedy="--names own",
                 )
@@ -121,9 +120,8 @@ def _put(tree: dict[str, Any], place: list[str], values: Any) -> None:
         tree = tree.setdefault(name, {})
     if last in tree:
         raise input_error(
-            "results.two_series_would_called",
+            "duplicate_name",
             problem=f"two series would be called {'.'.join(map(str, place))} in MATLAB",
-            code="duplicate_name",
             expected="names that differ in letters and digits",
             remedy="--format csv",
         )

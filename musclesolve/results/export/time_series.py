@@ -43,9 +43,8 @@ def abscissa_of(result: xr.Dataset) -> str:
         if name in result.dims and name in result.coords:
             return name
     raise input_error(
-        "results.no_series_over_time",
+        "bad_result",
         problem="there is no series over time or over the gait cycle",
-        code="bad_result",
         expected="a result of musclesolve.run, or result.nc; an average, a comparison",
         remedy="name a result.nc",
     )
@@ -68,10 +67,9 @@ def check_layout(result: xr.Dataset, naming: Naming) -> None:
     found = [name for name in _OTHER_LAYOUTS if name in result.dims]
     if naming.opensim and found:
         raise input_error(
-            "results.names_signs_model",
+            "conflict",
             where="--names",
             problem=f"names and signs of a model are for one run; this has the dimension {found[0]!r}",
-            code="conflict",
             expected="the result.nc of one run",
             remedy="--names own, with --format csv, mat or parquet",
         )
@@ -109,9 +107,8 @@ def _rotated(names: list[str]) -> tuple[list[int], list[float]]:
     """Order and signs of components in OpenSim's axes; names stay the names of the axes, x, y, z."""
     if len(names) % 3 or [name[-1:] for name in names] != ["x", "y", "z"] * (len(names) // 3):
         raise input_error(
-            "results.vector_components",
+            "bad_result",
             problem=f"a vector has the components {', '.join(map(str, names))}",
-            code="bad_result",
             expected="x, y and z",
             remedy="export the whole result, or --names own",
         )

@@ -81,11 +81,10 @@ def _replace(beside: Path, paths: list[Path], removed: list[Path]) -> None:
             except OSError as error:  # such as a file that another program has open on Windows
                 done = ", ".join(path.name for path in paths[:place])
                 raise input_error(
-                    "results.cannot_replaced",
+                    "not_writable",
                     file=path,
                     problem="cannot be replaced: "
                     f"{error.strerror or error}{f'; {done} already are' if done else ''}",
-                    code="not_writable",
                     remedy="close it where it is open, and give the command again",
                 ) from error
         note(paths)
@@ -95,11 +94,10 @@ def _replace(beside: Path, paths: list[Path], removed: list[Path]) -> None:
                     path.unlink()
             except OSError as error:
                 raise input_error(
-                    "results.new_files_written_one",
+                    "not_writable",
                     file=path,
                     problem="the new files are written, but this one cannot be removed: "
                     f"{error.strerror or error}",
-                    code="not_writable",
                     remedy="remove it: it belongs to an earlier result",
                 ) from error
         with contextlib.suppress(OSError):
@@ -153,10 +151,9 @@ def _lock_of(folder: Path) -> Lock:
     while (lock := _free_lock(folder)) is None:
         if monotonic() >= until:
             raise BusyError.from_template(
-                "results.another_run_writing",
+                "busy",
                 file=folder,
                 problem="another run is writing into this folder",
-                code="busy",
                 expected="one run at a time into a folder",
                 remedy="wait until it has ended, or choose another folder with -o",
             )
@@ -183,17 +180,15 @@ def _input_error(place: Path) -> Iterator[None]:
     except (FileExistsError, NotADirectoryError) as error:
         present = next((each for each in (place, *place.parents) if each.is_file()), place)
         raise input_error(
-            "results.file_instead_folder",
+            "not_writable",
             file=place,
             problem=f"{present.name} is a file, results are written into a folder",
-            code="not_writable",
             remedy="name a folder with -o, a new one or one with earlier results",
         ) from error
     except OSError as error:
         raise input_error(
-            "results.cannot_written",
+            "not_writable",
             file=place,
             problem=f"cannot be written: {error.strerror or error}",
-            code="not_writable",
             remedy="choose another place with -o, or make room or permission there",
         ) from error

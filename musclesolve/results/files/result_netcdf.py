@@ -191,11 +191,10 @@ def opened_netcdf(path: Path) -> netCDF4.Dataset:
     if declared > max(MOST_DECLARED, MOST_PACKED * size):
         file.close()
         raise input_error(
-            "results.declares_too_much",
+            "bad_format",
             file=path,
             problem=f"the file declares {declared / 1000000000.0:.1f} GB of numbers, and has "
             f"{size / 1000000.0:.3f} MB",
-            code="bad_format",
             expected="a result.nc of `musclesolve run`",
             remedy="copy the file again, or run the command again that made it",
         )
@@ -218,19 +217,17 @@ def read_result(path: str | Path) -> xr.Dataset:
     if os.path.isdir(path):
         inside = path / RESULT_FILE
         raise input_error(
-            "results.folder_missing_file",
+            "missing_file",
             file=path,
             problem="this is a folder",
-            code="missing_file",
             expected="a result.nc of `musclesolve run`",
             remedy=f"did you mean {inside}?" if inside.is_file() else REMEDY,
         )
     if not is_file(path):
         raise input_error(
-            "results.no_result_file",
+            "missing_file",
             file=path,
             problem=no_file(path).problem,
-            code="missing_file",
             expected="a result.nc of `musclesolve run`",
             remedy="name the result.nc in the folder that was given to `musclesolve run` with -o",
         )
@@ -242,10 +239,9 @@ def read_result(path: str | Path) -> xr.Dataset:
         raise
     except DAMAGED as error:
         raise input_error(
-            "results.no_netcdf_file_damaged",
+            "bad_format",
             file=path,
             problem="this is no NetCDF 4 file, or a damaged one",
-            code="bad_format",
             expected="a result.nc of `musclesolve run`",
             remedy="copy the file again, or run the command again that made it",
         ) from error
@@ -316,10 +312,9 @@ def check_folder(folder: Path, name: str, trial: Path, attributes: Mapping[str, 
     if there.name == storable(trial.name) and not os.path.exists(there):
         return
     raise input_error(
-        "results.result_another_trial",
+        "occupied_folder",
         file=folder / name,
         problem=f"this is the result of another trial, {there}",
-        code="occupied_folder",
         expected="a new folder, or the folder of the same trial",
         remedy="choose another folder with -o, or remove this one first",
     )
@@ -331,10 +326,9 @@ def check_inputs(inputs: Iterable[Path], folder: Path, names: Iterable[str]) -> 
     for name in names:
         if os.path.realpath(folder / name) in given:
             raise input_error(
-                "results.file_trial_table_name",
+                "occupied_folder",
                 file=folder / name,
                 problem="this is a file of the trial, and a table of this name is to be written: it "
                 "would be lost",
-                code="occupied_folder",
                 remedy="choose another folder with -o",
             )

@@ -91,20 +91,18 @@ def fit_cost_weights(
     chosen = tuple(find_cost(cost) for cost in members(costs))
     if not chosen:
         raise input_error(
-            "sharing.no_costs_to_mix",
+            "missing_argument",
             where="costs",
             problem="there are no costs to mix",
-            code="missing_argument",
             expected="a list of names or Cost objects",
         )
     problem = check_problem(problem).numbered()
     for cost in chosen:
         if cost.needs & {"linear_program", "nonsmooth"}:
             raise input_error(
-                "sharing.cost_without_gradient",
+                "bad_cost",
                 where="costs",
                 problem=f"the cost {cost.name} has no gradient everywhere",
-                code="bad_cost",
                 expected="smooth costs",
             )
         cost.require(problem)
@@ -117,10 +115,9 @@ def fit_cost_weights(
     beyond = (pattern < problem.lower - at_bound) | (pattern > problem.upper + at_bound)
     for t, i in np.argwhere(beyond)[:1]:
         raise input_error(
-            "sharing.negative_pattern",
+            "bad_value",
             where="activation",
             problem=f"the activation of {(problem.muscle or ())[i]} in frame {t} is {pattern[t, i]:g}",
-            code="bad_value",
             expected=f"{problem.lower[t, i]:g} to {problem.upper[t, i]:g}, its bounds and the domain "
             "of the costs",
             remedy="leave out the cost whose domain ends there, or the frame (as NaN)",
@@ -135,10 +132,9 @@ def fit_cost_weights(
     informative = inside.sum(axis=1) > problem.n_dof
     if not informative.any():
         raise input_error(
-            "sharing.no_informative_frame",
+            "bad_value",
             where="activation",
             problem="the activation pattern has no informative frame",
-            code="bad_value",
             expected=f"a frame with more than {problem.n_dof} muscles (the moments) between their bounds",
         )
 
@@ -152,10 +148,9 @@ def fit_cost_weights(
     for cost, length in zip(chosen, unit, strict=True):
         if not length > 0:
             raise input_error(
-                "sharing.cost_without_slope",
+                "bad_cost",
                 where="costs",
                 problem=f"the cost {cost.name} has no slope anywhere along the pattern",
-                code="bad_cost",
                 expected="costs that depend on its activations",
                 remedy="leave it out",
             )

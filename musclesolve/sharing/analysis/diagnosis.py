@@ -218,11 +218,10 @@ class Diagnosis:
         count = len(self.frame)
         if not isinstance(number, Integral) or not -count <= number < count:
             raise input_error(
-                "sharing.no_infeasible_frame",
+                "bad_value",
                 where="number",
                 problem=f"there is no frame {as_text(number)} among the {count} infeasible frames of "
                 "the diagnosis",
-                code="bad_value",
                 expected="0 to k - 1 for the k frames in `frame`; with k = 0 there is nothing to explain",
             )
 
@@ -314,10 +313,9 @@ def diagnose(
     if tension is not None:
         for t, i in np.argwhere(problem.valid[:, None] & ~((tension >= 0) & np.isfinite(tension)))[:1]:
             raise input_error(
-                "sharing.negative_passive_force",
+                "bad_number",
                 where="diagnose",
                 problem=f"passive_force is {tension[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}",
-                code="bad_number",
                 expected="zero or more [N]",
             )
         if passive_force is not None:
@@ -329,19 +327,17 @@ def diagnose(
         chosen = np.flatnonzero(chosen)
     if chosen.size and not np.issubdtype(chosen.dtype, np.integer):
         raise input_error(
-            "sharing.bad_frame_list",
+            "bad_type",
             where="diagnose",
             problem=f"the frames are {as_text(frames)}",
-            code="bad_type",
             expected=f"whole numbers, or {count} truth values",
         )
     number = chosen.astype(np.int64).reshape(-1)
     for unknown in number[(number < 0) | (number >= count)]:
         raise input_error(
-            "sharing.no_frame",
+            "bad_number",
             where="diagnose",
             problem=f"there is no frame {unknown}",
-            code="bad_number",
             expected=f"0 to {count - 1}",
         )
     number = number[problem.valid[number]]

@@ -129,10 +129,9 @@ def chosen_muscles(problem: Problem, names: Sequence[str] | None) -> list[int]:
     requested = [names] if isinstance(names, str) else members(names)
     if not requested:
         raise input_error(
-            "sharing.no_muscles_named",
+            "missing_argument",
             where="muscles",
             problem=f"muscles is {as_text(names)}",
-            code="missing_argument",
             expected="one name or more; None stands for all",
         )
     for name in requested:
@@ -214,11 +213,10 @@ def near_optimal_range(
     chosen = find_cost(cost)
     if unfit := chosen.needs & UNFIT:
         raise input_error(
-            "sharing.no_near_optimal_range",
+            "bad_cost",
             where="near_optimal_range",
             problem=f"a near-optimal range under {chosen.name} cannot be certified: it has "
             f"{NEEDS[min(unfit)]}",
-            code="bad_cost",
             expected="a convex cost with one value",
         )
     problem = check_problem(problem).numbered()
@@ -236,10 +234,9 @@ def near_optimal_range(
         least = _total(part, best, frames)
         for k in np.flatnonzero(least < 0)[:1]:
             raise input_error(
-                "sharing.negative_least_cost",
+                "bad_cost",
                 where="near_optimal_range",
                 problem=f"the least cost of {chosen.name} in frame {frames[k]} is {least[k]:g}",
-                code="bad_cost",
                 expected="a cost of zero or more, of which `within` is a share",
                 remedy="add a constant to the cost, so that it is never negative",
             )

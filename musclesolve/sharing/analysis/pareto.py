@@ -104,19 +104,17 @@ def pareto_front(
     listed = members(costs)
     if len(listed) < 2:
         raise input_error(
-            "sharing.too_few_costs",
+            "missing_argument",
             where="costs",
             problem="a Pareto front needs two costs or more",
-            code="missing_argument",
             expected="a list of names or Cost objects",
         )
     problem = check_problem(problem).numbered()
     if problem.reserve_weight is not None:
         raise input_error(
-            "sharing.problem_with_reserves",
+            "conflict",
             where="Problem.reserve_weight",
             problem="the problem has reserves",
-            code="conflict",
             expected="moments that the muscles alone produce",
             remedy="leave reserve_weight out; frames out of reach are marked INFEASIBLE",
         )

@@ -113,10 +113,9 @@ def check_reserves(
     pair = check_real_array(limits, "limits", "0 < strict <= usual")
     if pair.shape != (2,) or not 0 < pair[0] <= pair[1] < np.inf:
         raise input_error(
-            "sharing.bad_reserve_limits",
+            "bad_range",
             where="check_reserves",
             problem=f"the limits are {as_text(limits)}",
-            code="bad_range",
             expected="0 < strict <= usual",
         )
     from musclesolve.sharing.arguments import check_problem, check_solution  # results need none
@@ -130,10 +129,9 @@ def check_reserves(
         )
         for t, k in np.argwhere(problem.valid[:, None] & ~np.isfinite(compared))[:1]:
             raise input_error(
-                "sharing.moment_not_finite",
+                "not_finite",
                 where="check_reserves",
                 problem=f"the moment of {(problem.dof or ())[k]} in frame {t} is {compared[t, k]:g}",
-                code="not_finite",
                 expected="a finite number in every valid frame [N m]",
             )
     return reserve_check(problem.dof or (), solution, compared, problem.valid, (pair[0], pair[1]))

@@ -67,10 +67,9 @@ class StrengthMargin:
         """
         if np.isnan(self.strength).all():
             raise input_error(
-                "sharing.no_frame_possible",
+                "no_overlap",
                 where="strength_margin",
                 problem="no frame is possible at full strength",
-                code="no_overlap",
                 expected="a problem with a frame whose moments the muscles can produce",
                 remedy="see what lacks: diagnose(problem)",
             )

@@ -82,16 +82,14 @@ def expression_cost(
     """
     if not (isinstance(name, str) and name.strip()):
         raise input_error(
-            "sharing.expression_without_name",
+            "bad_type",
             problem=f"the name of the expression is {as_text(name)}",
-            code="bad_type",
             expected="a text that is not empty",
         )
     if not isinstance(convex, bool | np.bool_):
         raise input_error(
-            "sharing.convex_is_no_truth",
+            "bad_type",
             problem=f"convex of the expression {name} is {as_text(convex)}",
-            code="bad_type",
             expected="True or False",
         )
     if isinstance(uses, str):
@@ -218,9 +216,8 @@ class ExpressionCost(Cost):
             except FAULTS as error:
                 failure = failure or error
         raise input_error(
-            "sharing.cost_not_evaluated",
+            "bad_cost",
             problem=f"the expression {self.name} cannot be evaluated ({failure})",
-            code="bad_cost",
             expected="a CasADi expression of activation, force and data, with one number as its value",
         ) from failure
 
@@ -339,16 +336,14 @@ class ExpressionCost(Cost):
         if len(vectors) == 1:
             ((name, shape),) = vectors
             return input_error(
-                "sharing.bad_cost_constant",
+                "bad_shape",
                 problem=f"the constant {name!r} of the expression {self.name} has {shape[0]} numbers",
-                code="bad_shape",
                 expected=f"one, or one for each of {muscles} muscles",
             )
         return input_error(
-            "sharing.cost_not_evaluated_here",
+            "bad_cost",
             problem=f"the expression {self.name} cannot be evaluated for the {muscles} muscles of the "
             f"problem ({error})",
-            code="bad_cost",
             expected=f"numbers of muscles below {muscles}",
             remedy="find them by name: problem.muscle.index(NAME)",
         )
@@ -370,11 +365,10 @@ class ExpressionCost(Cost):
         arrays = self._fitting(problem)
         if "emg" in self.uses and np.isnan(self.field(problem, "emg")).any():
             raise input_error(
-                "sharing.emg_not_measured",
+                "not_finite",
                 where="Problem.emg",
                 problem=f"the expression {self.name} uses emg, which is not measured for every muscle "
                 "and frame",
-                code="not_finite",
                 expected="finite numbers",
             )
         return arrays

@@ -230,16 +230,14 @@ class WeightedSum(Cost):
         for factor, cost in self.summands:
             if not (np.isfinite(factor) and factor > 0):
                 raise input_error(
-                    "sharing.bad_cost_factor",
+                    "bad_number",
                     problem=f"the factor of the cost {cost.name} is {factor:g}",
-                    code="bad_number",
                     expected="a positive number: any other makes the cost non-convex, or zero",
                 )
             if len(self.summands) > 1 and "linear_program" in cost.needs:
                 raise input_error(
-                    "sharing.cost_not_addable",
+                    "bad_cost",
                     problem=f"the cost {cost.name} cannot be added to another",
-                    code="bad_cost",
                     expected="terms that have a gradient",
                     remedy="use it alone; a high power of activation in the sum approximates it",
                 )
@@ -374,10 +372,9 @@ def field_of(problem: Problem, name: str, owner: str) -> Array:
             name, "(T, m), broadcast"
         )  # reserve weights are the other ones that may be absent
         raise input_error(
-            "sharing.cost_needs_field",
+            "missing_argument",
             where=f"Problem.{name}",
             problem=f"the cost {owner} needs {name}, which the problem does not have",
-            code="missing_argument",
             expected=expected,
             remedy=f"Problem(..., {name}=...), or another cost",
         )

@@ -64,11 +64,10 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
     for method, shape in methods.items():
         if at[method].shape != shape:
             raise input_error(
-                "sharing.bad_shape_of_cost_method",
+                "bad_cost",
                 where=place,
                 problem=f"{method} has the shape {at[method].shape} for {frames} frames and {muscles} "
                 "muscles",
-                code="bad_cost",
                 expected=f"{shape}",
                 remedy="sum over the muscles only: axis=1" if method == "term_value" else None,
             )
@@ -93,11 +92,10 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
     bad &= np.isfinite(slope) & np.isfinite(once) & np.isfinite(twice)
     for point, muscle in np.argwhere(bad)[:1]:
         raise input_error(
-            "sharing.gradient_differs",
+            "bad_cost",
             where=place,
             problem=f"gradient is {slope[point, muscle]:g} by the activation of "
             f"{(problem.muscle or ())[muscle]} at {activation[point, muscle]:.3g}, where "
             f"differences of value give {once[point, muscle]:g}",
-            code="bad_cost",
             expected="the gradient of value",
         )

@@ -35,10 +35,9 @@ def named_costs() -> dict[str, type[Cost]]:
                 if kinds.setdefault(kind.name, kind) is not kind:
                     first = kinds[kind.name].__module__
                     raise input_error(
-                        "sharing.same_cost_name_twice",
+                        "duplicate_name",
                         where=f"{first}, {module.__name__}",
                         problem=f"there are two costs {kind.name!r}",
-                        code="duplicate_name",
                     )
     return dict(sorted(kinds.items()))
 
@@ -105,9 +104,8 @@ def find_cost(cost: str | Cost) -> Cost:
     if isinstance(cost, Cost):
         if type(cost).__hash__ is None:
             raise input_error(
-                "sharing.cost_not_hashable",
+                "bad_cost",
                 problem=f"the cost {cost.name} cannot be hashed",
-                code="bad_cost",
                 expected="a cost that does not change while it is used",
                 remedy="make its class a frozen dataclass",
             )
@@ -115,9 +113,8 @@ def find_cost(cost: str | Cost) -> Cost:
     if not isinstance(cost, str):
         error = unknown_name(cost, "cost", REGISTRY)
         raise input_error(
-            "sharing.no_cost",
+            "unknown_name",
             problem=f"there is no cost {as_text(cost)}",
-            code="unknown_name",
             expected=f"{error.expected}, or a Cost object",
             remedy=error.remedy,
         )
@@ -152,11 +149,7 @@ def _cost_of(tree: ast.expr, text: str) -> Cost:
             options, values = options_of(kind), dict[str, Any]()
             if keywords and not options:
                 raise input_error(
-                    "sharing.cost_without_options",
-                    where=text,
-                    problem=f"the cost {name!r} has no options",
-                    code="unknown_name",
-                    remedy=name,
+                    "unknown_name", where=text, problem=f"the cost {name!r} has no options", remedy=name
                 )
             for option in keywords:
                 if option.arg not in options:
@@ -165,10 +158,9 @@ def _cost_of(tree: ast.expr, text: str) -> Cost:
                     )
                 if option.arg in values:
                     raise input_error(
-                        "sharing.cost_option_twice",
+                        "duplicate_name",
                         where=text,
                         problem=f"the option {option.arg!r} occurs twice",
-                        code="duplicate_name",
                     )
                 values[option.arg] = _value_of(option.value, text)
             return kind(**values)
@@ -177,10 +169,9 @@ def _cost_of(tree: ast.expr, text: str) -> Cost:
             value = ast.get_source_segment(text, first)
             remedy = f"{name}({options[0]}={value})" if options else name
             raise input_error(
-                "sharing.cost_option_without_name",
+                "bad_cost",
                 where=text,
                 problem=f"a value of the cost {name!r} has no name",
-                code="bad_cost",
                 expected="option=value",
                 remedy=remedy,
             )
@@ -200,9 +191,8 @@ def _value_of(tree: ast.expr, text: str) -> Any:
     except (ValueError, TypeError, RecursionError, MemoryError):
         part = ast.get_source_segment(text, tree)
         raise input_error(
-            "sharing.cost_value_not_literal",
+            "bad_cost",
             where=text,
             problem=f"{as_text(part)} is no value",
-            code="bad_cost",
             expected="a number such as 2.5, a text in quotes, or a table such as {'knee': 1}",
         ) from None

@@ -162,10 +162,9 @@ def compiles() -> bool:
     except ValueError as error:
         threads = os.environ.get("NUMBA_NUM_THREADS")
         raise input_error(
-            "sharing.numba_not_loaded",
+            "bad_environment",
             where="the environment",
             problem=f"numba cannot be loaded with NUMBA_NUM_THREADS = {threads!r}: {error}",
-            code="bad_environment",
             expected="a number of threads, 1 or more",
             remedy="unset NUMBA_NUM_THREADS",
         ) from error

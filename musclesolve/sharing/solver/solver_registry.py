@@ -178,9 +178,8 @@ def find_solver(solver: str | Solver) -> Solver:
         if callable(getattr(solver, "solve", None)) and hasattr(solver, "name"):
             return solver
         raise UnknownSolverError.from_template(
-            "sharing.not_a_solver",
+            "bad_type",
             problem=f"{as_text(solver)} is no solver",
-            code="bad_type",
             expected="a name, or an object with name and solve",
         )
     if solver not in REGISTRY:
@@ -188,17 +187,15 @@ def find_solver(solver: str | Solver) -> Solver:
     record = REGISTRY.get(solver)
     if record is None:
         raise UnknownSolverError.from_template(
-            "sharing.unknown_solver",
+            "unknown_name",
             problem=f"there is no solver {as_text(solver)}",
-            code="unknown_name",
             expected=f"one of {', '.join(map(str, REGISTRY))}",
             remedy=suggestion(solver, REGISTRY),
         )
     if record.missing:
         raise SolverNotInstalledError.from_template(
-            "sharing.solver_not_installed",
+            "missing_package",
             problem=f"the solver {as_text(solver)} needs {' and '.join(map(str, record.missing))}, not installed",
-            code="missing_package",
             remedy=record.install,
         )
     module, kind = record.place.split(":")
@@ -224,11 +221,10 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
     else:
         lacking = [f"{word} ({NEEDS.get(word, 'a word of its own')})" for word in sorted(cost.needs - can)]
     raise UnfitSolverError.from_template(
-        "sharing.unfit_solver",
+        "unfit_solver",
         where="solve",
         problem=f"the solver {solver.name!r} cannot minimize {cost.name}: it does not take "
         f"{', '.join(map(str, lacking))}",
-        code="unfit_solver",
         expected="one of " + ", ".join(able) if able else "a solver of your own with these words in `can`",
         remedy=f"solver={able[0]!r}" if able else None,
     )

@@ -76,11 +76,7 @@ def benchmark(
         find_solver(name)
     if len(set(solvers)) < len(solvers):
         raise input_error(
-            "studies.solver_named_twice",
-            where="solver",
-            problem="a solver is named twice",
-            code="duplicate_name",
-            expected="each once",
+            "duplicate_name", where="solver", problem="a solver is named twice", expected="each once"
         )
     contenders = solvers or tuple(registered_solvers())
     # a requested solver would otherwise be in no table
@@ -88,11 +84,10 @@ def benchmark(
     idle += [cost for cost in costs if not any(takes(name, cost) for name in contenders)]
     if idle:
         raise input_error(
-            "studies.nothing_to_measure",
+            "unfit_solver",
             where="benchmark",
             problem=f"there is nothing to measure for {', '.join(map(str, idle))}: none of these "
             "solvers takes such a cost",
-            code="unfit_solver",
             expected="costs that a solver takes, and solvers that take a cost: see `Solvers` in "
             "docs/sharing.md",
             remedy="name another solver or cost, or leave --solver or --cost out",

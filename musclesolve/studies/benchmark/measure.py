@@ -332,9 +332,8 @@ def random_problem(frames: int, dofs: int = 7, muscles: int = 43, seed: int = 0)
     """
     if frames < 1 or dofs < 1 or muscles < dofs:
         raise input_error(
-            "studies.frames_moments_muscles_make",
+            "bad_number",
             problem=f"{frames} frames, {dofs} moments and {muscles} muscles make no problem",
-            code="bad_number",
             expected="at least one of each, and no more moments than muscles",
         )
     random = np.random.default_rng(seed)
@@ -386,9 +385,8 @@ def varied(problem: Problem, frames: int, seed: int = 0) -> Problem:
     good = np.flatnonzero(solution.status == 0)
     if not good.size:
         raise input_error(
-            "studies.no_frame_recording_can",
+            "bad_result",
             problem="no frame of the recording can be solved without reserves",
-            code="bad_result",
         )
     random = np.random.default_rng(seed)
     which = good[np.arange(frames) % good.size]

@@ -110,10 +110,9 @@ def calibrate_body(
     listed = one_or_several(trials)
     if not listed:
         raise input_error(
-            "studies.no_trial_given",
+            "missing_argument",
             where="calibrate_body",
             problem="no trial is given",
-            code="missing_argument",
             expected="trial files of recordings of one subject",
         )
     priors = bundled_toml(__package__, "body_priors.toml")
@@ -162,10 +161,9 @@ def check_trials(trials: Sequence[Trial]) -> None:
         path = trial.path.resolve()
         if path in seen:
             raise input_error(
-                "studies.trial_given_twice",
+                "duplicate_name",
                 file=path,
                 problem="the trial is given twice",
-                code="duplicate_name",
             )
         seen.add(path)
         for table, key, given in (
@@ -174,22 +172,20 @@ def check_trials(trials: Sequence[Trial]) -> None:
         ):
             if given:
                 raise trial.document.error(
-                    "studies.trial_corrected_earlier_calibration",
+                    "conflict",
                     table,
                     key,
                     problem="the trial is corrected by an earlier calibration",
-                    code="conflict",
                     expected="what was recorded, with the body of the inertia table",
                     remedy="leave out body of [subject] and [plates], and write them again afterward",
                 )
         if trial.settings.consistency.residual == REDUCED:
             raise trial.document.error(
-                "studies.residual_reduced_before",
+                "conflict",
                 "consistency",
                 "residual",
                 problem="the motion of the trial is changed until the residual is small, which shows "
                 "nothing of body and plates then",
-                code="conflict",
                 expected='residual = "kept": the motion as it was measured',
                 remedy="leave out residual, and write it again afterward",
             )
@@ -217,13 +213,12 @@ def _check_mass(trial: Trial, fit: BodyFit, mass_sd: float, bound: float) -> Non
         return
     carried = stated * float(np.exp(fit.mass_alone))
     raise trial.document.error(
-        "studies.plates_carry_kg",
+        "bad_forces",
         "subject",
         "mass_kg",
         problem=f"the plates carry {carried:.1f} kg with a standard deviation of "
         f"{carried * fit.mass_alone_sd:.1f} kg, not mass_kg = {stated:g} with one of "
         f"{100.0 * mass_sd:g} %",
-        code="bad_forces",
         expected="a body mass, with all that is worn, that the plates bear out: no other support, "
         "plates of the right scale",
         remedy=f"weigh the subject again, and write mass_kg = {carried:.1f} if it is so; or say how "

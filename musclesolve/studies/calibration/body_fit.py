@@ -252,9 +252,8 @@ class _System:
             if np.abs(change / prior.sd).max() < TOLERANCE:
                 return _Optimum(theta, covariance, noise, held)
         raise input_error(
-            "studies.fit_body_plates",
+            "bad_forces",
             problem=f"the fit of body and plates does not settle within {MAX_ITERATIONS} iterations",
-            code="bad_forces",
             expected="motion and ground forces of one subject that fit each other",
             remedy="look for faults first: musclesolve check TRIAL.toml",
         )

@@ -409,11 +409,7 @@ def calibrate_muscles(
     report, trials = progress or no_progress, one_or_several(trials)
     if not trials:
         raise input_error(
-            "studies.no_trial_to_calibrate",
-            where="trials",
-            problem="no trial is given",
-            code="missing_argument",
-            expected="trial files",
+            "missing_argument", where="trials", problem="no trial is given", expected="trial files"
         )
     tests = None if strength is None else read_strength_tests(strength)
     bodies = []
@@ -435,10 +431,9 @@ def calibrate_muscles(
     first += problem.tested(problem.parent)
     if not any(observation.kind in (EMG, FASCICLE, STRENGTH_TEST) for observation in first):
         raise input_error(
-            "studies.nothing_measured_lies",
+            "no_overlap",
             where="trials",
             problem="nothing that was measured lies in a frame with a valid solution",
-            code="no_overlap",
             expected="EMG or fascicle lengths in frames whose moments are shared, at least 4 in a row",
             remedy="run the trials by themselves, and see which frames are solved",
         )
@@ -508,11 +503,10 @@ def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]
     value = f"offset_s = {present + offset:.3f}"
     if min(abs(low), abs(high)) > CLOCK and low * high > 0.0 and best - before > CLEARLY:
         raise input_error(
-            "studies.factors_on_muscles_would",
+            "conflict",
             file=_path(trial.body),
             where="[emg] offset_s",
             problem=f"{what}: factors on muscles would make up for the clock",
-            code="conflict",
             expected=f"EMG and motion on one clock, at most {1000.0 * CLOCK:.0f} ms apart",
             remedy=f"look at `musclesolve emg`; write {value} in [emg], or leave the channels out "
             "that contradict it",
@@ -534,10 +528,9 @@ def _problem(
     of_emg = [each for each in OF_EMG if words is not None and words.pop(each, None) is not None]
     if of_emg and not any(trial.emg for trial in trials):
         raise input_error(
-            "studies.free_no_trial_emg",
+            "missing_argument",
             where="free",
             problem=f"{of_emg[0]} is free, and no trial has EMG",
-            code="missing_argument",
             expected="trials with [emg]",
             remedy="add [emg] to a trial file, or leave it out",
         )
@@ -559,11 +552,10 @@ def _problem(
     factors = free_factors(names, measured, words or None, fixed)
     if not (measured.fascicles or measured.emg or turning):
         raise input_error(
-            "studies.nothing_measured_tells_muscles",
+            "missing_argument",
             where="trials",
             problem="nothing was measured from which muscles follow: no EMG, no fascicle lengths, no "
             "strength",
-            code="missing_argument",
             expected="trials with [emg] or [fascicle], or a file of strength tests",
             remedy="add what was measured to the trial files",
         )
@@ -600,11 +592,10 @@ def _settings(name: str, body: AnyBody) -> dict[str, object]:
     for key, value in stated.items():
         if value is not None and value != "table":
             raise input_error(
-                "studies.states_in_muscles",
+                "conflict",
                 where="trials",
                 problem=f"{name} states {key} = {value} in [muscles], beside which factors would mean "
                 "something else",
-                code="conflict",
                 expected="the numbers of the set or model, on which the factors are",
                 remedy=f"leave {key} out: it is fitted, or free on request",
             )
@@ -621,10 +612,9 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
         person = body.person
         if person is not None:
             raise input_error(
-                "studies.muscles_person_already",
+                "conflict",
                 where="trials",
                 problem=f"the muscles of {trial.name} are calibrated to a person already",
-                code="conflict",
                 expected="trials with the muscles of a set or a model, on which the factors are",
                 remedy=f'write database = "{person.parent}" in [muscles], or leave the key out for a model',
             )
@@ -643,10 +633,9 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
         for other in trials[:number]:
             if _path(other.body) == _path(body) and np.array_equal(other.time, trial.time):
                 raise input_error(
-                    "studies.given_twice",
+                    "duplicate_name",
                     where="trials",
                     problem=f"{_path(body)} is given twice",
-                    code="duplicate_name",
                     expected="every trial once",
                     remedy="leave one of them out",
                 )
@@ -655,11 +644,10 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
             before, sha_of_first = of_first.get(what, ("", None))
             if (sha or value) != (sha_of_first or before):
                 raise input_error(
-                    "studies.conflict_what",
+                    "conflict",
                     where="trials",
                     problem=f"the {what} of {trial.name} is {value}, but the {what} of {first.name} "
                     f"is {before}",
-                    code="conflict",
                     expected="trials of one person, with the same muscles and the same tendons",
                     remedy="calibrate each person alone",
                 )
@@ -678,11 +666,10 @@ def _check_channels(trials: Sequence[TrialMuscles]) -> None:
             first, where = known.setdefault(channel, (muscles, trial.name))
             if first != muscles:
                 raise input_error(
-                    "studies.channel_conflict",
+                    "conflict",
                     where="trials",
                     problem=f"the channel {channel} is {', '.join(map(str, first))} in {where} and "
                     f"{', '.join(map(str, muscles))} in {trial.name}",
-                    code="conflict",
                     expected="a channel of the same muscles in every trial: they share a gain",
                     remedy="correct [emg.channels] or [fascicle.channels] of one of them",
                 )
@@ -692,10 +679,9 @@ def _no_optimum(problem: CalibrationProblem) -> InputError:
     """Return the error that names the trials without an optimum with the muscles of the parent."""
     lacking = [t.name for k, t in enumerate(problem.trials) if problem.observed(problem.parent, [k]) is None]
     return input_error(
-        "studies.no_muscle_forces_found",
+        "not_solved",
         where="trials",
         problem=f"no muscle forces were found for {few(lacking, 3)} with the muscles as they are",
-        code="not_solved",
         expected="trials that `musclesolve run` solves",
         remedy="run the trial by itself, mend the fault that is reported, or leave the trial out",
     )

@@ -164,19 +164,17 @@ def free_factors(
         both = set(words) & set(chosen.get(quantity, ())) if free is not None else set()
         if both or (free is not None and not words and chosen.get(quantity)):
             raise input_error(
-                "studies.free_fixed",
+                "conflict",
                 where="free",
                 problem=f"{quantity} of {', '.join(sorted(both)) or 'all muscles'} is free and fixed",
-                code="conflict",
                 expected="each parameter free or fixed",
                 remedy="leave out one of the two",
             )
     if STRAIN in chosen and not measured.elastic:
         raise input_error(
-            "studies.strain_tendons_free_tendons",
+            "conflict",
             where="free",
             problem="the strain of tendons is free, and tendons are rigid",
-            code="conflict",
             expected="tendon strains of elastic tendons only",
             remedy='write tendon = "elastic" in [muscles] of the trials, or leave tendon_strain out',
         )
@@ -204,10 +202,9 @@ def free_factors(
                     factors.setdefault((quantity, muscles), Factor(label, quantity, muscles, *numbers))
     if not factors:
         raise input_error(
-            "studies.nothing_to_calibrate",
+            "missing_argument",
             where="trials",
             problem="there is nothing to calibrate: no parameter of a muscle is free",
-            code="missing_argument",
             expected="EMG ([emg]), fascicle lengths ([fascicle]) or strength tests, or parameters "
             "that are said free",
             remedy="add what was measured to the trial files, or say what is free, as --free strength=groups",

@@ -22,11 +22,10 @@ def check_one_subject(trials: Sequence[Trial], keys: Sequence[str] = PERSON) -> 
         for key in keys:
             if one[key] != other[key]:
                 raise trial.document.error(
-                    "studies.conflict_key",
+                    "conflict",
                     "subject",
                     key,
                     problem=f"{key} is {one[key]} here and {other[key]} in {trials[0].path.name}",
-                    code="conflict",
                     expected="trials of one subject",
                     remedy="calibrate each subject by itself, or correct the trial file",
                 )

@@ -53,9 +53,8 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
     paths = [Path(os.path.realpath(file_path(each, "sources"))) for each in one_or_several(sources)]
     if not paths:
         raise input_error(
-            "studies.no_source",
+            "missing_argument",
             problem="no source is named",
-            code="missing_argument",
             expected="folders with trials, B3D files (.b3d), or a study file (.toml)",
         )
     check_table(output / SUBJECTS, "subject,split")
@@ -63,10 +62,9 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
         return read_study(paths[0])
     if output in paths:
         raise input_error(
-            "studies.data_set_in_source",
+            "occupied_folder",
             file=output,
             problem="the data set would be written into a folder of sources, which is then taken for results",
-            code="occupied_folder",
             remedy=f"choose another folder with -o, such as {output / 'forces'}",
         )
     above = Path(os.path.commonpath([path if path.is_dir() else path.parent for path in paths]))

@@ -70,10 +70,9 @@ class DataSet:
                 tables.append(table.assign(**{column: pd.to_numeric(table[column]) for column in numbers}))
             except (OSError, ValueError, KeyError) as reason:
                 raise input_error(
-                    "studies.no_data_set",
+                    "missing_file",
                     file=self.folder / name,
                     problem="this is no complete data set",
-                    code="missing_file",
                     expected=f"a folder of `musclesolve dataset`, with {CSV} and {SUBJECTS}",
                     remedy="name that folder; a data set that was stopped is completed by the same command",
                 ) from reason
@@ -168,10 +167,9 @@ class DataSet:
         if parts and (missing := [column for column, there in seen.items() if not there]):
             names = [*dict.fromkeys(name.partition(" ")[0] for name in known), *known]
             raise input_error(
-                "studies.no_column_of_frames",
+                "unknown_name",
                 file=self.folder,
                 problem=f"no trial has {missing[0]!r}",
-                code="unknown_name",
                 expected="a variable that the data set keeps, or one of its curves",
                 remedy=suggestion(missing[0], names or QUANTITIES) or "see DATA_CARD.md",
             )

@@ -79,10 +79,9 @@ def _client(address: str) -> Client:
         return Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         raise input_error(
-            "studies.no_scheduler",
+            "bad_environment",
             where="--scheduler",
             problem=f"there is no scheduler at {address!r}",
-            code="bad_environment",
             expected="the address of a scheduler of dask.distributed, such as tcp://host:8786",
             remedy="start one with `dask scheduler`, and workers with `dask worker ADDRESS "
             "--nworkers 4 --nthreads 1`",
@@ -94,10 +93,9 @@ def _check_workers(client: Client, address: str, jobs: Sequence[Job]) -> None:
         client.wait_for_workers(1, timeout=WORKERS_S)
     except TimeoutError as error:
         raise input_error(
-            "studies.scheduler_at_no_workers",
+            "bad_environment",
             where="--scheduler",
             problem=f"the scheduler at {address} has no workers",
-            code="bad_environment",
             remedy="start one with `dask scheduler`, and workers with `dask worker ADDRESS "
             "--nworkers 4 --nthreads 1`",
         ) from error
@@ -106,29 +104,26 @@ def _check_workers(client: Client, address: str, jobs: Sequence[Job]) -> None:
         found = client.run(_known, paths)
     except ImportError as error:
         raise input_error(
-            "studies.worker_lacks_package",
+            "bad_environment",
             where="--scheduler",
             problem=f"a worker lacks a package: {error}",
-            code="bad_environment",
             expected=f"musclesolve {__version__} on every worker",
             remedy="install it there and start the workers again",
         ) from error
     for worker, (version, unseen) in found.items():
         if version != __version__:
             raise input_error(
-                "studies.worker_musclesolve",
+                "bad_environment",
                 where="--scheduler",
                 problem=f"the worker {worker} has musclesolve {version}",
-                code="bad_environment",
                 expected=f"{__version__}, as here: results of different versions are not comparable",
                 remedy="install the same version there and start the worker again",
             )
         if unseen:
             raise input_error(
-                "studies.worker_not_see",
+                "missing_file",
                 where="--scheduler",
                 problem=f"the worker {worker} does not see {unseen[0]}",
-                code="missing_file",
                 expected="trials and output on a file system that all workers share, under the same path",
                 remedy="put them there, or compute on one machine, without --scheduler",
             )

@@ -208,11 +208,10 @@ def share_into(
         result = share_model(*inputs, **options)
         if result.sizes["time"] < 2:
             raise input_error(
-                "studies.single_frame",
+                "too_few_frames",
                 file=inputs[1],
                 where="time range",
                 problem=f"the analyzed range holds one frame, at {result['time'].values[0]:g} s",
-                code="too_few_frames",
                 expected="two frames or more, as STO files need them",
                 remedy="widen --start-s and --end-s, or call share_model in Python, which takes a "
                 "single frame",

@@ -142,9 +142,8 @@ def check_for_all(options: Mapping[str, Any], jobs: int | None) -> None:
         pickle.dumps(dict(options))
     except (pickle.PicklingError, AttributeError, TypeError, NotImplementedError) as error:
         raise input_error(
-            "studies.cost_solver_cannot_sent",
+            "bad_type",
             problem=f"the cost or solver cannot be sent to another process: {error}",
-            code="bad_type",
             expected="a name, or an object of a class defined in a module",
             remedy="compute the trials one by one with ms.run",
         ) from error
@@ -276,19 +275,17 @@ def find_trials(arguments: Iterable[str | Path]) -> list[Path]:
             )
         except OSError as error:
             raise input_error(
-                "studies.folder_cannot_read",
+                "unreadable_file",
                 file=argument,
                 problem=f"the folder cannot be read: {error.strerror or error}",
-                code="unreadable_file",
             ) from error
         if not inside:
             raise input_error("studies.no_trial_file", file=argument)
         paths += inside
     if not paths:
         raise input_error(
-            "studies.no_trial_named",
+            "missing_argument",
             problem="no trial is named",
-            code="missing_argument",
             expected="trial files, or folders with trial files",
         )
     return list(dict.fromkeys(Path(os.path.realpath(path)) for path in paths))
@@ -321,15 +318,13 @@ def folder_names(trials: list[Path]) -> list[str]:
         if not changed and not longer:
             if len(same) == 1:
                 raise input_error(
-                    "studies.name_of_another_file",
+                    "duplicate_name",
                     problem=f"the results of {same[0]} would have the name of another file",
-                    code="duplicate_name",
                     remedy="rename one of them",
                 )
             raise input_error(
-                "studies.results_of_one_name",
+                "duplicate_name",
                 problem=f"the results of {same[0]} and {same[1]} would have the same name",
-                code="duplicate_name",
                 remedy="rename one of them",
             )
         numbered |= changed

@@ -196,10 +196,9 @@ def check_table(path: Path, begins: str = "name,status") -> None:
         return  # a missing or unreadable file is reported when the table is written
     if not first.startswith(begins):
         raise input_error(
-            "studies.no_table_musclesolve_one",
+            "occupied_folder",
             file=path,
             problem="this is no table of musclesolve, and one of this name is to be written: it "
             "would be lost",
-            code="occupied_folder",
             remedy="choose another folder with -o, or rename the file",
         )

@@ -113,11 +113,10 @@ class Template:
             if not motion:
                 names = ", ".join(file.name for file in files)
                 raise self.cameras.error(
-                    "studies.camera_files_of_no_motion",
+                    "bad_name",
                     "camera",
                     "markers",
                     problem=f"the names {names} do not show which part names the motion",
-                    code="bad_name",
                     expected="names that differ by the camera at one end, such as left_walk_03.csv "
                     "and right_walk_03.csv",
                     remedy="name the files of the cameras so, or put them into a folder for each "
@@ -135,11 +134,10 @@ class Template:
             companion = self._path(*place)
             if motion not in companion.stem:
                 raise document.error(
-                    "studies.template_file_of_no_motion",
+                    "bad_name",
                     *place,
                     problem=f"{companion.name!r} does not have the name of its motion, {motion!r}, in "
                     "its own",
-                    code="bad_name",
                     expected="a name by which the file of the next motion can be found, such as "
                     f"{motion}_{companion.name}",
                     remedy="name the files of a motion alike, as your export program can, and draft "
@@ -276,10 +274,9 @@ class Watch:
                 beside = sorted(path.name for path in self.folder.parent.iterdir() if path.is_dir())
             meant = suggestion(self.folder.name, beside)
             raise input_error(
-                "studies.no_folder_to_watch",
+                "missing_file",
                 file=self.folder,
                 problem="there is no such folder",
-                code="missing_file",
                 remedy=f"{f'{meant} Else ' if meant else ''}make it, or name the folder into which "
                 "the recordings are saved",
             )
@@ -287,10 +284,9 @@ class Watch:
         self.results = Path(os.path.realpath(self.output or self.folder / "results"))
         if self.folder.is_relative_to(self.results):
             raise input_error(
-                "studies.results_among_recordings",
+                "conflict",
                 file=self.results,
                 problem=f"the results would lie among the recordings of {self.folder}",
-                code="conflict",
                 remedy="name another folder with -o",
             )
         check_table(self.results / CSV)
@@ -310,10 +306,9 @@ class Watch:
                 held.enter_context(reserved(self.folder))
             except BusyError:
                 raise BusyError.from_template(
-                    "studies.folder_is_watched",
+                    "busy",
                     file=self.folder,
                     problem="another watch, or another run, is writing into this folder",
-                    code="busy",
                     expected="one watch at a time: the trial files stand beside the recordings, "
                     "whatever -o is",
                     remedy="end the other one, or wait until it has ended",
@@ -492,10 +487,9 @@ class Watch:
         stated = document.content.get("subject")
         if not isinstance(stated, dict) or len(document.content) > 1:
             raise input_error(
-                "studies.subject_file",
+                "bad_format",
                 file=file,
                 problem="this is no file of a subject",
-                code="bad_format",
                 expected="one table [subject] with the keys of a trial file, such as mass_kg = 70.5",
             )
         return stated

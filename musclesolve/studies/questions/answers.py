@@ -57,11 +57,10 @@ def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
     check_texts(document, settings, "questions")
     if "what_if" in asked and not settings.scenarios:
         raise document.error(
-            "studies.no_scenarios_stated",
+            "missing_key",
             "questions",
             "scenarios",
             problem="the question what_if has no scenario",
-            code="missing_key",
             expected="one scenario or more, as `what-if --set` takes them",
             remedy='state scenarios = ["weak calf: triceps_surae=0.6"], or leave what_if out of ask',
         )
@@ -164,10 +163,9 @@ def answer(
 
                 if cost is not None and not isinstance(cost, str):
                     raise input_error(
-                        "studies.cost_without_name",
+                        "unsupported",
                         where=name,
                         problem="scenarios of a cost that is an object of Python",
-                        code="unsupported",
                         expected="a cost by its name",
                         remedy="register the cost, or ask `what_if` from Python",
                     )
@@ -201,10 +199,9 @@ class AnswerFile:
         file = trial_path(result.attrs, path.parent)
         if file is None:
             raise input_error(
-                "studies.answers_need_trial_file",
+                "missing_file",
                 file=path,
                 problem="the result names no trial file, and answers need it",
-                code="missing_file",
                 expected="a result of `musclesolve run`",
                 remedy="compute the result from a trial file",
             )

@@ -125,10 +125,9 @@ def synergies(result: xr.Dataset) -> xr.Dataset:
         course[rows, place, : count[place]] = courses[:, order]
     if not count.any():
         raise input_error(
-            "studies.no_activation",
+            "no_overlap",
             where="synergies",
             problem="no frame of the result has activations",
-            code="no_overlap",
             expected="a result with solved frames",
             remedy="look at its verdict: musclesolve check names what is wrong with the trial",
         )

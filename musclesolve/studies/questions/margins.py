@@ -116,12 +116,11 @@ def margins(
     body = prepare(trial.with_settings(sharing={"least_activation": 0.0}), cost, None, side, report)
     if body.sharing.elastic:
         raise trial.document.error(
-            "studies.margins_need_rigid_tendons",
+            "conflict",
             "muscles",
             "tendon",
             problem="margins of strength are not known with elastic tendons, whose state depends on "
             "the strength",
-            code="conflict",
             expected="rigid tendons",
             remedy='write tendon = "rigid" for this question',
         )
@@ -151,10 +150,9 @@ def margins(
     of = list(found)
     if not of or not any(own.any() for own in counted):
         raise input_error(
-            "studies.no_frame_possible",
+            "no_overlap",
             where="margins",
             problem=f"no frame of {trial.path!s} is possible at this strength",
-            code="no_overlap",
             expected="a trial with frames that are solved without a reserve",
             remedy="run the trial first: its summary names the joint and the missing moment",
         )
@@ -177,11 +175,10 @@ def margins(
     )
     if np.isnan(lowest):
         raise input_error(
-            "studies.no_frame_of_path",
+            "no_overlap",
             where="margins",
             problem=f"no frame of {trial.path!s} is possible at full strength for the leg of "
             f"{chosen}, so there is no path",
-            code="no_overlap",
             expected="a muscle or group of a leg with frames that are solved without a reserve",
             remedy="choose another --path, or run the trial first: its summary names the joint and "
             "the missing moment",

@@ -97,10 +97,9 @@ class Scenario:
             value = getattr(self, key)
             if not (isinstance(value, int | float | np.number) and least <= value <= most):
                 raise input_error(
-                    "studies.amount_of_scenario",
+                    "bad_value",
                     where="what_if",
                     problem=f"{f'{key}={as_text(value)}'!r} of the scenario {self.name!r} is out of range",
-                    code="bad_value",
                     expected=f"{key} from {least:g} to {most:g} {unit}",
                     remedy=f"write such a number behind {key}=",
                 )
@@ -114,19 +113,17 @@ class Scenario:
         for dof, (low, high) in self.torque.items():
             if not low <= high or low == high == 0.0:
                 raise input_error(
-                    "studies.bad_torque_limits",
+                    "bad_range",
                     where="what_if",
                     problem=f"the torque about {dof} lies between {low:g} and {high:g} N m",
-                    code="bad_range",
                     expected="the smaller limit first, and not zero twice",
                     remedy=f"write torque.{dof}=-30:0 for a torque that only pushes off",
                 )
         if self.minimize and not self.torque:
             raise input_error(
-                "studies.minimize_needs_torque",
+                "missing_argument",
                 where="what_if",
                 problem=f"scenario {self.name} minimizes a force, but no device may act",
-                code="missing_argument",
                 expected="limits of a torque beside minimize",
                 remedy="add such as torque.ankle_dorsiflexion=-30:0",
             )
@@ -155,10 +152,9 @@ class Scenario:
                 raise _unreadable(text, word)
             if key in keys:
                 raise input_error(
-                    "studies.entry_twice",
+                    "duplicate_name",
                     where="--set",
                     problem=f"{key!r} stands twice in the scenario {text!r}",
-                    code="duplicate_name",
                     expected="every muscle, torque, spring and setting once",
                 )
             keys.add(key)
@@ -191,10 +187,9 @@ def stated_scenarios(given: str | Scenario | Iterable[str | Scenario]) -> list[S
     for each in read:
         if check_type(each, Scenario, "what_if", _SCENARIOS).name in names:
             raise input_error(
-                "studies.scenario_twice",
+                "duplicate_name",
                 where="what_if",
                 problem=f"two scenarios are called {each.name!r}",
-                code="duplicate_name",
                 expected="different names; the first scenario, the trial as it is, is called now",
                 remedy="write another name before the colon",
             )
@@ -215,10 +210,9 @@ def strengths_from_texts(texts: Sequence[str]) -> dict[str, float]:
         number = _number(value)
         if not name or number is None:
             raise input_error(
-                "studies.strength_alone",
+                "bad_value",
                 where="--strength",
                 problem=f"{text!r} is not a strength",
-                code="bad_value",
                 expected="a muscle or group with a factor, such as triceps_surae=0.8",
                 remedy="use what-if for torques, springs and settings",
             )
@@ -236,10 +230,9 @@ def contact_from_texts(texts: Sequence[str]) -> dict[str, float] | str:
         number = _number(value)
         if not name or number is None or number <= 0.0:
             raise input_error(
-                "studies.contact_bound",
+                "bad_value",
                 where="--contact",
                 problem=f"{text!r} is no bound of a contact force",
-                code="bad_value",
                 expected="JOINT=NUMBER with a number of body weights above zero, or now alone",
                 remedy="write such as --contact knee=2.5, or --contact now",
             )
@@ -270,10 +263,9 @@ def _number(text: str) -> float | None:
 
 def _unreadable(text: str, word: str) -> Exception:
     return input_error(
-        "studies.unreadable_scenario",
+        "bad_value",
         where="--set",
         problem=f"{word.strip()!r} of the scenario {text!r} cannot be read",
-        code="bad_value",
         expected="soleus=0.5, torque.ankle_dorsiflexion=-30:0 [N m] (a fixed torque: -10:-10), "
         "spring.knee_flexion=40@10 [N m/rad, degrees] or sharing.cost=NAME, between commas",
         remedy="write one of these; a name for the scenario stands before a colon and a blank",
@@ -308,10 +300,9 @@ def what_if(
     wanted = stated_scenarios(scenarios)
     if not wanted:
         raise input_error(
-            "studies.no_scenario",
+            "missing_argument",
             where="what_if",
             problem="there is no scenario",
-            code="missing_argument",
             expected="one or more, such as 'weak calf: triceps_surae=0.6'",
         )
     trial = read_trial(trial)
@@ -321,11 +312,10 @@ def what_if(
             and scenario.settings.get("muscles.tendon", trial.settings.muscles.tendon) == ELASTIC
         ):
             raise trial.document.error(
-                "studies.torque_needs_rigid_tendons",
+                "conflict",
                 "muscles",
                 "tendon",
                 problem="the best torque is not known with elastic tendons",
-                code="conflict",
                 expected="rigid tendons, or a spring",
                 remedy="add muscles.tendon=rigid to the scenario",
             )
@@ -351,10 +341,9 @@ def what_if(
             result[name] = ("time", "side"), values
         if results and not result["muscle"].equals(results[0]["muscle"]):
             raise input_error(
-                "studies.scenario_of_other_muscles",
+                "conflict",
                 where="what_if",
                 problem=f"the scenario {scenario.name!r} has other muscles than the trial",
-                code="conflict",
                 expected="a muscle set with the same muscles in the same order",
                 remedy="run the trial with the other set, and compare the results",
             )

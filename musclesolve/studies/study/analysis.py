@@ -319,13 +319,12 @@ def _quantities(computed: ComputedStudy, cycles: xr.Dataset) -> list[str]:
     for name in stated or ():
         if name not in there:
             raise computed.study.document.unknown(
-                "studies.no_trial_curves",
+                "unknown_name",
                 name,
                 there,
                 "design",
                 "quantities",
                 problem=f"no trial has curves of {name!r}",
-                code="unknown_name",
             )
     return list(stated or [name for name in in_set("compared") if name in there])
 

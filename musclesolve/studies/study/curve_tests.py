@@ -163,10 +163,9 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] | None 
     curves = [str(name) for name, variable in means.data_vars.items() if PERCENT in variable.dims]
     if unknown := sorted(set(design.quantities or ()) - set(curves)):
         raise input_error(
-            "studies.means_subjects",
+            "unknown_name",
             where="[design] quantities",
             problem=f"the means of the subjects have no {', '.join(map(str, unknown))}",
-            code="unknown_name",
             expected="some of "
             f"{', '.join(map(str, (name for name in curves if not name.endswith((WITHIN, SPREAD)))))}",
         )
@@ -220,10 +219,9 @@ def _covariate(means: xr.Dataset, name: str | None) -> Array:
         and np.issubdtype(variable.dtype, np.number)
     ]
     raise input_error(
-        "studies.no_number_subjects",
+        "unknown_name",
         where="[design] covariate",
         problem=f"there is no number {name!r} of the subjects",
-        code="unknown_name",
         expected=f"one of {', '.join(known) or 'the numbers of [subjects]'}",
         remedy=f"give every subject `{name}` in [subjects]",
     )

@@ -136,10 +136,9 @@ def _curves_of_answers(result: xr.Dataset, answers: Mapping[str, xr.Dataset]) ->
     together = xr.merge(found.values(), join="outer", compat="override", combine_attrs="drop")
     if together.data_vars and not together.indexes["time"].equals(result.indexes["time"]):
         raise input_error(
-            "studies.answer_of_other_frames",
+            "bad_result",
             file=result.encoding.get("source"),
             problem="an answer beside the result is of other frames",
-            code="bad_result",
             expected="answers to the same trial",
             remedy="remove contributions.nc, margins.nc and coordination.nc, and compute again",
         )

@@ -59,10 +59,9 @@ def draft_norms(
     count = means.sizes["subject"]
     if count < FEWEST:
         raise input_error(
-            "studies.few_subjects_of_norm",
+            "not_comparable",
             file=Path(study),
             problem=f"the norm would have {count} subject",
-            code="not_comparable",
             expected=f"{FEWEST} subjects or more, with cycles of this condition",
             remedy="choose the group of the healthy subjects with --group",
         )
@@ -100,10 +99,9 @@ def _curves(means: xr.Dataset, name: str, percent: Array) -> dict[Curve, Array]:
     factor = 1.0 if unit == wanted else FACTORS.get((unit, wanted))
     if factor is None:
         raise input_error(
-            "studies.unit_of_norm",
+            "bad_value",
             file=means.encoding.get("source"),
             problem=f"{name} is in {unit} in this study",
-            code="bad_value",
             expected=f"{name} in {wanted}",
             remedy="compute the study with its usual units: leave [units] out",
         )

@@ -57,20 +57,18 @@ def check_curves(study: Study, trials: Iterable[Job]) -> None:
         if text in unknown:
             known_ones = [curve for curve in there if curve.startswith(f"{variable} ")]
             raise study.document.unknown(
-                "studies.no_such_curve",
+                "unknown_name",
                 text,
                 known_ones,
                 "design",
                 key,
                 problem=f"no trial has {text!r}",
-                code="unknown_name",
             )
         raise study.document.error(
-            "studies.question_not_asked",
+            "missing_key",
             "design",
             key,
             problem=f"{text!r} needs the question {unasked[text]}, which no trial has",
-            code="missing_key",
             expected="the question in [questions] of a trial",
             remedy=f'state [settings.questions] with ask = ["{unasked[text]}"]',
         )

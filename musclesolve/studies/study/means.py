@@ -76,9 +76,8 @@ def subject_means(
     """
     if not isinstance(cycles, xr.Dataset) or "cycle" not in cycles.dims or "subject" not in cycles.variables:
         raise input_error(
-            "studies.not_cycles_study",
+            "bad_result",
             problem="these are not the cycles of a study",
-            code="bad_result",
             expected="a dataset over `cycle` with the coordinate `subject`, such as study.nc",
             remedy="musclesolve study STUDY.toml -o OUT writes study.nc",
         )
@@ -99,9 +98,8 @@ def subject_means(
         used &= cycles["counts"].values.astype(bool)
     if not used.any():
         raise input_error(
-            "studies.no_cycle_belongs",
+            "not_comparable",
             problem="no cycle belongs to a subject of these groups and conditions",
-            code="not_comparable",
             expected=f"groups {', '.join(group_order) or 'none'}; conditions "
             f"{', '.join(condition_order) or 'none'}",
             remedy="compare [design] groups and conditions with the groups and conditions of the "
@@ -113,9 +111,8 @@ def subject_means(
         if len(several) == 1:
             continue
         raise input_error(
-            "studies.subject_in_several_groups",
+            "conflict",
             problem=f"the subject {name} is in several groups: {', '.join(map(str, several))}",
-            code="conflict",
             expected="one group for each subject",
             remedy="give what changes within a subject as `condition`",
         )
@@ -136,9 +133,8 @@ def subject_means(
     ]
     if unknown := sorted(set(variables or ()) - set(numeric)):
         raise input_error(
-            "studies.cycles_unknown_name",
+            "unknown_name",
             problem=f"the cycles have no {', '.join(map(str, unknown))}",
-            code="unknown_name",
             expected=f"some of {', '.join(map(str, numeric))}",
         )
     counts = np.zeros(shape, np.int32)
@@ -190,10 +186,7 @@ def check_means(means: object) -> None:
     """Refuse what is no Dataset of the means of subjects."""
     if not isinstance(means, xr.Dataset) or "subject" not in means.dims or "groups" not in means.attrs:
         raise input_error(
-            "studies.no_means_subjects",
-            problem="these are no means of subjects",
-            code="bad_type",
-            expected="what subject_means returns",
+            "bad_type", problem="these are no means of subjects", expected="what subject_means returns"
         )
 
 

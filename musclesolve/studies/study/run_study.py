@@ -110,20 +110,15 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
     """Write the trial file of every trial: the jobs, the records of those that have none, and notes."""
     if not study.included:
         raise study.document.error(
-            "studies.every_trial_excluded",
-            "trials",
-            problem="every trial is excluded",
-            code="missing_key",
-            expected="a trial without `exclude`",
+            "missing_key", "trials", problem="every trial is excluded", expected="a trial without `exclude`"
         )
     absent = lacking(study.subjects, study.included)
     without = {name for names in absent.values() for name in names}
     if absent and all("markers" in trial.source and trial.subject in without for trial in study.included):
         raise study.document.error(
-            "studies.subjects_lack",
+            "missing_key",
             "subjects",
             problem=f"nothing states {lacking_text(absent)}",
-            code="missing_key",
             expected="mass, stature and sex of each subject",
             remedy=f"enter them in {study.people}",
         )

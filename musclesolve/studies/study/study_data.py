@@ -253,10 +253,9 @@ def _written(path: Path) -> Iterator[netCDF4.Dataset]:
     except RuntimeError as error:
         free = shutil.disk_usage(path.parent).free / 1e6
         raise input_error(
-            "studies.cannot_written",
+            "not_writable",
             file=path,
             problem=f"cannot be written: {error} ({free:.0f} MB are free there)",
-            code="not_writable",
             remedy="choose another place with -o, or make room or permission there",
         ) from error
 
@@ -270,10 +269,9 @@ def _opened(file: Path) -> Iterator[netCDF4.Dataset]:
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise input_error(
-            "studies.cycles_cannot_read",
+            "bad_result",
             file=file,
             problem=f"the cycles cannot be read: {reason}",
-            code="bad_result",
             remedy="delete this file: the next call writes it again",
         ) from error
 
@@ -501,10 +499,9 @@ class _Layout:
         unit = str(attrs.get("units", ""))
         if (known := self.units.setdefault(name, unit)) != unit:
             raise input_error(
-                "studies.in_other_trials",
+                "not_comparable",
                 where=trial,
                 problem=f"{name} of {trial} is in {unit or 'no unit'}, in other trials in {known or 'no unit'}",
-                code="not_comparable",
                 expected="one unit for all trials of a study",
                 remedy="compute the trials again with one version: --again",
             )

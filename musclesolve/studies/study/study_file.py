@@ -170,20 +170,18 @@ def read_study(path: str | Path) -> Study:
     document = trial_document(file_path(path), kind)
     if "files" in document.content and "trials" not in document.content:
         raise document.error(
-            "studies.trial_file",
+            "bad_format",
             "files",
             problem="this is a trial file",
-            code="bad_format",
             expected="a study file, with a table [trials]",
             remedy="musclesolve run computes it; musclesolve init FOLDER --study drafts a study of many",
         )
     title = document.content.pop(TITLE, document.path.stem)
     if not isinstance(title, str):
         raise document.error(
-            "studies.bad_title",
+            "bad_value",
             TITLE,
             problem=f"the title is {as_text(title)}",
-            code="bad_value",
             expected="a text in quotes",
             remedy='title = "..."',
         )
@@ -195,11 +193,7 @@ def read_study(path: str | Path) -> Study:
     stated: Any = validated(document, kind)
     if not stated.trials:
         raise document.error(
-            "studies.study_no_trials",
-            "trials",
-            problem="the study has no trials",
-            code="missing_key",
-            expected="a line for every trial",
+            "missing_key", "trials", problem="the study has no trials", expected="a line for every trial"
         )
     subjects = dict(_subjects(document, stated.subjects))
     trials = tuple(_trials(document, stated.trials))
@@ -272,10 +266,9 @@ def _subjects_table(document: Document) -> SubjectsTable | None:
         return None
     if not isinstance(name, str):
         raise document.error(
-            "studies.bad_subjects_table",
+            "bad_value",
             SUBJECTS_TABLE,
             problem=f"the table of subjects is {as_text(name)}",
-            code="bad_value",
             expected="the name of a file (CSV, XLSX) with a row for each subject",
             remedy='subjects_table = "subjects.csv"',
         )
@@ -337,24 +330,17 @@ def _line(
         if table == "subjects":
             example = f'{name} = {{ group = "control", mass_kg = 70.0 }}'
         raise document.error(
-            "studies.not_a_table",
-            table,
-            name,
-            problem=f"this is {as_text(values)}",
-            code="bad_value",
-            expected=expected,
-            remedy=example,
+            "bad_value", table, name, problem=f"this is {as_text(values)}", expected=expected, remedy=example
         )
     for key, value in values.items():
         if key not in rules:
             raise document.unknown(
-                "studies.no_key",
+                "unknown_key",
                 key,
                 rules,
                 table,
                 name,
                 problem=f"there is no key '{key}'",
-                code="unknown_key",
             )
         if wrong := rules[key].problem(value):
             problem, expected = wrong
@@ -363,22 +349,15 @@ def _line(
                 examples = " or ".join(f'{key} = "{choice}"' for choice in choices)
                 remedy = suggestion(str(value), choices) or f"write {examples}"
             raise document.error(
-                "studies.bad_study_key",
-                table,
-                name,
-                problem=f"{key}: {problem}",
-                code="bad_value",
-                expected=expected,
-                remedy=remedy,
+                "bad_value", table, name, problem=f"{key}: {problem}", expected=expected, remedy=remedy
             )
     for key, rule in rules.items():
         if rule.required and key not in values:
             raise document.error(
-                "studies.missing_missing_key",
+                "missing_key",
                 table,
                 name,
                 problem=f"'{key}' is missing",
-                code="missing_key",
                 expected=f"{key}: {rule.about}",
                 remedy=f'add {key} = "..."',
             )
@@ -437,11 +416,10 @@ def _check_source(document: Document, name: str, source: Mapping[str, str]) -> N
     if problem:
         too_many = len(there) > 1 or problem.startswith("both")
         raise document.error(
-            "studies.bad_study",
+            "conflict" if too_many else "missing_key",
             "trials",
             name,
             problem=problem,
-            code="conflict" if too_many else "missing_key",
             expected=expected,
             remedy='name one of them, or leave the trial out with exclude = "the reason"',
         )
@@ -455,21 +433,19 @@ def _check_names(document: Document, trials: tuple[StudyTrial, ...]) -> None:
         if safe(name) != name or name.casefold() in (CSV, "average"):
             sub = re.sub("[^0-9A-Za-z_-]+", "_", name).strip("_") or "trial_1"
             raise document.error(
-                "studies.cannot_name_folder",
+                "bad_value",
                 "trials",
                 name,
                 problem=f"{name!r} cannot be the name of a folder on every system",
-                code="bad_value",
                 expected="letters, digits, - and _",
                 remedy=f"such as {sub}",
             )
         if (other := seen.setdefault(name.casefold(), name)) != name:
             raise document.error(
-                "studies.would_same_folder",
+                "duplicate_name",
                 "trials",
                 name,
                 problem=f"{other!r} and {name!r} would be the same folder on some systems",
-                code="duplicate_name",
                 expected="names that differ in more than capital letters",
                 remedy="rename one of them",
             )
@@ -507,11 +483,10 @@ def _check_design(
                 )
         if design[key] and (missing := used[key] - set(design[key])):
             raise document.error(
-                "studies.not_among_them",
+                "unknown_name",
                 "design",
                 key,
                 problem=f"{sorted(missing)[0]!r} is not among them",
-                code="unknown_name",
                 expected=f"all {key} of the study, in their order",
                 remedy='add it, or exclude its trials: exclude = "the reason"',
             )
@@ -554,11 +529,10 @@ def _check_design(
     }
     if not stated_legs.get(design.legs, True):
         raise document.error(
-            "studies.no_leg_stated",
+            "missing_key",
             "design",
             "legs",
             problem=f"no line says which leg is the {design.legs} one",
-            code="missing_key",
             expected='legs = "affected" with affected_side = "r" or "l" in lines of '
             '[subjects], legs = "inner" with inner_leg in lines of [trials]',
         )
@@ -566,13 +540,12 @@ def _check_design(
     numbers = {key for subject in subjects.values() for key, value in subject.items() if is_number(value)}
     if covariate is not None and covariate not in numbers:
         raise document.unknown(
-            "studies.no_subject_number",
+            "unknown_name",
             covariate,
             sorted(numbers),
             "design",
             "covariate",
             problem=f"no subject has the number {covariate!r}",
-            code="unknown_name",
         )
 
 
@@ -591,21 +564,19 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
         known = sorted({name for kind in kinds for name in kind} - {*OF_EACH_TRIAL})
         if table in OF_EACH_TRIAL:
             raise document.error(
-                "studies.not_setting_all_trials",
+                "bad_value",
                 *at(table),
                 problem=f"[{table}] is not a setting of all trials",
-                code="bad_value",
                 expected=f"one of {', '.join(map(str, known))}",
                 remedy={"subject": "say it in [subjects]"}.get(table, "say it in the line of the trial"),
             )
         if table not in known:
             raise document.unknown(
-                "studies.trial_file_no_table",
+                "unknown_key",
                 table,
                 known,
                 *at(table),
                 problem=f"a trial file has no table [{table}]",
-                code="unknown_key",
             )
         described = [kind[table] for kind in kinds if table in kind]
         listed = isinstance(values, list) and all(isinstance(part, dict) for part in values)
@@ -613,11 +584,10 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
             listed and any(description.one_per for description in described)
         ):
             raise document.error(
-                "studies.not_table",
+                "bad_value",
                 "settings",
                 table,
                 problem="this is not a table",
-                code="bad_value",
                 expected=f"[settings.{table}] on a line of its own, with its keys below",
             )
         if any(description.free or description.one_per for description in described):
@@ -627,21 +597,19 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
             if not rules:
                 names = sorted({name for description in described for name in description.settings})
                 raise document.unknown(
-                    "studies.no_key_in_trial",
+                    "unknown_key",
                     key,
                     names,
                     *at(table, key),
                     problem=f"there is no key '{key}' in [{table}] of a trial file",
-                    code="unknown_key",
                 )
             wrong = [rule.problem(value) for rule in rules]
             if all(wrong) and wrong[0]:
                 problem, expected = wrong[0]
                 raise document.error(
-                    "studies.bad_study_value",
+                    "bad_value",
                     *at(table, key),
                     problem=problem,
-                    code="bad_value",
                     expected=expected,
                     remedy="check the value and its unit",
                 )

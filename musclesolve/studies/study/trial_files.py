@@ -88,11 +88,10 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
         for key, rule in known[SUBJECT].settings.items():
             if rule.required and key not in of_subject:
                 raise study.document.error(
-                    "studies.not_known",
+                    "missing_key",
                     "trials",
                     trial.name,
                     problem=f"{key} of {trial.subject} is not known",
-                    code="missing_key",
                     expected=f"{key}: {rule.about}",
                     remedy=f"state it in {study.people}: {trial.subject} = {{ {key} = ... }}"
                     if study.people == "[subjects]"

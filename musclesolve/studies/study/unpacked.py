@@ -67,11 +67,10 @@ class B3DSource:
         if known["reason"]:
             file, where = self.stated
             raise input_error(
-                "studies.no_muscle_forces_follow",
+                "unsupported",
                 file=file,
                 where=where,
                 problem=f"no muscle forces follow from {self.trial!r} of {self.b3d.name}: {known['reason']}",
-                code="unsupported",
                 remedy='leave it out: exclude = "the reason"',
             )
 
@@ -92,13 +91,12 @@ class Unpacked:
         files = trials.get(wanted, {})
         if not files:
             raise document.unknown(
-                "studies.no_trial",
+                "unknown_name",
                 wanted,
                 trials,
                 "trials",
                 trial.name,
                 problem=f"{Path(name).name} has no trial {wanted!r}",
-                code="unknown_name",
             )
         stated = document.path, f"{document.header('trials')} {trial.name}"
         return files, B3DSource(b3d, wanted, files["model"].parents[1], stated)
@@ -109,10 +107,9 @@ def _files(b3d: Path, place: Path, state: object) -> dict[str, dict[str, Path]]:
     """The unpacked files of the trials of a B3D file, by the name of the trial."""
     if not is_file(b3d):
         raise input_error(
-            "studies.no_file",
+            "missing_file",
             file=b3d,
             problem=f"there is no file {b3d.name!r}",
-            code="missing_file",
             expected="a file of AddBiomechanics (.b3d)",
         )
     return unpacked_files(read_b3d(b3d, ()), place)

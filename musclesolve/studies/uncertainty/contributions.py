@@ -106,9 +106,8 @@ class Linear:
         sharing, found = self.replay.sharing, []
         if sharing.elastic:
             raise input_error(
-                "studies.forces_elastic_tendons",
+                "unsupported",
                 problem="forces of elastic tendons have no derivatives here: frames depend on each other",
-                code="unsupported",
                 remedy='choose tendon = "rigid"',
             )
         for number in range(len(self.replay.layout.muscles)):

@@ -54,10 +54,9 @@ def standard_deviations(
     """Source -> standard deviation in SI: as given by key, else as a trial file states by key, else the usual one."""
     if given is not None and not isinstance(given, Mapping):
         raise input_error(
-            "studies.no_set_standard_deviations",
+            "bad_type",
             where="standard deviations",
             problem=f"{as_text(given)} is no set of standard deviations",
-            code="bad_type",
             expected="keys and numbers, such as {'marker_placement_mm': 3}",
         )
     own = dict(given or {})
@@ -88,10 +87,9 @@ def check_sources(
     for key, sd in given.items():
         if sd and key not in known:
             raise input_error(
-                "studies.not_err_here",
+                "conflict",
                 where="standard deviations",
                 problem=f"{key} does not err here: {about[key]}",
-                code="conflict",
                 expected=f"sources of this body: {', '.join(map(str, known))}",
                 remedy="leave it out, or write 0",
             )

@@ -118,10 +118,9 @@ def uncertainty(
     fast = samples == FAST
     if isinstance(samples, str) and not fast:
         raise input_error(
-            "studies.no_samples",
+            "bad_number",
             where="samples",
             problem=f"samples is {samples!r}",
-            code="bad_number",
             expected=f"a whole number, 2 or more, or {FAST!r}",
         )
     count = RUNS if fast else check_integer(samples, "samples", 2)
@@ -130,10 +129,9 @@ def uncertainty(
     if isinstance(trial, RecordedBody | ModelBody):
         if cost is not None or solver is not None or side != "both":
             raise input_error(
-                "studies.cost_solver_side_body",
+                "conflict",
                 where="uncertainty",
                 problem="cost, solver or side of a body that is ready",
-                code="conflict",
                 expected="those with which it was made",
                 remedy="make the body with them",
             )
@@ -217,10 +215,9 @@ def _ordered(
         pool = Pool(work, common, tasks, min(workers, len(tasks)), here=True)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise input_error(
-            "studies.analysis_cannot_sent",
+            "bad_type",
             where="workers",
             problem=f"the analysis cannot be sent to other processes: {error}",
-            code="bad_type",
             expected="a cost and a solver that can be pickled",
             remedy="workers=1 computes in this process",
         ) from error

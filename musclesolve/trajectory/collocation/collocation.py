@@ -96,10 +96,9 @@ class Collocation:
         lowest = LOWEST_ORDER.get(self.scheme, 1)
         if not lowest <= self.order <= HIGHEST_ORDER:
             raise input_error(
-                "trajectory.order_out_of_range",
+                "bad_number",
                 where="Collocation.order",
                 problem=f"order is {self.order}",
-                code="bad_number",
                 expected=f'from {lowest} to {HIGHEST_ORDER} for scheme="{self.scheme}"',
                 remedy='refine the mesh instead of a higher order; scheme="radau" instead of a lower one',
             )
@@ -146,10 +145,9 @@ class Collocation:
             moments, free = program.row.size, (2 * points - equations) * len(problem.muscles.names)
             if problem.reserve_weight is None and moments > free:
                 raise input_error(
-                    "trajectory.more_moments_than_forces",
+                    "conflict",
                     where="Collocation",
                     problem=f"{moments} moments, and {free} forces to choose",
-                    code="conflict",
                     expected="no more moments than forces",
                     remedy='share fewer moments or set a reserve_weight; of the schemes "spline" '
                     "leaves most to choose",

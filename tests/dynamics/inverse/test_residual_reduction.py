@@ -124,7 +124,7 @@ def test_the_bound_holds_every_point(stride, disturbed, reduction) -> None:
 
 def test_a_bound_that_cannot_be_held_is_refused(stride, disturbed, reduction, monkeypatch) -> None:
     monkeypatch.setattr("musclesolve.dynamics.inverse.residual_reduction.MOST_TRIALS", 1)
-    with refused("dynamics.residual_not_reduced"):
+    with refused("conflict"):
         reduction.bounded(MeasuredBody(stride[0], disturbed, stride[2]), 1e-5)
 
 

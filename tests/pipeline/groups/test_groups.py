@@ -144,7 +144,7 @@ def test_the_result_of_an_arm_is_whole_and_speaks_of_sides(arm_result) -> None:
     partly.ground_reaction_force.loc[{"side": "l", "time": partly.time[:9]}] = np.nan
     assert checked_result(partly) is partly
     partly.joint_moment.loc[{"dof": "elbow_flexion_l", "time": partly.time[:9]}] = np.nan
-    with refused("results.no_number_in_frames", "joint_moment", "9 frames"):
+    with refused("bad_result", "joint_moment", "9 frames"):
         checked_result(partly)
     assert part_names(arm_result) == {"r": "right side", "l": "left side"}
     assert frames_word(arm_result) == "frames of both sides"
@@ -229,7 +229,7 @@ def test_a_joint_of_a_parent_that_is_nothing_is_named_with_what_was_meant(tmp_pa
     path = three_axis_knee(tmp_path)
     text = path.read_text(encoding="utf-8").replace('parent = "thigh_r"', 'parent = "thihg_r"')
     path.write_text(text, encoding="utf-8")
-    with refused("dynamics.unknown_parent", path.name, "knee_flexion_r", "did you mean 'thigh_r'"):
+    with refused("bad_model", path.name, "knee_flexion_r", "did you mean 'thigh_r'"):
         load_topology(path)
 
 

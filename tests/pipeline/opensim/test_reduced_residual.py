@@ -123,7 +123,7 @@ def test_the_note_says_that_its_residual_is_the_one_before(reduced: ModelBody, k
 
 
 def test_a_few_frames_have_no_rates_to_reduce_anything_by() -> None:
-    with refused("dynamics.too_short_to_reduce", "5 frames", "at least 6"):
+    with refused("bad_range", "5 frames", "at least 6"):
         ResidualReduction.at(SimpleNamespace(time=np.arange(5.0)), np.ones(5, dtype=bool), 6.0)  # type: ignore[arg-type]
 
 

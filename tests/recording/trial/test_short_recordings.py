@@ -31,7 +31,7 @@ def test_a_recording_of_three_frames_has_no_range_to_choose(tmp_path: Path, stat
         copy.lines = [line for line in copy.lines if not line.startswith(("start_s", "end_s"))]
     else:
         copy.set_key("time", "end_s", "0.32")
-    with refused("recording.trial.range_from_to_fewer") as short:
+    with refused("bad_range") as short:
         ms.read_trial(write_copy(copy, tmp_path))
     assert ("choose an end" in str(short.value)) == stated
     assert ("longer recording" in str(short.value)) != stated

@@ -94,5 +94,5 @@ def test_a_folder_in_the_place_of_a_file_is_named_and_nothing_changes(tmp_path):
 @pytest.mark.parametrize("folder", ["taken", "taken/folder"])
 def test_a_file_in_the_place_of_the_folder_is_named(tmp_path, folder):
     (tmp_path / "taken").write_text("")
-    with refused("results.file_instead_folder", "taken is a file", "name a folder"):
+    with refused("not_writable", "taken is a file", "name a folder"):
         write_files(tmp_path / folder, NEW)

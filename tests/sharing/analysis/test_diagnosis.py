@@ -274,5 +274,5 @@ def test_limits_can_be_set_and_are_checked():
 def test_a_frame_that_is_not_infeasible_has_no_reason(moment, number):
     found = diagnose(elbow([moment]))
     for reason in (found.sentence, found.remedy, found.lacking, found.limited_muscles):
-        with refused("sharing.no_infeasible_frame", "number"):
+        with refused("bad_value", "number"):
             reason(number)

@@ -120,7 +120,7 @@ def test_a_faulty_expression_is_refused_at_once(expression, given, code, part):
 
 @pytest.mark.parametrize("name", [None, 3, " "])
 def test_an_expression_has_a_name(name):
-    with refused("sharing.expression_without_name"):
+    with refused("bad_type"):
         expression_cost(name, stress)
 
 

@@ -101,5 +101,5 @@ def test_numbers_that_cannot_be_are_refused(trial: Trial, wrong: dict[str, objec
 
 
 def test_another_word_than_fast_is_refused(trial: Trial) -> None:
-    with refused("studies.no_samples", "'slow'", "'fast'"):
+    with refused("bad_number", "'slow'", "'fast'"):
         ms.uncertainty(trial, "slow")

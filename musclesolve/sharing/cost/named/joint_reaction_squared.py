@@ -52,9 +52,8 @@ class JointReactionSquared(SumOfTerms):
             weights = {str(key): weight for key, weight in dict(self.weights).items()}
         except (TypeError, ValueError) as error:
             raise input_error(
-                "sharing.bad_reaction_weights",
+                "bad_type",
                 problem=f"the weights of {self.name} are {as_text(self.weights)}",
-                code="bad_type",
                 expected="names of reactions with a number each",
                 remedy='{"knee": 1.0}',
             ) from error
