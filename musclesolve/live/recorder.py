@@ -16,20 +16,22 @@ import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import product
+from math import isfinite
 from pathlib import Path
 from threading import Event, Thread
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
 from musclesolve.errors import InputError, input_error
 from musclesolve.live.live import Frame, Live
-from musclesolve.live.number_text import NumberRows
 from musclesolve.live.stream import STATUS_NAMES, Arrival
 from musclesolve.pipeline.emg_informed import MISFIT
 from musclesolve.recording.text.text_file import opening, write_text, writing
@@ -120,6 +122,36 @@ class _Item(NamedTuple):
     order: NDArray[np.intp] | None
 
 
+@dataclass(frozen=True)
+class NumberRows:
+    """Rows of k numbers as text with a fixed count of decimals.
+
+    Args:
+        decimals: k, of each number.
+        separator: between two numbers.
+        missing: what stands for a number that is not finite.
+        more: how many separators follow a row that ends with such a number: OpenSim does not count an empty cell that
+            ends a line, a tab behind it makes it count.
+    """
+
+    decimals: Sequence[int]
+    separator: str
+    missing: str = ""
+    more: int = 0
+
+    def text(self, values: Array) -> bytes:
+        """Rows (T, k) as text, rounded to their decimals, each with the end of its line."""
+        forms, text = [f"z.{places}f" for places in self.decimals], ""
+        for row in values.tolist():
+            cells = [
+                format(x, form) if isfinite(x) else self.missing for x, form in zip(row, forms, strict=True)
+            ]
+            behind = "" if isfinite(row[-1]) else self.more * self.separator
+            text += f"{self.separator.join(cells)}{behind}\n"
+            sleep(0.0)  # a frame that is due goes first
+        return text.encode()
+
+
 class Recorder:
     """A sink that writes a session to a folder.
 
@@ -160,11 +192,11 @@ class Recorder:
         # p_file = p_global R: row vectors
         self._axes = rotation_of(live.trial.document, live.trial.settings.laboratory)
         count = len(live.plates)
-        self._marker_rows = NumberRows(np.array([0, 8] + [5] * 3 * len(live.markers)), "\t", more=1)
-        self._plate_rows = NumberRows(np.array([8] + [5, 5, 5, 8, 8, 8, 6, 6, 6] * count), "\t", "nan")
-        self._emg_rows = NumberRows(np.array([8] + [8] * len(live.channels)), "\t", "nan")
+        self._marker_rows = NumberRows([0, 8] + [5] * 3 * len(live.markers), "\t", more=1)
+        self._plate_rows = NumberRows([8] + [5, 5, 5, 8, 8, 8, 6, 6, 6] * count, "\t", "nan")
+        self._emg_rows = NumberRows([8] + [8] * len(live.channels), "\t", "nan")
         columns = frame_columns(live)
-        self._frame_rows = NumberRows(np.array([_decimals(*column) for column in columns]), ",")
+        self._frame_rows = NumberRows([_decimals(*column) for column in columns], ",")
         names = [f"{name} [{unit}]" for name, unit in columns]
         head = ",".join([*names, *(f"status.{side} []" for side in live.sides)])
         self._begin_part(1)

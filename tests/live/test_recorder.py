@@ -21,7 +21,7 @@ from musclesolve import Live, Status, read_trial
 from musclesolve.data import reference_stride
 from musclesolve.files import read_mot, read_trc
 from musclesolve.live import Recorder, Wanted, read_frames, samples
-from musclesolve.live.number_text import NumberRows
+from musclesolve.live.recorder import NumberRows
 from musclesolve.live.sample_clock import Taken
 from musclesolve.live.session import open_source
 from musclesolve.live.session_watch import SessionWatch
@@ -78,7 +78,7 @@ def test_numbers_are_written_to_their_decimals():
     rng = np.random.default_rng(4)
     values = rng.normal(size=(20, 9)) * 10.0 ** rng.uniform(-9, 7, (20, 9))
     values[3, 4], values[5, 8], values[6, 0], values[7, 7] = np.nan, np.inf, 0.0, 9.9999999e-7
-    decimals = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8])
+    decimals = range(9)
     lines = NumberRows(decimals, ",", "nan").text(values).decode().splitlines()
     for line, row in zip(lines, values, strict=True):
         for cell, value, places in zip(line.split(","), row, decimals, strict=True):

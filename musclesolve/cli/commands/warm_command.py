@@ -10,7 +10,6 @@ KERNELS = (
     "musclesolve.pipeline.patella_kernel",
     "musclesolve.recording.gaps.registration_kernel",
     "musclesolve._util.series_kernel",
-    "musclesolve.live.number_text",
 )
 """Modules with compiled functions; the first takes longest."""
 
