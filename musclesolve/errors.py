@@ -97,7 +97,7 @@ class InputError(MuscleSolveError, ValueError):
         remedy: str | None = None,
         **fields: object,
     ) -> Self:
-        """Return the error of a code with the given sentences, or of a key with those of its template in `errors.toml`.
+        """Return the error of a code with the given sentences, or of a key with its template in `errors.toml`.
 
         Args:
             code_or_key: the kind of fault, if the problem is given; or the folder and a name, "opensim.no_column".

@@ -131,9 +131,7 @@ def example_text(name: str) -> str:
 
 
 def examples() -> dict[str, dict[str, str]]:
-    """Return for each command its examples and their purposes; the entry `musclesolve` holds the examples
-    of the whole.
-    """
+    """For each command its examples and their purposes; `musclesolve` holds the examples of the whole."""
     from musclesolve._util.bundled_toml import bundled_toml
 
     return bundled_toml("musclesolve.cli", "examples.toml")

@@ -16,9 +16,7 @@ def json_text(content: Mapping[str, Any]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value that JSON can hold: numbers of Python, lists, dicts with texts as keys; None for a number that is
-    not finite.
-    """
+    """A value that JSON can hold: numbers, lists, dicts with texts as keys; None for a number that is not finite."""
     if hasattr(value, "tolist"):  # numpy's arrays and numbers
         value = value.tolist()
     if isinstance(value, Mapping):

@@ -229,9 +229,7 @@ Figures = Annotated[
 
 
 def drawn_figures(figures: bool | None, style: PageStyle) -> bool | None:
-    """Return the choice of --figures and --no-figures; without either, options on the form of figures ask for
-    figures.
-    """
+    """The choice of --figures and --no-figures; without either, options on the form of figures ask for them."""
     stated = style != A4_PAGE
     if stated and figures is False:
         raise typer.BadParameter(

@@ -346,9 +346,7 @@ def choose_mapping(
     choices.append(_by_names(open_choice, named))
 
     def rank(choice: MarkerChoice) -> tuple[int, bool, int, bool]:
-        """Return the rank of a choice: first the number of open landmarks, then a set that fits as it is, then the
-        number shown.
-        """
+        """The rank of a choice: number of open landmarks, then a set that fits as it is, then the number shown."""
         alone = choice.set is not None and not choice.mapping and not choice.clusters.markers
         return len(choice.missing), not alone, -len(choice.resolved), choice.set is None
 

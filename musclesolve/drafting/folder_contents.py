@@ -130,9 +130,7 @@ class FolderContents:
     others: list[str] = field(default_factory=list)
 
     def name_of(self, path: Path) -> str:
-        """Name of a file in messages, with its folders below this one, because subjects may have files of equal
-        names.
-        """
+        """Name of a file in messages, with its folders below this one: files of subjects may have equal names."""
         return path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else path.name
 
 
@@ -586,9 +584,7 @@ def is_kind_word(word: str) -> bool:
 
 
 def kinship(one: str, other: str) -> int:
-    """Return the degree to which two names belong to one trial: 3 equal, 2 one begins with the other, 1 words in
-    common, 0 none.
-    """
+    """How far two names are of one trial: 3 equal, 2 one begins with the other, 1 words in common, 0 none."""
     first, second = _words(one), _words(other)
     if first == second and first:
         return 3

@@ -226,9 +226,7 @@ def _stated(
     limits: tuple[float, float],
     field: str,
 ) -> Iterator[Value]:
-    """Yield the values that files state: parameters of C3D files, then scale setups; the unit of a number by its
-    size.
-    """
+    """Yield the values that files state, of C3D files, then of scale setups; the unit of a number by its size."""
     for file in c3d:
         for key in [f"{group}:{name}" for group in ("PROCESSING", "SUBJECTS", "SUBJECT") for name in names]:
             number = file.description.number(key)
@@ -302,9 +300,7 @@ def carried_all_the_time(force: Array, rate: float, name: str) -> Iterator[Mass]
 
 
 def _by_newtons_law(case: Case) -> Iterator[Mass]:
-    """Yield the mass by Newton's second law in the motion: the force of the plates on the center of mass of the
-    markers.
-    """
+    """Yield the mass by Newton's second law: the force of the plates on the center of mass of the markers."""
     balance = law(case)
     measured_s = 0.0 if balance is None else balance.frames.sum() / case.trial.markers.rate
     if balance is None or measured_s < SHORTEST_CARRIED:

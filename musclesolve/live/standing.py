@@ -426,9 +426,7 @@ class Standing:
         return mass, findings
 
     def _seen_and_still(self, markers: Array, seen: Array) -> Iterator[Finding]:
-        """Yield findings on markers (T, n, 3) that were hidden, and on a subject that moved; seen (n,): share of the
-        samples.
-        """
+        """Yield findings on hidden markers (T, n, 3), and on a subject that moved; seen (n,): share of the samples."""
         hidden = [
             self.markers[k] for k in np.flatnonzero(seen < SEEN) if self.markers[k] not in self.optional
         ]
@@ -451,9 +449,7 @@ class Standing:
 
 
 def _raised_arms(trial: Trial) -> Iterator[Finding]:
-    """Yield a finding if the arms are raised: shoulders rise with them, and the trunk seems longer than in the
-    movement.
-    """
+    """Yield a finding if the arms are raised: shoulders rise with them, and the trunk seems longer than later."""
     standing = trial.markers
     for side in SIDES:
         names = [f"{part}_{side}" for part in ("shoulder", "elbow_lateral")]

@@ -156,9 +156,7 @@ class Support:
 
     @property
     def distance(self) -> Array:
-        """Distance (T,) [m] beyond the soles at which the force would have to act; a force below one body weight counts
-        as one.
-        """
+        """Distance (T,) [m] beyond the soles at which the force would act; less than a body weight counts as one."""
         return np.asarray(self.lacking_moment / np.maximum(self.force, 1.0))
 
     @property
@@ -168,9 +166,7 @@ class Support:
 
     @property
     def carries(self) -> Mask:
-        """Mask (T,) of the frames in which the feet supply the required loads, with no lacking force within
-        `spread`.
-        """
+        """Mask (T,) of frames in which the feet supply the required loads, with no lacking force within `spread`."""
         carried = np.asarray(self.distance <= BEYOND_SOLES)
         lost = self.time[self.lacking_force > self.limit]
         if not lost.size:

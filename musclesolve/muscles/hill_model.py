@@ -29,9 +29,7 @@ class FiberState(NamedTuple):
 
     @property
     def slack(self) -> Mask:
-        """Mask (T, n) of slack tendons, without force: the musculotendon length does not exceed the tendon slack
-        length.
-        """
+        """Mask (T, n) of slack tendons, without force: musculotendon length up to the tendon slack length."""
         return np.asarray(self.cos_pennation == 0.0)
 
 

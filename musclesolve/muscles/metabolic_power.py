@@ -131,9 +131,7 @@ MODELS = {
 
 
 def _total(held: Array, moved: Array, work: Array, mass: Array) -> Array:
-    """Total power (T, n) [W] from heats of activation and velocity and mechanical power, with the lower bounds
-    above.
-    """
+    """Total power (T, n) [W]: heats of activation and velocity and mechanical power, with the lower bounds above."""
     total = held + moved + work
     heat = held + np.where(total < 0.0, moved - total, moved)
     return np.asarray(np.maximum(heat, LEAST_HEAT * mass) + work)

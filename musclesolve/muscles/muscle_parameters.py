@@ -140,9 +140,7 @@ class MuscleParameters:
             )
 
     def scaled(self, quantity: str, factor: ArrayLike) -> MuscleParameters:
-        """The muscles with one of `QUANTITIES` times factors (n,), or one factor for all; the passive elements do
-        not change.
-        """
+        """The muscles with one of `QUANTITIES` times factors (n,) or one factor; passive elements do not change."""
         return replace(self, **{quantity: getattr(self, quantity) * factor})
 
     def with_factors(self, factors: Iterable[ArrayLike]) -> MuscleParameters:

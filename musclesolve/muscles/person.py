@@ -86,9 +86,7 @@ class PersonMuscles:
         return tuple(dict.fromkeys(muscle for part in self.parameters for muscle in part.muscles))
 
     def exponents(self, quantity: str, names: Sequence[str]) -> Array:
-        """The exponents E (n, p) of n muscles by name: 1 where a fitted parameter acts on this quantity of the
-        muscle.
-        """
+        """The exponents E (n, p) of n muscles: 1 where a fitted parameter acts on this quantity of the muscle."""
         on = [
             np.isin(names, part.muscles) if part.quantity == quantity else np.zeros(len(names), dtype=bool)
             for part in self.parameters

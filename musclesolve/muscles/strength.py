@@ -47,9 +47,7 @@ def strengths(
 
 
 def checked_strength(rule: str | float, database: MuscleDatabase) -> str | float:
-    """Return the rule for the strength; refuse an unknown rule, and a rule without an entry for every muscle of the
-    set.
-    """
+    """The rule for the strength; refuses an unknown rule, and one without an entry for every muscle of the set."""
     if not isinstance(rule, str):
         expected = f"a factor above 0, at most {LARGEST_FACTOR:g}"
         return check_number(rule, "strength", expected, above=0.0, most=LARGEST_FACTOR)

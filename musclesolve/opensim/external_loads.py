@@ -534,9 +534,7 @@ def toes_of_side(model: OpenSimModel, side: str) -> str:
 
 
 def foot_load_fault(model: OpenSimModel, load: ExternalLoad, time: Array, pose: BodyMotion) -> str:
-    """Return the fault of a load that cannot come from a foot, by the direction of its mean force or a distant point;
-    else "".
-    """
+    """The fault of a load that no foot can cause, by the mean direction of its force or a distant point; else ""."""
     feet = feet_of(model).values()
     if load.body not in feet or (load.force_frame, load.point_frame) != (GROUND, GROUND):
         return ""

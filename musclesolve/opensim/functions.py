@@ -197,9 +197,7 @@ class PiecewisePolynomial:
 
 
 def _between_knots(knots: Array, pieces: Array, beyond: int) -> PiecewisePolynomial:
-    """Pieces (k - 1, N) between the knots; beyond the ends, the first and the last continue with powers up to
-    `beyond`.
-    """
+    """Pieces (k - 1, N) between the knots; beyond the ends, the outer ones go on with powers up to `beyond`."""
     # the last piece about the knot at its end
     rising = np.polynomial.Polynomial(pieces[-1])(np.polynomial.Polynomial([knots[-1] - knots[-2], 1.0])).coef
     first, last = pieces[:1].copy(), np.pad(rising, (0, pieces.shape[1] - len(rising)))[None]

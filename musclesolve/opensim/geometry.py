@@ -146,9 +146,7 @@ def _by_functions(
 def path_blocks(
     system: PathSystem, values: Array, names: Sequence[str] = ()
 ) -> Iterator[tuple[slice, BodyMotion, tuple[PathLayout, Array, Mask, Array, Array]]]:
-    """Blocks of poses (T, K): their slice, the motion of bodies by the named coordinates, the arguments of
-    `solve_paths`.
-    """
+    """Blocks of poses (T, K): slice, motion of bodies by the named coordinates, arguments of `solve_paths`."""
     for start in range(0, len(values), _BLOCK):
         part = slice(start, start + _BLOCK)
         motion = body_motion(system.model, values[part], names)

@@ -119,9 +119,7 @@ class NeutralLeg:
         return self.joint_center(self.bodies.talus)
 
     def degree_of_freedom(self, coordinate: str) -> tuple[str, float]:
-        """The degree of freedom that corresponds to a coordinate, and its sign: +1 if both increase together, else
-        -1.
-        """
+        """The degree of freedom of a coordinate, and its sign: +1 if both increase together, else -1."""
         if coordinate in self.degrees_of_freedom:
             return self.degrees_of_freedom[coordinate]
         raise input_error(

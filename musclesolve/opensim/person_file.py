@@ -245,9 +245,7 @@ def _check_names(document: Document, parameters: tuple[FittedParameter, ...], pa
 
 
 def parent_muscles(parent: str, wanted: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """Names of the muscles of a parent, with side; for a model also the names as a muscle set if it lacks one of
-    `wanted`.
-    """
+    """Names of the muscles of a parent, with side; of a model also those as a muscle set if it lacks a `wanted`."""
     file, names = Path(parent), tuple[str, ...]()
     if file.suffix.casefold() == MODEL:
         names = _model_muscles(str(file), sha256(file))

@@ -214,9 +214,7 @@ def _subject(numbers: Mapping[str, Any], sex: Any) -> dict[str, Any]:
 
 
 def _belongs_to(path: Path, trial: str, words: Iterable[str]) -> bool:
-    """Whether a file belongs to a trial: in a folder of its name, or with its name, possibly followed by one of the
-    words.
-    """
+    """Whether a file is of a trial: in a folder of its name, or with its name, perhaps before one of the words."""
     stem, name = path.stem.casefold(), trial.casefold()
     if path.parent.name.casefold() == name:
         return path.suffix != ".xml" or stem.startswith(tuple(words))

@@ -109,9 +109,7 @@ class JointLoads:
         return by_name(self.knees, (tension[:, None, None] @ self.patella)[:, :, 0]) if self.knees else {}
 
     def part(self, joints: Sequence[str], muscles: Indices | slice) -> JointLoads:
-        """Select the loads of some joints by the forces of all k muscles that cross them, with numbers `muscles`
-        (k,).
-        """
+        """Select the loads of some joints by the forces of all k muscles across them, numbered `muscles` (k,)."""
         knees = tuple(knee for knee in self.knees if knee in joints)
         rows, of_knees = stretch_of(self.joints, tuple(joints)), stretch_of(self.knees, knees)
         return JointLoads(
@@ -468,9 +466,7 @@ class JoinedGroup(SolvedGroup):
         stored: Mapping[str, object],
         make: Callable[[slice | Indices], Problem],
     ) -> JoinedGroup:
-        """Join part and solution of all frames; stored: further properties by name; make: makes the problem in some
-        frames.
-        """
+        """Join part and solution of all frames; stored: further properties; make: makes the problem in some frames."""
         group: JoinedGroup = object.__new__(cls)
         values = {"part": part, "solution": solution, "tendons": None, "notes": (), "_make": make}
         group.__dict__.update(values, **stored)
@@ -591,9 +587,7 @@ class Analysis:
 
     @cached_property
     def muscle_sides(self) -> list[str]:
-        """The side whose verdict counts for each muscle: its own side, unless its part has no coordinate of that
-        side.
-        """
+        """The side whose verdict counts for each muscle: its own, unless its part has no coordinate of that side."""
         sides = [OTHER] * len(self.body.muscles)
         for part, columns in zip(self.parts, self.columns, strict=True):
             for column in columns:

@@ -292,9 +292,7 @@ def share_motion(
     for first, stop in true_runs(usable):
 
         def report(share: float, first: int = first, stop: int = stop) -> None:
-            """Report the largest share of frames done so far: a motion solved again with reserves does not reduce
-            it.
-            """
+            """Report the largest share of frames so far: a motion solved again with reserves does not reduce it."""
             nonlocal furthest
             solved_frames = usable[:first].sum() + share * (stop - first)
             furthest = max(furthest, float(solved_frames / usable.sum()))

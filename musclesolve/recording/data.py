@@ -441,9 +441,7 @@ class HingeMovement:
 
 @dataclass(frozen=True, kw_only=True)
 class Recording:
-    """Recorded data: arrays in the global frame (x forward, y left, z up), and the place of each in the files, for
-    messages.
-    """
+    """Recorded data: arrays in the global frame (x forward, y left, z up), and their places in the files."""
 
     document: Document  # the text of the trial file, so that an error of any stage can name its line
     markers: Markers  # the motion, all recorded frames
@@ -499,9 +497,7 @@ class Recording:
         return bool(markers) and all(name in self.markers and name not in self.carried for name in markers)
 
     def inside(self, time: Array, start: float, end: float) -> Mask:
-        """Return a mask of the times (T,) in a range, to half a frame, so that the last digit of a printed time has
-        no effect.
-        """
+        """Mask of the times (T,) in a range, to half a frame: the last digit of a printed time has no effect."""
         half = 0.5 / self.markers.rate
         return np.asarray((time > start - half) & (time < end + half))
 
@@ -552,9 +548,7 @@ class Recording:
         return mask
 
     def known(self, side: Side, time: Array) -> Mask:
-        """Return a mask of the times (T,) of the time range at which the force on a foot was measured or is
-        predicted.
-        """
+        """Mask of the times (T,) of the time range at which the force on a foot was measured or is predicted."""
         return self.measured(side, time) | self.predicted(side, time)
 
 

@@ -136,9 +136,7 @@ class Document:
         before: str = "",
         after: str = "",
     ) -> InputError:
-        """Return the error of a stage without access to the trial file, now with the place of a key; see
-        `InputError.moved`.
-        """
+        """The error of a stage that does not know the trial file, with the place of a key; see `InputError.moved`."""
         return error.moved(self.path, self.place(table, key, index), before, after)
 
     def input_file(self, table: str, key: str, name: str, index: int = 0) -> Path:
@@ -176,9 +174,7 @@ class Document:
         return (self._heading(f"{table}.{key}") if index == 0 else None) or start
 
     def _heading(self, table: str, index: int = 0) -> int | None:
-        """Return the line of the heading of a table, or of the table at an index in a list of tables; None without
-        one.
-        """
+        """The line of the heading of a table, or of the table at an index in a list of tables; None without one."""
         header = re.compile(rf"\s*\[\[?\s*{re.escape(table)}\s*\]\]?")
         lines = [number for number, text in enumerate(self.lines, start=1) if header.match(text)]
         return lines[index] if index < len(lines) else None

@@ -130,9 +130,7 @@ def dataset_of(trial: TrialFiles, kind: str) -> xr.Dataset | None:
 
 
 def jobs_of(trial: TrialFiles, number: int, first: int, picture: bool) -> list[DrawingTask]:
-    """Return the jobs of a trial that take time; `first` is the number of its base dataset, the datasets of the studies
-    follow.
-    """
+    """The jobs of a trial that take time; `first`: number of its base dataset, before the datasets of studies."""
     key = f"t{number}"
     jobs = [DrawingTask(CHECK, first, RESULT, CHECK, f"{key}-check")]
     if picture:

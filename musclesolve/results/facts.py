@@ -736,9 +736,7 @@ class Facts:
 
     @cached_property
     def followed_correlations(self) -> dict[str, float]:
-        """Correlation of each channel with the activation that follows it (no test); empty if no channel is
-        followed.
-        """
+        """Correlation of each channel with the activation that follows it (no test); empty if none is followed."""
         if "emg_correlation_followed" not in self.result or not self.predicts_emg:
             return {}
         values = self.result["emg_correlation_followed"]

@@ -350,9 +350,7 @@ class SeenMotion:
         return float(np.nan_to_num(2.0 * np.linalg.norm(place, axis=1).max()))
 
     def _mean(self, values: Array) -> Array:
-        """Mean of the known values (T, ...) over a stride about each instant, where the stride lies within the
-        frames.
-        """
+        """Mean of the known values (T, ...) over a stride about each instant, where the stride is in the frames."""
         values = values[np.isfinite(values.reshape(len(values), -1)).all(axis=1)]
         width = max(1, round(min(STRIDE_TIME, 0.5 * self.duration) / self.period))
         if len(values) < width:

@@ -423,9 +423,7 @@ def leg_document(leg: LegFacts) -> dict[str, Any]:
 
 @of_result
 def tendons(facts: Facts) -> Said:
-    """State the solution of the tendons, their distance from balance, the largest strains; nothing for rigid
-    tendons.
-    """
+    """State the solution of the tendons, their distance from balance, the largest strains; none for rigid ones."""
     if (found := facts.tendons) is None:
         yield hold(None, "tendons")
         return

@@ -46,9 +46,7 @@ def _half(problem: Problem, reach: Array | float) -> Array:
 
 
 def load(problem: Problem) -> Array:
-    """The largest share that a moment has of the largest possible moment about its degree of freedom, (T,), 1e-3 to
-    1.
-    """
+    """Largest share of a moment in the largest possible moment about its degree of freedom, (T,), 1e-3 to 1."""
     matrix, demand = problem.moment_matrix, problem.moment
     helping = np.maximum(matrix * np.sign(demand)[:, :, None], 0.0)
     most = np.matmul(helping, problem.upper[:, :, None])[:, :, 0]

@@ -62,9 +62,7 @@ class RateLimits:
         return e_d * activation, 1.0 - e_a * (1.0 - activation)
 
     def excess(self, activation: Array, time: Array) -> Array:
-        """Return the amount by which each change of activation (T, n) is out of reach, (T-1, n); zero within the
-        limits.
-        """
+        """How far each change of activation (T, n) is out of reach, (T-1, n); zero within the limits."""
         low, high = self.reach(activation[:-1], np.diff(time)[:, None])
         return np.maximum(np.maximum(low - activation[1:], activation[1:] - high), 0.0)
 

@@ -449,9 +449,7 @@ class CurvedStride(ReferenceStride):
         return rotation, chord[:, None] * np.stack([np.cos(middle), np.sin(middle), 0.0 * time], axis=1)
 
     def coordinates(self, time: Array, order: int = 0) -> Array:
-        """Joint and base coordinates (T, 44) at times (T,) [s]; of their derivatives only the columns of the joint
-        angles.
-        """
+        """Joint and base coordinates (T, 44) at times (T,) [s]; derivatives: the columns of the joint angles only."""
         time = np.asarray(time, float)
         coordinates = super().coordinates(time, order)
         if order == 0:

@@ -93,9 +93,7 @@ class RunningStride(ReferenceStride):
         return _joints(self.layout, self.coefficients, time)
 
     def coordinates(self, time: AnyArray, order: int = 0) -> AnyArray:
-        """Joint and base coordinates (T, 44) at times (T,) [s]; of their derivatives only the columns of the joint
-        angles.
-        """
+        """Joint and base coordinates (T, 44) at times (T,) [s]; derivatives: the columns of the joint angles only."""
         time = np.asarray(time, float)
         angles = self.joints(time)[order]
         base = np.zeros((time.size, 6))
@@ -148,9 +146,7 @@ class RunningStride(ReferenceStride):
         return moving(-np.linalg.solve(slope, first[..., None])[..., 0])
 
     def wrenches(self, time: AnyArray) -> list[Wrench]:
-        """Return the ground reactions on the right and left foot at times (T,) [s]: the prescribed forces, zero in
-        flight.
-        """
+        """Ground reactions on the right and left foot at times (T,) [s]: the prescribed forces, zero in flight."""
         time = np.asarray(time, float)
         center, moment = self.contact.center(time)[0], self.base.angular_momentum(time)[1]
         forces = {side: self.contact.force(time, number) for number, side in enumerate(SIDES)}
@@ -399,9 +395,7 @@ class RunGround:
 
 
 def _periods(time: Array, period: float) -> tuple[Array, Array]:
-    """Return the number of whole periods that have passed (T,), and the time since the last (T,), consistent despite
-    round-off.
-    """
+    """The number of whole periods that have passed (T,) and the time since the last, consistent to round-off."""
     count = np.floor(time / period)
     return count, np.clip(time - count * period, 0.0, period)
 

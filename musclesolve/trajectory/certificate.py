@@ -167,9 +167,7 @@ def coordinate_bounds(problem: Any, cost: Any) -> tuple[Array, Array]:
 
 
 def _at_least(size: Array, other: float = 0.0) -> Array:
-    """Sizes (T, n), at least a share of the largest, and of `other`, sizes of other lines, because all sizes may
-    vanish.
-    """
+    """Sizes (T, n), at least a share of the largest and of `other` lines' sizes, because all may vanish."""
     largest = np.maximum(LEAST_OF_MUSCLE * size.max(axis=0), LEAST_OF_ALL * max(float(size.max()), other))
     return np.maximum(size, np.where(largest > 0.0, largest, 1.0))
 

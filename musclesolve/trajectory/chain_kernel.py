@@ -289,17 +289,13 @@ _NODES = types.NamedUniTuple(_REAL[:, ::1], len(Nodes._fields), Nodes)
 
 
 def factor(basis, nodes, share, band, out):
-    """Factors (n, T, 4) of all chains; share (n,): the shares of the step before, then the shares of this one. band:
-    (T, 4).
-    """
+    """Factors (n, T, 4) of all chains; share (n,): shares of the steps before, then of this one. band: (T, 4)."""
     for i in range(out.shape[0]):
         share[i] = factor_convex(basis, nodes, i, share[i], band, out[i])
 
 
 def factor_as_is(basis, nodes, band, out):
-    """Factors of all chains without change, convex or not; returns the number of negative pivots, -1 if one
-    vanishes.
-    """
+    """Factors of all chains unchanged, convex or not; returns how many pivots are negative, -1 if one vanishes."""
     negative = 0
     for i in range(out.shape[0]):
         assemble_chain(basis, nodes, i, 0.0, band)

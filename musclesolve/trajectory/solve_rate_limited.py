@@ -198,9 +198,7 @@ def _together(
 def _frame_by_frame(
     problem: Problem, time: Array, cost: Cost, limits: RateLimits, solver: str | Solver, on_infeasible: str
 ) -> RateLimited:
-    """Each frame within its limits from the frame before; where that ends outside its own bounds it has no room at
-    all.
-    """
+    """Each frame within its limits from the frame before; no room at all where that ends outside its bounds."""
     chosen, allow_reserve = find_solver(solver), on_infeasible == "reserve"
     arrays, before, since = SolutionArrays.empty(problem), np.zeros(problem.n_muscles), np.array([np.nan])
     rate = RateBounds(time, float(limits.activation_time), float(limits.deactivation_time), before, since)
@@ -408,9 +406,7 @@ class CoupledMotion:
         return cls(problem.frames(repeated), coupling, cost, frames)
 
     def exact(self, infeasible_frames: bool) -> CoupledResult:
-        """The result with the reserves of the problem, if any; if single frames are infeasible, infeasibility is
-        proved first.
-        """
+        """The result with the reserves of the problem, if any; for single infeasible frames with a proof first."""
         weight = self.problem.reserve_weight
         if weight is not None:
             return self._solved(weight)

@@ -335,9 +335,7 @@ def away(case: Case, plate: PlateForce, point: Array) -> float:
 
 
 def from_middle(case: Case, foot: Foot, time: Array, point: Array) -> float:
-    """Return the median horizontal distance of points (S, 3) at times (S,) from the middle of a foot [m]; 0 without
-    any.
-    """
+    """Median horizontal distance of points (S, 3) at times (S,) from the middle of a foot [m]; 0 without any."""
     middle = 0.5 * (foot.heel + foot.toe)
     distance = np.linalg.norm(point[:, :2] - at_times(case.trial.markers.time, middle[:, :2], time), axis=1)
     known = np.isfinite(distance)

@@ -432,9 +432,7 @@ def tracks(case: Case, index: int, plate: PlateForce) -> list[Track]:
 
 
 def _off(track: Track, stature: float, runs: bool) -> Array:
-    """Return the displacement (2,) [m] of the middle of a track from its usual place; runners may land on the
-    forefoot.
-    """
+    """Displacement (2,) [m] of the middle of a track from its usual place; runners may land on the forefoot."""
     usual = USUAL_PASSAGE * stature if np.isfinite(stature) else 0.5 * float(np.median(track.length))
     middle, toe = float(np.quantile(track.along, ENDS).mean()), float(np.median(track.length))
     ahead = middle - float(np.clip(middle, usual, max(usual, toe if runs else usual)))

@@ -142,9 +142,7 @@ def _out_of_order(trial: Trial) -> Iterator[Finding]:
 def exchange_of_labels(
     trial: Trial, names: tuple[str, str], role: Role = "markers"
 ) -> tuple[list[list[str]], Repair | None]:
-    """Return the markers of two landmarks, and the change that exchanges their labels, None for landmarks of several
-    markers.
-    """
+    """The markers of two landmarks, and the change that exchanges their labels, None for several markers."""
     markers = [list(trial.mapping[name]) for name in names]
     single = all(len(labels) == 1 and labels[0] in getattr(trial, role) for labels in markers)
     return markers, exchange_labels(markers[0][0], markers[1][0], role=role) if single else None
@@ -218,9 +216,7 @@ FEWEST_OTHERS = 4
 
 @check_at(Stage.LANDMARK_ORDER)
 def guessed_landmarks(case: Case) -> Iterator[Finding]:
-    """Find landmarks of [markers] that are guesses: a draft proposed their markers by place, and nobody has confirmed
-    them.
-    """
+    """Find landmarks of [markers] that a draft guessed by the places of markers, and nobody has confirmed."""
     guessed = [name for name in case.settings.markers.guessed or () if name in case.trial.mapping]
     if guessed:
         shown = [f"{name} by {', '.join(case.trial.mapping[name])}" for name in guessed]

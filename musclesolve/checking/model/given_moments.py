@@ -174,9 +174,7 @@ Change = Callable[[Table], Table]
 
 @dataclass(frozen=True, eq=False)
 class MomentCase:
-    """Moments under examination: the moments of the file as far as they are repaired, and the moments that the motion
-    needs.
-    """
+    """Moments under examination: of the file, as far as they are repaired, and those that the motion needs."""
 
     body: ModelBody
     fixed: Motion

@@ -282,9 +282,7 @@ def _levers(force: Array) -> Array:
 
 
 def place_of_points(case: ModelCase) -> Iterator[Finding]:
-    """Find points of force that are displaced from the places that balance the motion, of all plates and of each
-    plate.
-    """
+    """Find points of force away from the places that balance the motion, of all plates and of each plate."""
     fit = best_fit(case)
     if fit is None or fit.misfit > UNCLEAR:
         return

@@ -126,9 +126,7 @@ def where_loads(case: ModelCase) -> Where:
 
 
 def roles_of_unit(case: ModelCase, names: Sequence[str] = ()) -> list[str]:
-    """Return force and moment where moments are small relative to the forces of loads; else moments have another
-    unit.
-    """
+    """Force and moment where moments are small relative to the forces of loads; else they have another unit."""
     own = [load for load in case.loads if not names or load.name in names]
     twist = max((float(np.abs(load.moment).max(initial=0.0)) for load in own), default=0.0)
     force = max((float(np.linalg.norm(load.force, axis=1).max(initial=0.0)) for load in own), default=0.0)

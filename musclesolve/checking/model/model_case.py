@@ -302,9 +302,7 @@ def wrench_cost(case: ModelCase, change: Array) -> Cost | None:
 
 
 def shared_forces(case: ModelCase, fixed: Motion, wrench: Array) -> Array:
-    """Generalized forces (T, m) of the shared coordinates from wrenches (T, B, 6) that the bodies need from the
-    joints.
-    """
+    """Generalized forces (T, m) of the shared coordinates from the wrenches (T, B, 6) that bodies need of joints."""
     model = fixed.model
     force = coupled_forces(model, fixed.motion.value, joint_forces(model, fixed.bodies, wrench))
     return force[:, [model.coordinate_number[name] for name in case.body.dofs]]

@@ -287,9 +287,7 @@ def emg(
     side: Side = BOTH,
     **settings: Any,
 ) -> None:
-    """Compare effort and EMG misfit over the weight of EMG, predict left-out channels, and estimate the clock
-    offset.
-    """
+    """Compare effort and EMG misfit over the weight of EMG, predict left-out channels, estimate the clock offset."""
     from musclesolve.errors import InputError
     from musclesolve.plotting.study.emg_figures import emg_files
     from musclesolve.recording.trial import trial_file

@@ -103,9 +103,7 @@ def margins(
     side: Side = BOTH,
     **settings: Any,
 ) -> None:
-    """Find the least strength of each muscle and group at which the motion is possible, and the muscles that take
-    over.
-    """
+    """Find the least strength of each muscle and group for the motion, and the muscles that take over."""
     from musclesolve.plotting.study.question_figures import answer_files
     from musclesolve.results.tables.question_tables import (
         margin_document,
@@ -147,9 +145,7 @@ def what_if(
     side: Side = BOTH,
     **settings: Any,
 ) -> None:
-    """Share one motion with weaker or missing muscles, an orthosis or exoskeleton, or other settings, compared with
-    now.
-    """
+    """Share one motion with weak or missing muscles, a device, or other settings, compared with now."""
     from musclesolve.plotting.study.question_figures import answer_files
     from musclesolve.results.tables.question_tables import (
         judgement_document,

@@ -189,9 +189,7 @@ class EmgChannelsStep:
 
 
 def stating(trial: TrialDocument, file: EmgFile | None, rows: Mapping[str, Shown]) -> dict[Place, Any]:
-    """Return the changes for some channels: the first adds the file of the table, removal of the last removes the
-    table.
-    """
+    """The changes for some channels: the first adds the file of the table, removal of the last the table."""
     before = trial.value("emg", "channels") or {}
     after = before | {name: row.value for name, row in rows.items()}
     if all(value is None for value in after.values()):

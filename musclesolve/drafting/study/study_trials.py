@@ -888,9 +888,7 @@ def _coordinates(model: Path) -> frozenset[str]:
 
 
 def _role(path: Path, coordinates: frozenset[str]) -> str:
-    """Return the content of a file of OpenSim: "coordinates", "loads", "moments", "described" (loads in XML); "" for
-    others.
-    """
+    """Content of a file of OpenSim: "coordinates", "loads", "moments", "described" (loads in XML), or ""."""
     suffix = path.suffix.casefold()
     if suffix == ".xml":
         tree = read_xml(path, "a file of OpenSim (.xml)")

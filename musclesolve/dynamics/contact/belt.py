@@ -77,9 +77,7 @@ class Webbing:
 
 @dataclass(frozen=True)
 class Attachment:
-    """A point on a body, at its position in the standing layout of the model [m]; without a body, a point on the
-    ground.
-    """
+    """A point at its position in the standing layout of the model [m], on a body, or without one on the ground."""
 
     position: Sequence[float] | Array
     body: str = ""

@@ -44,9 +44,7 @@ class ContactLaw(Protocol):
     slip_speed: float
 
     def normal_force(self, depth: Array, rate: Array, approach: Array) -> Array:
-        """Normal force [N] from depth [m], its rate and the rate at first touch [m/s]; zero where the depth is
-        negative.
-        """
+        """Normal force [N] from depth [m], its rate and the rate at first touch [m/s]; zero for negative depth."""
         ...
 
     def stored_energy(self, depth: Array) -> Array:

@@ -412,9 +412,7 @@ class _ContactRun:
         return float(((np.sqrt(speed**2 + 2.0 * PULL * distance) - speed) / PULL).min())
 
     def _first_touch(self, between: Any, begin: float, end: float) -> tuple[float, Indices]:
-        """The earliest time in a step at which separate surfaces meet, and their pairs; the end of the step where none
-        meet.
-        """
+        """The earliest time in a step at which separate surfaces meet, and their pairs; its end where none meet."""
         from scipy.optimize import brentq
 
         gaps, free, before = self.world.gaps, np.flatnonzero(~self.touching), begin

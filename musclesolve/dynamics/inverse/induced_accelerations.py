@@ -83,9 +83,7 @@ class LinkedBodies:
 
     @classmethod
     def from_motion(cls, model: Model, motion: Motion) -> LinkedBodies:
-        """The bodies of a model of natural coordinates; speeds are the joint speeds, then the six speeds
-        of its base.
-        """
+        """The bodies of a model of natural coordinates; speeds: of the joints, then the six of its base."""
         segments, bodies = segment_motion(model, motion), np.arange(len(model.topology.bodies))
         spin, reach = model.tree.body_directions(motion.q, motion.origin, bodies, segments.center)
         return cls(

@@ -24,9 +24,7 @@ from musclesolve.dynamics.rotations import from_cardan
 
 @dataclass(frozen=True)
 class JointLoad:
-    """Load on the distal segment from the proximal one: force (T, 3) [N], moment about the joint center (T, 3) [N
-    m].
-    """
+    """Load on the distal segment by the proximal one: force (T, 3) [N], moment about the center (T, 3) [N m]."""
 
     force: Array
     moment: Array

@@ -145,9 +145,7 @@ def fit_pose(
     problem = NearestPose.from_targets(model, targets, time, rest, None if near is None else near.locked)
 
     def settled(pose: Pose, share: float = 0.0, carried: bool = False) -> Fit:
-        """The fit from poses near it; up to a share of the frames may have no fitting pose. carried: see
-        `NearestPose.converged`.
-        """
+        """The fit from near poses; a share of the frames may have none. carried: see `NearestPose.converged`."""
         nearest = problem
         found = np.ones(frames, bool)
         # The part of a rotation that points show depends on the pose: repeat from the new pose.
@@ -494,9 +492,7 @@ class NearestPose:
         return after, np.asarray(largest < tolerance)
 
     def failure(self, after: Pose, found: Mask) -> PoseError:
-        """Return the error for frames that did not converge: the first of them, and its points with the largest
-        residuals.
-        """
+        """The error for frames that did not converge: the first of them, and its points with the largest residuals."""
         q, slots = after.q(self.model.tree), self.targets.slots
         names, frame = self.model.topology.coordinate_names, int(np.argmin(found))
         off = np.linalg.norm(q[frame, slots] - self.targets.values[frame], axis=1)
@@ -551,9 +547,7 @@ def normal_equations(
 def _compiled_targets(
     tree: Tree, slots: Indices, weights: Array, free: Indices
 ) -> tuple[TargetArrays, PoseWork]:
-    """Return the arrays of targets that compiled code needs, and its work arrays; free (F,): the speeds that move, in
-    any order.
-    """
+    """The arrays of targets for compiled code, and its work arrays; free (F,): the speeds that move, in any order."""
     chosen, numbers = contiguous(free, np.intp), contiguous(slots, np.intp)
     targets = TargetArrays(numbers, slots < tree.point_count, contiguous(weights), chosen)
     sizes = len(tree.distal_frames), tree.joint_count, len(slots), len(chosen)

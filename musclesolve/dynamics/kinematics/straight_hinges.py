@@ -138,9 +138,7 @@ class Bent:
 
 
 def stiffness(time: Array | None, frames: int, rest: float) -> Array:
-    """Return the cost of a rotation from each frame to the next, rest^2 / (w dt)^2, (T-1,) [m2]; time (T,) [s] or
-    None.
-    """
+    """The cost of a rotation from each frame to the next, rest^2 / (w dt)^2, (T-1,) [m2]; time (T,) [s] or None."""
     step = np.full(frames - 1, USUAL_STEP) if time is None else np.diff(time)
     return np.asarray((rest / (USUAL_SPEED * step)) ** 2)
 
@@ -173,9 +171,7 @@ def shown_rotation(stiff: Array, beside: Array, reach: float, rest: float) -> Ar
 
 
 def _backward(forward: Array, reach: float) -> Array:
-    """Return the distance beyond the limit by which a hinge bends backward, from the forward position of its end
-    [m].
-    """
+    """The distance beyond the limit by which a hinge bends backward, from the forward position of its end [m]."""
     return np.maximum(0.0, -forward - reach * np.sin(BACKWARDS))
 
 

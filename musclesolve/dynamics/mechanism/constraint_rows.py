@@ -213,9 +213,7 @@ class AngleDriver:
         return ConstraintRows((self.name,), value, jacobian, nu, gamma)
 
     def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
-        """Return the error of the angle from the course [rad]; unlike the row, the error is not zero at the mirrored
-        angle.
-        """
+        """The error of the angle from the course [rad], which, unlike the row, is not zero at the mirrored angle."""
         angle = course_values(self.course, time, self.name)[0][:, None]
         error, jacobian = self.angle.errors(angle, q)
         return ClosureErrors((self.name,), error, jacobian, np.clip(error, -_ROTATION_STEP, _ROTATION_STEP))
@@ -278,9 +276,7 @@ class MotionDriver:
         return ConstraintRows(tuple(rows.names[k] for k in driven), *arrays)
 
     def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
-        """Return the errors of every joint angle from the motion, then the errors of the base's
-        point and directions.
-        """
+        """Errors of all joint angles from the motion, then errors of the base's point and directions."""
         motion, topology = self._at(time), self.model.topology
         angles = DrivenAngles.from_model(self.model)
         error, slope = angles.errors(angles.of_motion(self.model, motion)[0], q)

@@ -91,9 +91,7 @@ class Constraints:
         return rows.with_linear(names, weights, np.zeros((len(extra), 3)))
 
     def with_linear(self, names: list[str], weights: Array, target: Array) -> Constraints:
-        """Return the constraints with three more rows, sum_n w_n q_n = target, for each name (l,), weights (l, N),
-        target (l, 3).
-        """
+        """The constraints with rows sum_n w_n q_n = target more, for each name (l,): weights (l, N), target (l, 3)."""
         rows = tuple(f"{name} [{axis}]" for name in names for axis in "xyz")
         return replace(
             self,
@@ -147,9 +145,7 @@ class Constraints:
         return np.hstack([once, linear[0]]), np.hstack([twice, linear[1]])
 
     def _scale(self, a: Array, b: Array) -> Array:
-        """Return the divisors (T, s) of the scalar products: 2 L for a line with itself, else the product of both
-        lengths.
-        """
+        """Divisors (T, s) of the scalar products: 2 L for a line with itself, else the product of both lengths."""
         length = np.linalg.norm(a, axis=2) * np.linalg.norm(b, axis=2)
         same = (self.first == self.second).all(axis=1)
         return np.where(same, 2.0 * np.sqrt(length), length)

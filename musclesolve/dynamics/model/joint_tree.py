@@ -171,9 +171,7 @@ class Tree:
         return speeds, speed_rates
 
     def rates(self, angles: Array, speeds: Array, speed_rates: Array) -> tuple[Array, Array]:
-        """First and second derivatives (T, K) of joint coordinates from joint speeds and their rates: reverse of
-        `speeds`.
-        """
+        """First and second derivatives (T, K) of joint coordinates from joint speeds and rates: reverse of `speeds`."""
         rates, second = speeds.copy(), speed_rates.copy()
         for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
             vector, spin, twist = (x[:, joints] @ axes for x in (angles, speeds, speed_rates))

@@ -193,9 +193,7 @@ def segment_axes(start: Array, end: Array, transverse: str | list[str]) -> Array
 
 
 def compose(pieces: list[InertiaPart]) -> InertiaPart:
-    """Several parts as one rigid segment (parallel-axis theorem), its center the mean of theirs if they have no
-    mass.
-    """
+    """Several parts as one rigid segment (parallel-axis theorem), its center their mean if they have no mass."""
     mass = float(sum(m for m, _, _ in pieces))
     weights = [m / mass if mass > 0.0 else 1.0 / len(pieces) for m, _, _ in pieces]
     center = np.sum([weight * c for weight, (_, c, _) in zip(weights, pieces, strict=True)], axis=0)

@@ -167,17 +167,13 @@ class Topology:
         return len(self.points)
 
     def slots_of(self, direction: Direction) -> tuple[int, int]:
-        """Return the slots of the start and the end of a direction; a vector starts at the zero slot after all
-        others.
-        """
+        """The slots of start and end of a direction; a vector starts at the zero slot after all others."""
         (start, end), none = direction, len(self.coordinate_names)
         return (none if start is None else self.slot[start]), (self.slot[end] if end else none)
 
     @cached_property
     def layout_order(self) -> list[Point]:
-        """The points in an order in which each follows the point from which it is placed, without points placed from
-        none.
-        """
+        """The points, each after the point from which it is placed, without points placed from none."""
         placed, order, waiting = {self.origin}, [], list(self.points)
         while ready := [point for point in waiting if point.parent in placed]:
             order += ready

@@ -288,9 +288,7 @@ def supported_inverse(
 
 
 def total_reaction(tree: PlanarTree, motion: PlanarMotion) -> Load:
-    """Sum of all ground reactions (force, moment about the origin) for any number of feet on the ground; zero in
-    flight.
-    """
+    """Sum of all ground reactions (force, moment about the origin) on any number of feet; zero in flight."""
     return base_load(tree, motion, inverse_dynamics(tree, motion).residual)
 
 

@@ -111,9 +111,7 @@ class PlanarMuscles:
         )
 
     def control_matrix(self, tree: PlanarTree, p: Array, muscled: tuple[str, ...]) -> Array:
-        """B (T, 3B, m) of the controls u = [F_1 ... F_n, torques of the joints whose distal segment is not in
-        `muscled`] (1).
-        """
+        """B (T, 3B, m) of the controls u = [F_1 ... F_n, torques of joints with distal segments not `muscled`] (1)."""
         left = np.delete(torque_matrix(tree), [tree.joint(name) for name in muscled], axis=1)
         forces = self.force_matrix(tree, p)
         return np.concatenate([forces, np.broadcast_to(left, (len(p), *left.shape))], axis=2)

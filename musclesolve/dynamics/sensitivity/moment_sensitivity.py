@@ -378,9 +378,7 @@ def _nearest_response(nearest: NearestPose, coordinates: Array, places: list[int
 
 
 def _driven_response(nearest: NearestPose, coordinates: Array, places: list[int]) -> tuple[Array, float]:
-    """Derivative of the speeds (T, K+6, 3 n) of the pose driven by joint angles, and the distance of `coordinates`
-    (T, K+6) from it.
-    """
+    """Derivative of the speeds (T, K+6, 3 n) of the driven pose, and its distance from `coordinates` (T, K+6)."""
     model, targets, joints = nearest.model, nearest.targets, nearest.model.tree.joint_count
     start = coordinates, nearest.rest
     near = fit_pose(model, targets, None, _TOLERANCE, _MAX_ITERATIONS, *start).coordinates

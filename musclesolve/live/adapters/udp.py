@@ -271,9 +271,7 @@ class UdpSink:
         ]
 
     def _send(self, data: bytes) -> None:
-        """Send a datagram; without a listener, or if the system fails, the datagram is lost and the session
-        continues.
-        """
+        """Send a datagram; without a listener, or if the system fails, it is lost and the session continues."""
         try:
             self._socket.sendto(data, self._place)
         except ConnectionRefusedError:  # the answer to an earlier one

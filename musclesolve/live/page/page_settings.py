@@ -142,9 +142,7 @@ class PageSettings:
         write_files(file.parent, {file.name: text.encode()})
 
     def place(self, value: float) -> str:
-        """Return the place of a value: "in" the band, "above" or "below" it; "open" without a band, "unknown" without
-        value.
-        """
+        """The place of a value: "in" the band, "above" or "below"; "open" without a band, "unknown" without value."""
         if not np.isfinite(value):
             return "unknown"
         if self.low is None and self.high is None:

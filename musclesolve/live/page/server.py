@@ -179,9 +179,7 @@ class PageServer:
     # ---- pages
 
     def _refusal(self, asked: HTTPConnection) -> str:
-        """Return the reason why a request is refused, "" for none: its token, its origin, or its name of this
-        computer.
-        """
+        """The reason why a request is refused, "" for none: its token, its origin, or its name of this computer."""
         names = {f"{name}:{self.port}" for name in (HOST, "localhost")}
         if asked.headers.get("host") not in names:
             return "unknown host"

@@ -139,9 +139,7 @@ def _half_width(trial: Trial, joint: str) -> float:
 def _center(
     trial: Trial, movement: HingeMovement, standing: Points, landmarks: Points, point: Array, left: Array
 ) -> tuple[float, str]:
-    """Return the position of the center along an axis, from its point (3,) to the left [m], and the name of the
-    rule.
-    """
+    """The position of the center along an axis from its point (3,) to the left [m], and the name of the rule."""
     joint, side = movement.joint, movement.side
     shown = {end: landmarks[name] for end in ENDS if (name := f"{joint}_{end}_{side}") in landmarks}
     if len(shown) == 2:

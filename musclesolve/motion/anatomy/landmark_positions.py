@@ -177,9 +177,7 @@ def body_place(recording: Recording, body: str) -> tuple[str, str]:
 
 
 def standing_landmarks(recording: Recording, standing: Points) -> Points:
-    """Return the landmarks (3,) [m] in the standing trial, with ends of functional axes where these are known
-    already.
-    """
+    """The landmarks (3,) [m] in the standing trial, with ends of functional axes where these are known already."""
     shown = {
         landmark: np.sum([weight * standing[marker] for marker, weight in weights.items()], axis=0)
         for landmark, weights in recording.mapping.items()

@@ -150,9 +150,7 @@ def shows_axis(points: Points, joint: str, side: Side) -> bool:
 
 
 def knee_widths(subject: Subject, stance: Posture) -> dict[Side, float]:
-    """Return the breadth of each knee [m] between the epicondyles: as stated, or the distance of its markers minus a
-    diameter.
-    """
+    """The breadth of each knee [m] between the epicondyles: as stated, or between its markers minus a diameter."""
     if subject.knee_width is not None:
         return dict.fromkeys(SIDES, subject.knee_width)
     widths: dict[Side, float] = {}

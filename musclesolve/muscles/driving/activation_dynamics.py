@@ -106,9 +106,7 @@ class ActivationDynamics:
 
 
 def _within(curve: Course, time: Array, problem: str, remedy: str) -> Course:
-    """A course that raises an error outside its times (T,) [s]; the problem text has places for first, last and
-    other.
-    """
+    """A course that raises an error outside its times (T,) [s]; the text has places for first, last and other."""
     first, last = float(time[0]), float(time[-1])
 
     def values(at: Array) -> Array:

@@ -157,9 +157,7 @@ _MARGIN = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class LengtheningCurves:
-    """Force-velocity curves of n muscles, increasing without bound; outer (2, n): slopes below -v_max and above
-    v_max.
-    """
+    """Force-velocity curves of n muscles, without bound; outer (2, n): slopes below -v_max and above v_max."""
 
     curve: SampledCurves
     outer: Array

@@ -116,9 +116,7 @@ class _Equations:
         ).ravel()
 
     def jacobian(self, time: float, state: Array) -> Any:
-        """Derivative (3n, 3n) of the rate by the state, by forward differences: each muscle depends on its own z
-        alone.
-        """
+        """Derivative (3n, 3n) of the rate by the state, by forward differences: a muscle depends on its own z alone."""
         from scipy.sparse import csc_array
 
         size, count = len(state), len(state) // 3

@@ -422,9 +422,7 @@ def joined_paths(parts: Sequence[Paths]) -> Paths:
 
 
 def _joined(parts: Sequence[Any], **counts: Sequence[int]) -> Any:
-    """Concatenated records of arrays and tuples; counts: by field of indices, the number of indexed entries in each
-    part.
-    """
+    """Concatenated records of arrays and tuples; counts: by field of indices, the indexed entries of each part."""
     values: dict[str, Any] = {}
     for field_ in fields(parts[0]):
         arrays = [getattr(part, field_.name) for part in parts]

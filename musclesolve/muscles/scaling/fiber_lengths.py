@@ -137,9 +137,7 @@ def sampled_poses(model: Model, side: str, dofs: Sequence[str] = LEG_DOFS) -> tu
 
 @dataclass(frozen=True)
 class OperatingRange:
-    """Normalized fiber lengths (P, n) of muscles in the model of the set over `sampled_poses`, with lengths and
-    parameters.
-    """
+    """Normalized fiber lengths (P, n) in the model of the set over `sampled_poses`, with lengths and parameters."""
 
     names: tuple[str, ...]  # without side
     normalized_length: Array
@@ -151,9 +149,7 @@ class OperatingRange:
     def from_lengths(
         cls, names: tuple[str, ...], length: Array, optimal: Array, slack: Array, pennation: Array
     ) -> OperatingRange:
-        """Range from musculotendon lengths (P, n) [m] and parameters in the model of the set; NaN where the tendon
-        is slack.
-        """
+        """Range from musculotendon lengths (P, n) [m] and parameters in the model of the set; NaN for slack tendons."""
         along = np.where(length > slack, length - slack, np.nan)
         return cls(names, np.hypot(along / optimal, np.sin(pennation)), pennation, length, optimal)
 

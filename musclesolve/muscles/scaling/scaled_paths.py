@@ -214,9 +214,7 @@ def sided(name: str, side: str, known: Collection[str]) -> str:
 
 @dataclass(frozen=True)
 class FrameMap:
-    """A map of points p of a frame to standing positions, origin + rotation scale p; scale (3,) along the axes of
-    the frame.
-    """
+    """A map of points p of a frame to standing positions, origin + rotation scale p; scale (3,) along its axes."""
 
     rotation: Array
     scale: Array

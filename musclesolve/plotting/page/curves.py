@@ -379,9 +379,7 @@ class Legs:
                 self.draw(axes, side, rows[:, known.index(name)], measured=measured)
 
     def place_of_peak(self, curves: Mapping[str, Array]) -> float:
-        """Return the place on the horizontal axis of the highest value of some curves (T,) by leg; NaN without a
-        number.
-        """
+        """The place on the horizontal axis of the highest value of some curves (T,) by leg; NaN without a number."""
         drawn = [
             (part.place, values[part.index])
             for side, values in curves.items()

@@ -96,9 +96,7 @@ class Plate:
         return np.stack([x, np.cross(z, x), z], axis=1)
 
     def contains(self, point: Array, margin: float) -> Mask:
-        """Return a mask of points (..., 3) within the rectangle of the plate, widened by a margin [m], seen from
-        above.
-        """
+        """Mask of points (..., 3) within the rectangle of the plate, widened by a margin [m], seen from above."""
         along = np.abs((point - self.center) @ self.axes[:, :2])
         half = 0.5 * np.ptp((self.corners - self.center) @ self.axes[:, :2], axis=0)
         return np.asarray((along <= half + margin).all(axis=-1))

@@ -87,15 +87,11 @@ class FootTrack:
         return np.asarray(np.linalg.norm(np.gradient(self.middle, self.time, axis=0), axis=1) < _STANDING)
 
     def distance(self, point: Array, time: Array) -> Array:
-        """Return the distance (S,) [m] of points (S, 3) at times (S,) from the line of heel and toe, seen from
-        above.
-        """
+        """Distance (S,) [m] of points (S, 3) at times (S,) from the line of heel and toe, seen from above."""
         return distance_to_foot(point, *self.at(time))
 
     def at(self, time: Array) -> tuple[Array, Array]:
-        """Return the positions of heel and toe at times (S,), seen from above, (S, 2) each [m]; NaN beyond the
-        recording.
-        """
+        """The positions of heel and toe at times (S,), seen from above, (S, 2) each [m]; NaN beyond the recording."""
         heel, toe = (
             np.stack([np.interp(time, self.time, path[:, k], np.nan, np.nan) for k in range(2)], axis=1)
             for path in (self.heel, self.toe)

@@ -156,9 +156,7 @@ def _unnamed_markers(reader: RowReader, named: int, stated: float) -> int:
 
 
 def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
-    """Read the three lines before the names of the markers; return their numbers and the size of the unit of length
-    [m].
-    """
+    """Read the three lines before the names of the markers; return their numbers and the unit of length [m]."""
     lines = [line for line in (reader.line() for _ in range(_NAME_LINE - 1)) if line is not None]
     if not lines[0].lstrip().startswith("PathFileType"):
         raise input_error(

@@ -33,9 +33,7 @@ FEWEST_FRAMES_LEFT = 10
 
 @dataclass(frozen=True)
 class AnalyzedRange:
-    """The part of a recording that is analyzed: first and last time, the times of each leg in it [s], and
-    notes on why.
-    """
+    """The analyzed part of a recording: first and last time, the times of each leg in it [s], and notes on why."""
 
     time_range: tuple[float, float]
     legs: Mapping[Side, tuple[float, float]]
@@ -123,9 +121,7 @@ def find_range(trial: Trial) -> AnalyzedRange | None:
 
 
 def _reason(trial: Trial, foot: FootPath, unmeasured: Mask, frame: int) -> str:
-    """Return why a frame of a leg is not analyzed; unmeasured: mask (T,) of contacts that plates do not measure
-    completely.
-    """
+    """The reason why a frame of a leg is not analyzed; unmeasured: mask (T,) of contacts not completely on plates."""
     time = trial.markers.time
     for gap in (gap for plate in trial.forces for gap in plate.gaps if not gap.filled):
         if gap.first - BESIDE_GAP < time[frame] < gap.last + BESIDE_GAP:

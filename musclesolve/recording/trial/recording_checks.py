@@ -200,9 +200,7 @@ def check_plate_gaps(trial: Trial) -> None:
 
 
 def check_jumps(trial: Trial) -> None:
-    """Refuse a marker that jumps within the time range: labels are exchanged, or a reflection was mistaken for the
-    marker.
-    """
+    """Refuse a marker that jumps in the time range: labels are exchanged, or a reflection taken for the marker."""
     frames, rate = trial.frames(), trial.markers.rate
     for name in trial.used_markers:
         path = trial.markers[name][frames]

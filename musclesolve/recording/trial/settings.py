@@ -243,9 +243,7 @@ def check_consistency(document: Document, table: ConsistencySettings) -> None:
 
 
 def resolved(document: Document, settings: RecordedSettings) -> RecordedSettings:
-    """Return the settings with the path of a muscle file and, for a motion that is not consistent, derivatives by
-    splines.
-    """
+    """The settings with the path of a muscle file and, for a motion not consistent, derivatives by splines."""
     if settings.consistency.method == "none":
         settings = settings.changed(consistency={"derivatives": "splines"})
     # A path is relative to the trial file, like every other path in it.

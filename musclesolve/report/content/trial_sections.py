@@ -415,9 +415,7 @@ def contact_sources(facts: Facts) -> list[str]:
 
 
 def _in_implants(joint: str, movement: Movement) -> tuple[str, str]:
-    """Return the range that implants measured at a joint, and its movement and people; a dash where nothing is
-    known.
-    """
+    """The range that implants measured at a joint, and its movement and people; a dash where none is known."""
     if (found := measured(joint, movement)) is not None:
         return found.words, f"{found.words} in {found.movement}: {found.about}"
     never = in_vivo()["not_measured"].get(joint_kind(joint))

@@ -167,16 +167,12 @@ def verdict_of(name: str) -> dict[str, str]:
 
 
 def heads_of(data: PictureData) -> list[dict[str, Any]]:
-    """Return for every subject without a skull the first head of picture.toml whose points are present, by their
-    numbers.
-    """
+    """For every subject without a skull, the first head of picture.toml whose points are present, by numbers."""
     return _numbered(data, "head", ("points",), ("points", "up"))
 
 
 def ribs_of(data: PictureData) -> list[dict[str, Any]]:
-    """Return for every subject without a thorax the first ribs of picture.toml whose points are present, by their
-    numbers.
-    """
+    """For every subject without a thorax, the first ribs of picture.toml whose points are present, by numbers."""
     return _numbered(data, "ribs", ("spine", "across"), ("spine", "across"))
 
 
@@ -188,9 +184,7 @@ def hoops() -> dict[str, Any]:
 def _numbered(
     data: PictureData, table: str, needed: Sequence[str], ends: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Return for every subject the first entry of a table of picture.toml whose points are present, by their
-    numbers.
-    """
+    """For every subject, the first entry of a table of picture.toml whose points are present, by numbers."""
     number, chosen = {name: k for k, name in enumerate(data.points)}, []
     for before in data.subjects:
         for entry in bundled_toml(__package__, "picture.toml")[table].values():

@@ -69,9 +69,7 @@ class Knee:
 
 
 def patellae(placed: Sequence[Placement]) -> dict[str, tuple[Knee, Mesh, Mesh]]:
-    """Return by side the knee with the surfaces of patella and ligament; none where a body of a model is the
-    patella.
-    """
+    """By side the knee with the surfaces of patella and ligament; none where a body of a model is the patella."""
     table = bundled_toml(__package__, "bones.toml")["knee"]
     of = {(placement.segment, placement.side): placement for placement in placed}
     knees: dict[str, tuple[Knee, Mesh, Mesh]] = {}

@@ -67,9 +67,7 @@ class Quantity:
 
 @dataclass(frozen=True, eq=False)
 class DrawnLeg:
-    """A side: its words, the verdict on each frame (T,) by its key in picture.toml, and its place in the gait cycle
-    (T,) [%].
-    """
+    """A side: its words, the verdict on each frame (T,) by its key in picture.toml, and its gait cycle (T,) [%]."""
 
     side: str
     part: str

@@ -116,9 +116,7 @@ def covered_cycles(result: xr.Dataset, side: str, intervals: list[Interval]) -> 
 
 
 def _runs(time: Array, good: Mask, start: float, length: float, reach: float) -> list[Run]:
-    """Parts of a cycle [%] between good frames, extended by `reach` beyond the first and last frame of the
-    recording.
-    """
+    """Parts of a cycle [%] between good frames, extended by `reach` beyond the ends of the recording."""
     found = []
     for first, stop in true_runs(good):
         if stop - first > 1:

@@ -116,9 +116,7 @@ def _possible(found: Intervals) -> Intervals:
 
 
 def stride_intervals(result: xr.Dataset, side: str, name: str = movements.WALKING) -> Intervals:
-    """Return the intervals between heel strikes of a foot; intervals that lack a strike in their middle are left
-    out.
-    """
+    """The intervals between heel strikes of a foot, without intervals that lack a strike in their middle."""
     strikes = heel_strikes(result, side)
     times = np.diff(strikes)
     usual = float(np.median(times)) if times.size else 0.0

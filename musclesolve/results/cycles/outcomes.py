@@ -36,9 +36,7 @@ class Outcome:
 
 
 def is_number_of_cycle(name: str) -> bool:
-    """Return whether a quantity has no percentages: one number of a cycle (stride_time), or one for each name
-    (margin).
-    """
+    """Whether a quantity has no percentages: one number of a cycle (stride_time), or of each name (margin)."""
     quantity = QUANTITIES.get(name)
     if quantity is None:
         return False

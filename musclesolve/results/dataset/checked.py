@@ -241,9 +241,7 @@ def check_status(result: xr.Dataset) -> None:
 
 
 def other_kind(result: object) -> str | None:
-    """Return the kind of a dataset that is not the result of a single run, in words; None where nothing shows a
-    kind.
-    """
+    """The kind of a dataset that is no result of a single run, in words; None where nothing shows a kind."""
     if "quantile_samples" in getattr(result, "attrs", {}):
         return "uncertainty.nc, the spread of a result"
     others = {"cost": "a comparison of costs", "percent": "an average of gait cycles"}

@@ -130,9 +130,7 @@ def frames_word(result: xr.Dataset) -> str:
 
 
 def limb_name(result: xr.Dataset) -> str:
-    """Return the word for the limb of a side: "leg" where muscles act on a joint of legs or nothing is known, else
-    "side".
-    """
+    """The word for the limb of a side: "leg" where muscles act on a leg or nothing is known, else "side"."""
     joints = [str(name) for name in result["joint"].values] if "joint" in result.coords else []
     return "leg" if not joints or any(joint_kind(name) in LEG_JOINTS for name in joints) else "side"
 

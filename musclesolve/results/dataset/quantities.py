@@ -40,9 +40,7 @@ ANALYSIS = "analysis"
 
 @dataclass(frozen=True)
 class UnitRule:
-    """Rule for the unit of a normalized quantity: the unit of the result divided by the quantities `by`, times the
-    factor.
-    """
+    """Rule for the unit of a normalized quantity: the result's unit over the quantities `by`, times the factor."""
 
     by: tuple[str, ...] = ()  # mass, stature, weight, strength
     factor: float = 1.0
@@ -193,9 +191,7 @@ def of_parts(
 
 
 def by_formula(known: Mapping[str, Any], use: Use) -> dict[str, Any]:
-    """Return the quantities of a set that follow from known quantities by a formula: arrays (..., as `dims` after
-    time).
-    """
+    """The quantities of a set that follow from known ones by a formula: arrays (..., as `dims` after time)."""
     found = dict[str, Any]()
     for quantity in map(QUANTITIES.__getitem__, in_set(use)):
         if quantity.function is not None and all(name in known for name in quantity.arguments):

@@ -87,9 +87,7 @@ def opensim_note(result: xr.Dataset, kind: str) -> str | None:
 
 
 def target_path(result: Path, output: Path | None, format: str | None) -> Path:
-    """Path of the file that a command writes: the named file, or a file with the name of the result beside it or in a
-    folder.
-    """
+    """Path of the file that a command writes: the named file, or the name of the result beside it or in a folder."""
     if output is not None and output.suffix and not output.is_dir():
         return output
     if format is None:

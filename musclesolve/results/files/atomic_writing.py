@@ -51,9 +51,7 @@ def write_files(
 
 @contextlib.contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Yield the place to write a file that is too large for memory; the file replaces the one at `path` when
-    complete.
-    """
+    """Yield the place to write a file too large for memory; it replaces the one at `path` when complete."""
     with reserved(path.parent), _input_error(path), _hidden(path.parent) as beside:
         yield beside / path.name
         _replace(beside, [path], [])

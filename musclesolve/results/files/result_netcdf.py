@@ -34,9 +34,7 @@ TRIAL_FROM_RESULT = "trial_file_from_result"
 
 
 def storable(value: Any) -> Any:
-    r"""Replace bytes that are no characters by "\xff" in a text, or in the texts of a list; other values are
-    unchanged.
-    """
+    r"""Replace bytes that are no characters by "\xff" in texts, alone or in a list; other values are unchanged."""
     if isinstance(value, str):
         text = _BYTE.sub(lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", value)
         return _NEITHER.sub(lambda letter: f"\\u{ord(letter[0]):04x}", text)

@@ -139,9 +139,7 @@ def _page_table(first: str, headings: Iterable[str]) -> Table:
 
 
 def _page_of_frames(facts: ComparisonFacts) -> Table:
-    """Return a table of the frames by status under each cost, its certificate, and its agreement with EMG, if there is
-    any.
-    """
+    """A table of the frames by status under each cost, its certificate, and its agreement with EMG, if any."""
     emg = bool(facts.comparison.sizes.get("channel"))
     headings = [*(name.replace(" valid", "") for name in COUNTS), "KKT residual"]
     table = _page_table("cost", [*headings, *["EMG r median, mean"] * emg])

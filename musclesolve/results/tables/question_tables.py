@@ -150,9 +150,7 @@ def assistance_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
 
 
 def margin_lines(answer: xr.Dataset) -> list[str]:
-    """Return lines on the frames that count, the muscles that are dispensable, and the muscles that take over along the
-    path.
-    """
+    """Lines on the frames that count, the dispensable muscles, and the muscles that take over along the path."""
     possible = answer["possible"]
     counted = ", ".join(
         f"{SIDE_NAMES.get(side, side)} {int(possible.sel(side=side).sum())} of {possible.sizes['time']}"
@@ -226,9 +224,7 @@ def margins_csv(answer: xr.Dataset) -> bytes:
 
 
 def scenario_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
-    """Return the facts of each scenario: frames, reserves, effort, peaks of contact [body weights], torques of
-    devices.
-    """
+    """The facts of each scenario: frames, reserves, effort, contact peaks [body weights], torques of devices."""
     facts: list[dict[str, Any]] = []
     costs = np.atleast_1d(answer.attrs["costs"])
     solved = is_solved(answer["status"].values)
@@ -384,9 +380,7 @@ def in_stance(answer: xr.Dataset, side: str) -> xr.Dataset:
 
 
 def _by_group(of: xr.DataArray, side: str) -> dict[str, xr.DataArray]:
-    """Return the contributions of the groups of a leg, the other leg's muscles together, the other parts, and their
-    sum.
-    """
+    """The contributions of the groups of a leg, the other leg's muscles together, the other parts, and their sum."""
     from musclesolve.dynamics.inverse.induced_accelerations import (
         OTHER_PARTS,  # pages without answers need none
     )

@@ -108,9 +108,7 @@ class Diagnosis:
 
     @cached_property
     def alone(self) -> Array:
-        """The least shortage (k, m) [N m], signed, if no other degree of freedom lacks a moment; infinite where none
-        suffices.
-        """
+        """The least shortage (k, m) [N m], signed, if no other moment is lacking; infinite where none suffices."""
         least = np.full(self.shortage.shape, np.inf)
         for k, dof in np.ndindex(least.shape):
             unit = np.eye(self.part.n_dof)[:, [dof]]

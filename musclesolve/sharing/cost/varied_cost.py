@@ -47,9 +47,7 @@ class VariedCost(SumOfTerms):
 
 
 def can_vary(cost: Cost) -> bool:
-    """Return whether `varied` can change a cost: a power sum of the activations, or a weighted sum with such a
-    summand.
-    """
+    """Whether `varied` can change a cost: a power sum of the activations, or a sum with such a summand."""
     if type(cost) is WeightedSum:
         return any(map(can_vary, cost.costs))
     return (

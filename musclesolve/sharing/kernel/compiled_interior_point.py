@@ -133,9 +133,7 @@ def slopes(x: FreeProgram, at: int, out: int) -> None:
 
 @compiled
 def change_of_slope(x: FreeProgram, reach: float) -> None:
-    """Compute theta of the certificate for one reach (problem_scale.slope_scale) into OWN, and f' half-way into
-    MIDDLE.
-    """
+    """Compute theta of the certificate for one reach (problem_scale.slope_scale) into OWN, f' half-way into MIDDLE."""
     w = x.w
     for i in range(x.padded):
         w[OWN + i] = w[LOWER + i] + 0.5 * min(w[UPPER + i] - w[LOWER + i], reach)

@@ -105,9 +105,7 @@ class KernelProblem:
     def solve_in_order(
         self, first: int, out: SolutionArrays, rate: RateBounds, options: KernelOptions
     ) -> int:
-        """Solve frames in order, each within rate limits of the frame before; return the number of the first unresolved
-        one.
-        """
+        """Solve frames in order, each within rate limits of the frame before; return the first unresolved one."""
         return int(self._call(IN_ORDER, out, options, rate)(first, self.shape[0]))
 
     def certify(self, activation: Array, reserve: Array, multiplier: Array) -> Array:

@@ -105,9 +105,7 @@ def add_slopes(kind: int, p: float, f: float, c: Any, a: Any, n: int, out: Any) 
 def add_slopes_and_curvatures(
     kind: int, p: float, f: float, c: Any, a: Any, n: int, slope: Any, curvature: Any
 ) -> None:
-    """Add slopes and curvatures, (n,) each, of a term that is neither quadratic nor cubic, at activations a (n,) above
-    0.
-    """
+    """Add slopes and curvatures (n,) of a term neither quadratic nor cubic at activations a (n,) above 0."""
     if kind == TERM_POWER:
         for i in range(n):
             x = c[i] * a[i]

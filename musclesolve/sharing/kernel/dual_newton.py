@@ -162,9 +162,7 @@ def prepare_primal(terms: Terms, form: int, t: int, n: int, padded: int, w: Any)
 
 @compiled
 def primal_from_dual(form: int, q: float, n: int, padded: int, w: Any) -> None:
-    """Compute a_i(p_i) for PULL into BEST, 1/f'' into CURVATURE, and a/f' into SECANT for costs that are not
-    quadratic.
-    """
+    """Compute a_i(p_i) for PULL into BEST, 1/f'' into CURVATURE, a/f' into SECANT for costs not quadratic."""
     if form == QUADRATIC:
         for i in range(padded):
             w[BEST + i] = (w[PULL + i] - w[P0 + i]) * w[P1 + i]

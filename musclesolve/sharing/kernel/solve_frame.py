@@ -111,9 +111,7 @@ def load_frame(data: Data, t: int, work: Workspace) -> bool:
 
 @compiled
 def bounds_of(data: Data, t: int, rate: RateBounds, w: Any) -> bool:
-    """Compute the bounds of a frame within rate limits and the domain of the cost; return whether they leave a
-    range.
-    """
+    """Set the bounds of a frame by rate limits and domain of the cost; return whether they leave a range."""
     empty, rated, e_a, e_d = 0, False, 0.0, 0.0
     if rate.time.size > 0 and rate.since[0] == rate.since[0]:
         rated, step = True, rate.time[t] - rate.since[0]

@@ -31,9 +31,7 @@ STEPS, LAST = 4, 1e-13  # largest number of steps of Newton's method, and the si
 
 @dataclass(frozen=True)
 class Claim:
-    """Result that a backend claims for one frame: unknowns, multipliers of the rows (None: to be estimated), and a
-    status.
-    """
+    """Result that a backend claims for a frame: unknowns, multipliers of the rows (None: to estimate), status."""
 
     x: Array  # (k,)
     multiplier: Array | None  # (r,)

@@ -299,9 +299,7 @@ def _whitened(piece: TrialResidual, noise: Noise, columns: Array) -> Array:
 
 
 def _noise(piece: TrialResidual, residual: Array, uncertain: Sequence[tuple[Array, Array]]) -> Noise:
-    """Noise of a piece from its residual (F, 6) and the uncertainty of the residual: slopes (F, 6, k), covariances (k,
-    k).
-    """
+    """Noise of a piece from its residual (F, 6) and its uncertainty: slopes (F, 6, k), covariances (k, k)."""
     lag = _lag(piece)
     step = max(1, lag // SERIES)
     level, product = (residual**2).mean(axis=0), (residual[lag:] * residual[:-lag]).mean(axis=0)

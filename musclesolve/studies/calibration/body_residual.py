@@ -97,9 +97,7 @@ class _Plate:
     last: float
 
     def at(self, time: Array) -> tuple[Array, Array]:
-        """Return the parts (F, 3, 6) and their rates: the wrench, the wrench of the vertical force alone, the wrench of
-        1 N.
-        """
+        """The parts (F, 3, 6) and their rates: the wrench, the wrench of the vertical force alone, and of 1 N."""
         inside = np.clip(time, self.first, self.last)
         parts, rates = (self.spline(inside, order).reshape(-1, 3, 6) for order in (0, 1))
         return parts, rates
@@ -337,9 +335,7 @@ def plate_names(trial: Trial) -> list[str]:
 
 
 def _plate_spline(trial: Trial, recorded: Mechanics, name: str, plate: PlateForce) -> _Plate:
-    """The wrench of a plate filtered as `ground_reactions` does it, the wrench of its vertical force, and the wrench of
-    1 N up.
-    """
+    """The wrench of a plate filtered as by `ground_reactions`, the wrench of its vertical force, and of 1 N up."""
     from scipy.interpolate import CubicSpline
 
     wrench = wrench_at_origin(plate, trial.unloaded_below)

@@ -211,9 +211,7 @@ class CalibrationProblem:
         return theta
 
     def observed(self, theta: Array, which: Sequence[int]) -> list[Observation] | None:
-        """The observations of some trials at theta (P,), computed in parallel; None where one of them has no
-        optimum.
-        """
+        """The observations of some trials at theta (P,), in parallel; None where one of them has no optimum."""
 
         def of_trial(number: int) -> list[Observation] | None:
             trial, optima = self.trials[number], []
@@ -270,9 +268,7 @@ class CalibrationProblem:
         return noise
 
     def found_noise(self, observed: Sequence[Observation]) -> dict[tuple[str, str], Noise]:
-        """Estimate the noise of every channel from its residuals, with the known noise of the measurement as a
-        minimum.
-        """
+        """Estimate the noise of every channel from its residuals, at least the known noise of the measurement."""
         usual = self.usual_noise(observed)
         noise = {}
         for key, before in usual.items():
@@ -314,9 +310,7 @@ class CalibrationProblem:
     def solve(
         self, first: Sequence[Observation], report: Progress = no_progress
     ) -> tuple[Posterior, dict[tuple[str, str], Noise]]:
-        """Find the best theta for all trials and the noise of its residuals, from the observations of the parent
-        muscles.
-        """
+        """Find the best theta for all trials and the noise of its residuals, from the parent muscles' observations."""
         theta, noise = self.parent, self.usual_noise(first)
         for number in range(NOISE_ROUNDS):
             span = (0.1 + 0.15 * number, 0.25 + 0.15 * number)

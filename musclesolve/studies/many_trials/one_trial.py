@@ -275,9 +275,7 @@ def _current(job: Job, stored: Mapping[str, str]) -> Measures | None:
 
 
 def _missing(job: Job) -> dict[str, Further]:
-    """Return the functions that make the missing files beside a result, from the first missing one on: later ones read
-    earlier ones.
-    """
+    """The makers of the missing files beside a result, from the first missing one: later ones read earlier ones."""
     wanted = {name: make for name, make in job.further.items() if make is not None}
     for place, (name, make) in enumerate(wanted.items()):
         path = job.folder / name

@@ -36,9 +36,7 @@ def settings_hash(content: Mapping[str, Any]) -> str:
 def recipe(
     hashes: Mapping[str, str], settings: str, options: Mapping[str, object], written: Iterable[str]
 ) -> str:
-    """JSON with version, options, `input_hashes`, `settings_hash`, and the names of the files that are written with
-    the result.
-    """
+    """JSON with version, options, `input_hashes`, `settings_hash`, and the names of the files with the result."""
     made = _choices(options) | {
         "files": dict(hashes),
         "settings": settings,

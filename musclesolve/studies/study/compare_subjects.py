@@ -327,9 +327,7 @@ def _turned(
 
 
 def _reversed(curves: Array, walks: bool) -> dict[int, tuple[str, float, float]]:
-    """Row of curves (n, P, K) -> the transform that explains it, its distance from the median, greatest usual
-    distance.
-    """
+    """Row of curves (n, P, K) -> the transform that explains it, distance from the median, greatest usual one."""
     middle = median_of_known(curves)
     whole = np.isfinite(middle).all(axis=1)
     size = np.sqrt(np.nansum(middle**2, axis=1).mean())

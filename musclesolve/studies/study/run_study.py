@@ -194,9 +194,7 @@ def write_table(computed: ComputedStudy, not_counted: Mapping[str, str]) -> None
 def _table(
     study: Study, records: Mapping[str, TrialRecord], not_counted: Mapping[str, str] | None = None
 ) -> bytes:
-    """The table of all trials of a study, with the entries of the study file and reasons of trials that do not
-    count.
-    """
+    """The table of all trials of a study, with entries of the study file and why trials do not count."""
 
     def said(trial: StudyTrial) -> list[str]:
         group = str(study.of_subject(trial.subject, "group", ""))

@@ -111,9 +111,7 @@ def touch_ellipsoid(ends, radii, axis, sign, method, rules, contact, work, matri
 
 @compiled_in_order
 def _shorter_geodesic(ends, radii, unit, arc, contact, work):
-    """Replace the contact by the geodesic near the path in the plane if the geodesic is shorter; return whether it
-    is.
-    """
+    """Replace the contact by the geodesic near the path in the plane if it is shorter; return whether it is."""
     if not _geodesic(radii, unit, arc, work):
         return False
     for k in range(8):
@@ -166,9 +164,7 @@ def _deform(radii, unit, share, work):
 
 @compiled_in_order
 def _newton(work, angle, length):
-    """Solve for the angle of the first tangent point and the length of the geodesic; return converged, angle,
-    length.
-    """
+    """Solve for the angle of the first tangent point and the geodesic's length; return converged, angle, length."""
     begin = angle
     for _ in range(MOST_STEPS):
         _shoot(work, angle + DIFFERENCE_ANGLE, length)

@@ -97,9 +97,7 @@ def other_section(work):
 
 @compiled_in_order
 def shortest_section(work):
-    """Set the tangent points U1 and U2 in the plane through the line with the shortest path; return the arc's
-    length.
-    """
+    """Set the tangent points U1, U2 in the plane through the line with the shortest path; return the arc's length."""
     best, at = inf, 0
     for plane in range(PLANES):
         arc = _section(work)
@@ -283,9 +281,7 @@ def _axial_and_fan(hybrid, best, share, work):
 
 @compiled_in_order
 def _set_fan_point(work):
-    """Set TRIAL to the middle of the inner part of the line, moved by a mean radius in the mean direction to the
-    surface.
-    """
+    """Set TRIAL to the middle of the inner part of the line, moved by a mean radius in the mean direction outward."""
     x, y, z = 0.0, 0.0, 0.0
     for part in range(1, FAN - 1):
         _set_inner_point(work, part / FAN, TRIAL)
@@ -420,9 +416,7 @@ def _squares(work, end, at, shift, d, matrix):
 
 @compiled_in_order
 def _equations(work, end, at, matrix):
-    """Store J J' and, in the next column, -J e in the rows 4 to 7, with the derivatives J of the equations e by r
-    and d.
-    """
+    """Store J J' and, in the next column, -J e in the rows 4 to 7; J: derivatives of the equations e by r and d."""
     slope = matrix[8:12]
     for k in range(3):
         square = work[RADII + k] ** 2

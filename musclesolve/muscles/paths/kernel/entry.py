@@ -91,9 +91,7 @@ def paths(layout, poses, out, work, lines, rules):
 
 
 def paths_over_cylinders(layout, poses, out, work, lines, rules):
-    """See `solve_poses`: shortest paths where muscles wrap over cylinders or over nothing. It compiles in a third of
-    the time.
-    """
+    """See `solve_poses`: paths over cylinders or nothing, compiled in a third of the time."""
     solve_poses(layout, poses, out, work, lines, rules)
 
 
@@ -231,9 +229,7 @@ def relative_frames(first, knots, values, curvatures, pivot, x, work, out):
 
 
 def place(bodies, carried, q, coordinates, relative, moved, poses, space):
-    """Place points, objects and frames in T poses; bodies: of the model; moved: work array for bodies with any of
-    them.
-    """
+    """Place points, objects and frames in T poses of the model's bodies; moved: work array for bodies with any."""
     for t in range(q.shape[0]):
         for b in carried.carriers:
             move_body(q[t], q[t], bodies, b, moved, b)

@@ -170,9 +170,7 @@ def _extrapolate(position, step, first, last):
 
 @compiled_in_order
 def rewrap(layout, poses, out, work, t, wrap, size):
-    """Remove one wrap from the chain and compute it again; return size of the chain, last code, movement of its
-    nodes [m].
-    """
+    """Remove a wrap from the chain and compute it again; return the chain's size, last code, move of its nodes [m]."""
     node = poses.position.shape[1] + 2 * wrap
     if out.arc[t, wrap] == STAYS_OFF:
         return size, NONE, 0.0
