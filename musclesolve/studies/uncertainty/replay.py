@@ -191,7 +191,7 @@ class Replay(ABC):
         return np.zeros(0, np.intp), np.zeros(0, np.intp)
 
     def meeting(self, source: str) -> Indices:
-        """A number for each parameter of a source, (p,); parameters of one number never meet in one part of the body."""
+        """A number for each parameter of a source, (p,); equal numbers never meet in one part of the body."""
         places = np.arange(prod(self.parameters.shapes[source]))
         if self.parameters.shapes[source] == (len(self.layout.muscle_side),):
             for muscles in self.layout.muscles:
