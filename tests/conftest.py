@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: threads of two processes wait for each other
+
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import ModuleType
