@@ -21,8 +21,7 @@ from recorded_data import REPOSITORY, recorded
 from thorough import THOROUGH
 
 from musclesolve import read_osim, read_trial
-from musclesolve.dynamics import Model, Motion, Wrench, differentiate
-from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics import Model, Motion, Wrench, differentiate, human_model
 from musclesolve.files import Trial
 from musclesolve.opensim import OpenSimModel
 
