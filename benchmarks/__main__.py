@@ -14,7 +14,7 @@ from pathlib import Path
 
 import musclesolve as ms
 from benchmarks import dynamics, growth, reading, stages
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 from musclesolve.studies.benchmark.measure import machine
 
 

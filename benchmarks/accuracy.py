@@ -12,7 +12,7 @@ from rich.table import Table
 
 import musclesolve as ms
 from benchmarks.timing import console
-from musclesolve.recording.text.opensim_text import read_mot
+from musclesolve.files import read_mot
 
 COLUMNS = {
     "hip_flexion": "hip_flexion_{side}_moment",

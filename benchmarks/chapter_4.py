@@ -17,15 +17,20 @@ from benchmarks.printed_inertia import printed_human
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.contact.belt import Strap, Straps
+from musclesolve.dynamics import (
+    ContactSimulation,
+    Model,
+    Simulation,
+    Strap,
+    forward_human_model,
+    human_model,
+    plane,
+)
+from musclesolve.dynamics.contact.belt import Straps
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
-from musclesolve.dynamics.contact.surfaces import plane
-from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
-from musclesolve.dynamics.forward.simulate import Simulation, momentum
-from musclesolve.dynamics.model.human_model import forward_human_model, human_model
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.forward.simulate import momentum
 from musclesolve.dynamics.rotations import rotation_about
-from musclesolve.motion.signals.injury_criteria import head_injury_criterion, severity_index
+from musclesolve.signals import head_injury_criterion, severity_index
 
 MASS, STATURE = 81.52, 1.761
 """Of the 50th percentile man [kg, m]."""

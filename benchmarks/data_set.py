@@ -28,8 +28,9 @@ from benchmarks.study_scale import MB, memory, processor_time, timed, watched
 from benchmarks.timing import console
 from musclesolve import make_dataset, open_dataset
 from musclesolve._util.processes import cores
-from musclesolve.opensim.b3d import B3DPass, B3DTrial, read_b3d
-from musclesolve.sharing.kernel.compiled_solver import compile_kernel
+from musclesolve.opensim import read_b3d
+from musclesolve.opensim.b3d import B3DPass, B3DTrial
+from musclesolve.sharing import compile_kernel
 from musclesolve.studies.benchmark.measure import machine
 from musclesolve.studies.dataset.compute_dataset import estimate_dataset
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 from rich.table import Table
 
 from benchmarks.timing import console, measure
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import (
-    IntersegmentalMoment,
-    SegmentMotion,
+from musclesolve.dynamics import (
+    Targets,
+    differentiate,
+    fit_pose,
     intersegmental_moment,
     joint_loads,
+    lagrange_multipliers,
+    projected_moments,
     segment_motion,
 )
-from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
-from musclesolve.dynamics.kinematics.pose_fit import fit_pose
+from musclesolve.dynamics.inverse.newton_euler import IntersegmentalMoment, SegmentMotion
+from musclesolve.files import Trial
 from musclesolve.forces import mechanics
-from musclesolve.recording.data import Trial
 
 
 def report(trial: Trial) -> None:

@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.arguments import command_line, input_file
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 
 ROOT = Path(__file__).resolve().parents[1]
 SUBJECTS, TRIALS = 4, 2

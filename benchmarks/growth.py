@@ -16,15 +16,18 @@ from rich.table import Table
 from benchmarks.routes import swinging
 from benchmarks.serial_chains import random_chain
 from benchmarks.timing import console, measure
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
-from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
-from musclesolve.dynamics.kinematics.pose_fit import fit_pose
-from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.model.model import Model
-from musclesolve.recording.data import Trial
+from musclesolve.dynamics import (
+    Model,
+    Targets,
+    differentiate,
+    fit_pose,
+    human_model,
+    joint_loads,
+    lagrange_multipliers,
+    projected_moments,
+    segment_motion,
+)
+from musclesolve.files import Trial
 
 
 def report(trial: Trial) -> None:

@@ -17,9 +17,9 @@ from musclesolve._util.arrays import true_runs
 from musclesolve.forces import recording_of
 from musclesolve.motion.events.force_events import FootLoads, force_events
 from musclesolve.motion.events.marker_events import LANDS, SHORTEST_PERIOD, SHORTEST_SWING, Walk, maxima, walk
-from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.recording.data import SIDES, Side
 from musclesolve.recording.plates.foot_contacts import ground_velocity
+from musclesolve.signals import low_pass
 
 Array = NDArray[np.float64]
 

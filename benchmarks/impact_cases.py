@@ -19,7 +19,7 @@ from benchmarks.rollover.cases import rollover_case
 from benchmarks.sled import sled_case
 from benchmarks.tackle import tackle_case
 from benchmarks.timing import console
-from musclesolve.report.picture.save_picture import save_picture
+from musclesolve import save_picture
 
 CASES: dict[str, Case] = {
     "tackle": tackle_case,

@@ -30,14 +30,13 @@ from benchmarks.timing import console, rms
 from benchmarks.validation.page import Absent, data_folder, written_trials
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import FAST
+from musclesolve.files import Table, read_c3d, read_mot, write_mot
 from musclesolve.forces import prepare_recording, recording_of
 from musclesolve.pipeline.knee_contact import compartments
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import share
-from musclesolve.recording.c3d.c3d_file import read_c3d, read_events
-from musclesolve.recording.data import Table
-from musclesolve.recording.text.opensim_text import read_mot, write_mot
+from musclesolve.recording.c3d.c3d_file import read_events
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.sharing.cost import (
     ActivationPower,

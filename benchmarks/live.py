@@ -20,13 +20,12 @@ from rich.table import Table
 
 from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
-from musclesolve.data.bundled import reference_stride
+from musclesolve import read_trial, replay
+from musclesolve.data import reference_stride
+from musclesolve.files import Trial
 from musclesolve.forces import prepare_recording
-from musclesolve.live.live import Live
-from musclesolve.live.replay import replay, samples
+from musclesolve.live import Live, samples
 from musclesolve.pipeline.share import share
-from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.studies.benchmark.measure import machine
 
 DELAYS_MS = (0.0, 10.0, 25.0, 50.0, 100.0)

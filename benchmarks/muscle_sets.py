@@ -35,18 +35,18 @@ from benchmarks.timing import console
 from benchmarks.validation.page import Absent, data_folder, recorded_walk, written_trials
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.files import Trial
 from musclesolve.forces import prepare_recording, recording_of
-from musclesolve.muscles.muscle_state import MuscleState
+from musclesolve.muscles import MuscleState
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.measured_activation import channel_muscles
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
 from musclesolve.pipeline.share import share
-from musclesolve.recording.data import Trial
 from musclesolve.results.dataset.assemble import assemble
+from musclesolve.sharing import Status
 from musclesolve.sharing.cost import Cost, JointReactionSquared
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.status import Status
 
 COSTS = (
     *("joint_weighted_activation", "activation_power", "activation_volume", "force_squared"),

@@ -39,14 +39,23 @@ from benchmarks.chapter_4 import (
 )
 from benchmarks.timing import processors, side_by_side
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.contact.belt import sled_model
-from musclesolve.dynamics.contact.body_surfaces import body_laws, body_surfaces, pairs_with
-from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs
-from musclesolve.dynamics.contact.surfaces import Surface, ellipsoid
-from musclesolve.dynamics.forward.contact_simulation import ContactSimulation, Start, simulate_contact
-from musclesolve.dynamics.forward.joint_resistance import JointResistance
-from musclesolve.dynamics.forward.simulate import mass_center, momentum, no_pulse
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics import (
+    ContactPairs,
+    ContactSimulation,
+    JointResistance,
+    Model,
+    Start,
+    Surface,
+    body_laws,
+    body_surfaces,
+    ellipsoid,
+    no_pulse,
+    pairs_with,
+    simulate_contact,
+    sled_model,
+)
+from musclesolve.dynamics.contact.contact_pairs import BodyStates
+from musclesolve.dynamics.forward.simulate import mass_center, momentum
 from musclesolve.dynamics.rotations import rotation_about
 
 SPEEDS = (20, 25, 30, 35, 40)

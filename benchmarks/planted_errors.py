@@ -16,7 +16,8 @@ from rich.table import Table
 
 import musclesolve as ms
 from benchmarks.timing import console
-from musclesolve.synthetic.faults import faults, plant
+from musclesolve.synthetic import plant
+from musclesolve.synthetic.faults import faults
 
 SMALL = (
     "free_moments_reversed",

@@ -25,12 +25,12 @@ from benchmarks.timing import console
 from musclesolve._util.sides import split_side, with_side
 from musclesolve.errors import InputError
 from musclesolve.files import Table
-from musclesolve.motion.signals.low_pass import low_pass
-from musclesolve.opensim import OpenSimModel
-from musclesolve.opensim.model import Joint, OpenSimMuscle, OpenSimPoint, WrapSurface
+from musclesolve.opensim import OpenSimModel, OpenSimMuscle
+from musclesolve.opensim.model import Joint, OpenSimPoint, WrapSurface
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
 from musclesolve.results.finding import FINDINGS, stored_findings
 from musclesolve.results.plausibility import AT_EDGE
+from musclesolve.signals import low_pass
 
 SILENT_N = 300.0
 """Change of a muscle force from which no fault may be silent [N]."""

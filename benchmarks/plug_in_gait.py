@@ -20,9 +20,9 @@ from rich.table import Table
 import musclesolve as ms
 from benchmarks.arguments import command_line
 from benchmarks.timing import console
+from musclesolve import read_trial
 from musclesolve._util.arrays import Array
-from musclesolve.recording.c3d.c3d_file import read_c3d
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.files import read_c3d
 from musclesolve.results.cycles.clinical_sheet import leg_curves, panels
 from musclesolve.results.dataset import frame_validity as frames
 

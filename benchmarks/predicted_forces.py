@@ -24,19 +24,19 @@ import numpy as np
 from rich.table import Table
 
 from benchmarks.timing import console
+from musclesolve import gait_events, replay
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.predicted_reactions import about_center, predicted_reactions
 from musclesolve.dynamics.model.mass_center import mass_center
+from musclesolve.files import Event, Trial
 from musclesolve.forces import mechanics, recording_of
-from musclesolve.live.replay import replay
 from musclesolve.motion.events.force_events import FootLoads, force_events
-from musclesolve.motion.events.gait_events import GaitEvents, gait_events
+from musclesolve.motion.events.gait_events import GaitEvents
 from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.pipeline.mechanics import Mechanics, completed_reactions
-from musclesolve.recording.data import SIDES, Event, Trial
+from musclesolve.recording.data import SIDES
 from musclesolve.settings.trial import PREDICTED
 
 JOINTS = ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")

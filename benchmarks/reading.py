@@ -15,7 +15,7 @@ import numpy as np
 from rich.table import Table
 
 from benchmarks.timing import console
-from musclesolve.recording.data import Trial
+from musclesolve.files import Trial
 
 MEGABYTES = 60
 MARKERS, COLUMNS, ROWS = 41, 18, 500

@@ -22,23 +22,22 @@ from rich.table import Table
 
 import muscle_db
 from benchmarks.arguments import command_line, input_file
+from musclesolve import forward_problem
 from musclesolve._util.arrays import Array
-from musclesolve.data.bundled import reference_stride as bundled_trial
-from musclesolve.dynamics.forward.simulate import simulate
+from musclesolve.data import reference_stride as bundled_trial
+from musclesolve.dynamics import simulate
 from musclesolve.errors import MuscleSolveError
 from musclesolve.forces import prepare
+from musclesolve.muscles import ScaledMuscles, scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, scale_muscles
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.share import share
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
+from musclesolve.sharing import Problem, solve
 from musclesolve.studies.forward_problem import (
     INTEGRATION,
     Drift,
     ForwardProblem,
     Tracking,
-    forward_problem,
     growth,
     problem_of,
 )

@@ -16,12 +16,16 @@ import musclesolve as ms
 from benchmarks.arguments import command_line, input_file
 from benchmarks.serial_chains import random_chain
 from benchmarks.timing import console
-from musclesolve.data.bundled import reference_stride
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.route_agreement import disagreement, joint_moments_by_route
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
-from musclesolve.dynamics.model.human_model import forward_human_model
-from musclesolve.dynamics.model.model import Model
+from musclesolve.data import reference_stride
+from musclesolve.dynamics import (
+    Model,
+    Motion,
+    Wrench,
+    differentiate,
+    disagreement,
+    forward_human_model,
+    joint_moments_by_route,
+)
 from musclesolve.forces import mechanics
 
 

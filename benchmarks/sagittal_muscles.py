@@ -12,8 +12,8 @@ import numpy as np
 import muscle_db
 from muscle_db import Muscle, MuscleDatabase, PathPoint
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.planar.planar_muscles import PlanarMuscles, Switches, into_plane
-from musclesolve.dynamics.planar.planar_tree import PlanarTree, place
+from musclesolve.dynamics.planar import PlanarMuscles, PlanarTree, Switches, into_plane
+from musclesolve.dynamics.planar.planar_tree import place
 from musclesolve.errors import InputError
 from musclesolve.muscles.scaling.scaled_paths import SEARCH, least_gap, reachable, search_grid
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.model.mass_matrix import MassProperties
-from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.topology import Dof, Point, RigidBody, Topology
+from musclesolve.dynamics import MassProperties, Model, Topology
+from musclesolve.dynamics.model.topology import Dof, Point, RigidBody
 from musclesolve.errors import InputError
 
 _CLOUD = 8

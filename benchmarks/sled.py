@@ -22,13 +22,22 @@ from benchmarks.chapter_4 import (
 )
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.contact.belt import RigidSeat, Strap, sled_model, three_point_belt
-from musclesolve.dynamics.contact.body_surfaces import body_surfaces
-from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs
-from musclesolve.dynamics.forward.contact_simulation import ContactSimulation, Start, simulate_contact
-from musclesolve.dynamics.forward.joint_resistance import JointResistance
-from musclesolve.dynamics.forward.simulate import Simulation, half_sine
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics import (
+    ContactPairs,
+    ContactSimulation,
+    JointResistance,
+    Model,
+    RigidSeat,
+    Simulation,
+    Start,
+    Strap,
+    body_surfaces,
+    half_sine,
+    simulate_contact,
+    sled_model,
+    three_point_belt,
+)
+from musclesolve.dynamics.contact.contact_pairs import BodyStates
 
 SPEED, PULSE, BEGIN = 20.0 / 3.6, 0.1, 0.02
 """Of the sled [m/s]; how long it takes to stop, and from when on [s]."""

@@ -28,20 +28,9 @@ from scipy.optimize import root
 
 from benchmarks.thesis_figures.drawing import COLORS, key, panels
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.planar.planar_dynamics import (
-    Load,
-    Support,
-    equations,
-    joint_reactions,
-    load_force,
-    support_position,
-)
-from musclesolve.dynamics.planar.planar_tree import (
-    PlanarMotion,
-    PlanarTree,
-    place,
-    planar_body,
-)
+from musclesolve.dynamics.planar import Load, PlanarMotion, PlanarTree, Support, joint_reactions, planar_body
+from musclesolve.dynamics.planar.planar_dynamics import equations, load_force, support_position
+from musclesolve.dynamics.planar.planar_tree import place
 from musclesolve.plotting.page.page_style import SMALL, TEXT
 from musclesolve.plotting.page.sheet import heading
 

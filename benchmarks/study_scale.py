@@ -30,12 +30,12 @@ import psutil
 from rich.table import Table
 
 from benchmarks.timing import console
+from musclesolve import open_study, read_study
 from musclesolve._util.processes import cores
-from musclesolve.sharing.kernel.compiled_solver import compile_kernel
+from musclesolve.sharing import compile_kernel
 from musclesolve.studies.benchmark.measure import machine
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials, prepared
-from musclesolve.studies.study.study_data import DATA, open_study, write_study_data
-from musclesolve.studies.study.study_file import read_study
+from musclesolve.studies.study.study_data import DATA, write_study_data
 
 TRIALS, SELECTED, PLAN = 1000, 10_000, 100_000
 OF_SUBJECT = 10

@@ -24,12 +24,20 @@ from benchmarks.chapter_4 import (
     subject,
 )
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.contact.body_surfaces import body_laws, body_surfaces, pairs_with
-from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, HertzContact
-from musclesolve.dynamics.contact.surfaces import Surface
-from musclesolve.dynamics.forward.contact_simulation import ContactSimulation, Start, simulate_contact
-from musclesolve.dynamics.forward.joint_resistance import JointResistance
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics import (
+    ContactPairs,
+    ContactSimulation,
+    HertzContact,
+    JointResistance,
+    Model,
+    Start,
+    Surface,
+    body_laws,
+    body_surfaces,
+    pairs_with,
+    simulate_contact,
+)
+from musclesolve.dynamics.contact.contact_pairs import BodyStates
 
 FRAMES = np.linspace(0.0, 1.3, 5_201)
 STRIKING = (

@@ -39,16 +39,14 @@ from benchmarks.thesis_methods import ALONE, BOUNDED, METHODS, Form, Method
 from benchmarks.timing import console
 from muscle_db.model import LEG_DOFS
 from musclesolve._util.arrays import Array
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 from musclesolve.forces import mechanics
+from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.pipeline.full_formulation import full_problem
-from musclesolve.sharing.certificate import kkt_residual
+from musclesolve.sharing import FullProblem, Problem, kkt_residual, solve_full
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.full_formulation import FullProblem, solve_full
 from musclesolve.sharing.kernel.constants import TOLERANCE
-from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.frame_program import FrameProgram, least_squares_multiplier
 from musclesolve.studies.benchmark.measure import machine
 

@@ -40,12 +40,12 @@ from benchmarks.validation.page import Absent, data_folder
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_COST, USUAL_LEAST_ACTIVATION
 from musclesolve.errors import InputError
+from musclesolve.files import Event, Trial
 from musclesolve.forces import recording_of
-from musclesolve.motion.events.gait_events import Event
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import share
-from musclesolve.recording.data import Trial
+from musclesolve.sharing import Problem, Status, solve
 from musclesolve.sharing.cost import (
     ActivationPower,
     ActivationVolume,
@@ -57,10 +57,7 @@ from musclesolve.sharing.cost import (
 )
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
-from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: threads of two processes wait for each other
+
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -18,8 +21,7 @@ from recorded_data import REPOSITORY, recorded
 from thorough import THOROUGH
 
 from musclesolve import read_osim, read_trial
-from musclesolve.dynamics import Model, Motion, Wrench, differentiate
-from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics import Model, Motion, Wrench, differentiate, human_model
 from musclesolve.files import Trial
 from musclesolve.opensim import OpenSimModel
 

@@ -31,11 +31,11 @@ from benchmarks.arguments import command_line
 from benchmarks.calibration.leuven import Free, LeuvenCourse, LeuvenFit, LeuvenTrial, estimate
 from benchmarks.timing import console, rms
 from benchmarks.validation.page import data_folder, table
+from musclesolve import calibrate_muscles
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.person import COMPARED
 from musclesolve.pipeline.opensim.model_body import model_body, model_settings
 from musclesolve.studies.benchmark.measure import machine
-from musclesolve.studies.calibration.calibrate import calibrate_muscles
 
 TRIALS = (1, 3)
 MEASURED = "med_gas_l"

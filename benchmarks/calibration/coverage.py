@@ -29,7 +29,7 @@ from rich.table import Table
 from benchmarks.arguments import command_line
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 from musclesolve.forces import prepare_recording, recording_of
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles

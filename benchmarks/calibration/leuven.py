@@ -31,8 +31,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.locks import CASADI
 from musclesolve.constants import USUAL_COST
-from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.muscles.muscle_parameters import MuscleParameters
+from musclesolve.muscles import ElasticMuscles, MuscleParameters
 from musclesolve.pipeline.body import SharingGroup
 from musclesolve.pipeline.share import motion_problem
 from musclesolve.trajectory.motion_problem import MotionCost

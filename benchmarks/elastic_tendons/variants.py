@@ -13,12 +13,12 @@ from benchmarks.validation.page import recorded_walk
 from musclesolve._util.arrays import Array
 from musclesolve.constants import USUAL_COST
 from musclesolve.forces import prepare
-from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
+from musclesolve.muscles import ElasticMuscles
 from musclesolve.pipeline.body import Analysis, Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import motion_problem, share, share_motion, sharing_problem
 from musclesolve.results.dataset.assemble import assemble
-from musclesolve.trajectory.motion_problem import MotionProblem
+from musclesolve.trajectory import MotionProblem
 
 SETS = ("gait2392_hip", "rajagopal_2023")
 COST = USUAL_COST

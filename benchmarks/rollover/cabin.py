@@ -16,13 +16,23 @@ from benchmarks.chapter_4 import FLOOR, TWO_SKINS
 from benchmarks.printed_inertia import printed_human
 from benchmarks.sled import seated
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.contact.belt import RigidSeat, Strap, three_point_belt
-from musclesolve.dynamics.contact.body_surfaces import body_laws, body_surfaces, pairs_with
-from musclesolve.dynamics.contact.contact_pairs import ContactLaw, HertzContact
-from musclesolve.dynamics.contact.surfaces import Surface, cylinder, ellipsoid, plane
+from musclesolve.dynamics import (
+    HertzContact,
+    Model,
+    RigidSeat,
+    Strap,
+    Surface,
+    body_laws,
+    body_surfaces,
+    cylinder,
+    ellipsoid,
+    forward_human_model,
+    pairs_with,
+    plane,
+    three_point_belt,
+)
+from musclesolve.dynamics.contact.contact_pairs import ContactLaw
 from musclesolve.dynamics.model.data_files import read_table
-from musclesolve.dynamics.model.human_model import forward_human_model
-from musclesolve.dynamics.model.model import Model
 
 DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 FRONT = ("driver", "passenger")

@@ -25,13 +25,20 @@ from benchmarks.rollover.cabin import FRONT, Occupant, between, hard_headed, occ
 from benchmarks.rollover.truck import DATA, otherwise, rows, skins, standing_truck, suspension, truck
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactLaw, ContactPairs
-from musclesolve.dynamics.forward.contact_simulation import ContactSimulation, Start, simulate_contact
-from musclesolve.dynamics.forward.joint_resistance import JointResistance
-from musclesolve.dynamics.forward.simulate import Integration, mass_center, momentum, simulate
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics import (
+    ContactPairs,
+    ContactSimulation,
+    Integration,
+    JointResistance,
+    Model,
+    Start,
+    simulate,
+    simulate_contact,
+)
+from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactLaw
+from musclesolve.dynamics.forward.simulate import mass_center, momentum
 from musclesolve.dynamics.rotations import rotation_about
-from musclesolve.motion.signals.injury_criteria import head_injury_criterion
+from musclesolve.signals import head_injury_criterion
 
 FRAMES = np.linspace(0.0, 2.0, 2_001)
 STEPS = Integration(tolerance=1e-5, stepper="rk45")

@@ -17,15 +17,25 @@ import numpy as np
 from scipy.linalg import null_space
 
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, HertzContact, Touch
-from musclesolve.dynamics.contact.surfaces import Surface, plane, sphere
+from musclesolve.dynamics import (
+    BrokenLine,
+    Constraints,
+    ContactPairs,
+    HertzContact,
+    MassProperties,
+    Model,
+    SpringDamper,
+    SpringDampers,
+    Surface,
+    coincident,
+    load_topology,
+    plane,
+    scalar_products,
+    sphere,
+    standing_layout,
+)
+from musclesolve.dynamics.contact.contact_pairs import BodyStates, Touch
 from musclesolve.dynamics.forward.simulate import System
-from musclesolve.dynamics.forward.spring_dampers import BrokenLine, SpringDamper, SpringDampers
-from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, coincident, scalar_products
-from musclesolve.dynamics.model.mass_matrix import MassProperties
-from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.topology import standing_layout
-from musclesolve.dynamics.model.topology_file import load_topology
 
 FOLDER = Path(__file__).parent
 DATA = tomllib.loads((FOLDER / "truck.toml").read_text(encoding="utf-8"))

@@ -24,7 +24,7 @@ from benchmarks.thesis_figures.drawing import png
 from benchmarks.thesis_figures.figure_registry import FIGURES, chosen
 from benchmarks.thesis_figures.study import DIGITIZING_MM, FORCE_CUTOFF_HZ, Study
 from benchmarks.timing import console
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.results.files.atomic_writing import write_files
 

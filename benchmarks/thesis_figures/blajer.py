@@ -10,19 +10,16 @@ from benchmarks.thesis_figures.comparison import Finding
 from benchmarks.thesis_figures.drawing import COLORS, panels
 from benchmarks.thesis_figures.study import Study
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.planar.planar_dynamics import (
-    Support,
-    foot_support,
-    support_position,
-    supported_inverse,
-)
-from musclesolve.dynamics.planar.planar_tree import (
+from musclesolve.dynamics.planar import (
     PlanarMotion,
     PlanarTree,
-    material_points,
-    place,
+    Support,
+    foot_support,
     planar_body,
+    supported_inverse,
 )
+from musclesolve.dynamics.planar.planar_dynamics import support_position
+from musclesolve.dynamics.planar.planar_tree import material_points, place
 from musclesolve.plotting.page.page_style import TEXT
 from musclesolve.plotting.page.sheet import heading
 

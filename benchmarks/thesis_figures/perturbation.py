@@ -10,12 +10,7 @@ import numpy as np
 
 from benchmarks.thesis_figures.study import METHODS, SIDE, Study
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
-from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics import Model, Motion, Targets, Wrench, consistent_motion, projected_moments
 from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import Mechanics
 

@@ -10,7 +10,7 @@ from benchmarks.thesis_figures.comparison import Finding
 from benchmarks.thesis_figures.drawing import COLORS, key, over_cycle, panels
 from benchmarks.thesis_figures.study import SAGITTAL, Study
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.inverse.route_agreement import joint_moments_by_route
+from musclesolve.dynamics import joint_moments_by_route
 from musclesolve.plotting.page.sheet import heading
 
 ROUTES = {

@@ -23,18 +23,17 @@ from benchmarks.thesis_figures.comparison import Finding
 from benchmarks.thesis_figures.drawing import COLORS, key, plain
 from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array, Mask
+from musclesolve.files import Trial
 from musclesolve.forces import prepare_recording
+from musclesolve.muscles import MuscleParameters
 from musclesolve.muscles.curves.silva_2003 import Silva2003
 from musclesolve.muscles.hill_model import along_fibers
-from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.pipeline.body import SolvedGroup
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.page.page_style import SMALL
 from musclesolve.plotting.page.sheet import heading, page
-from musclesolve.recording.data import Trial
 from musclesolve.settings.trial import MuscleSettings
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.status import Status
+from musclesolve.sharing import Problem, Status
 
 FULL = 0.99
 """A muscle is counted as fully active above this activation."""

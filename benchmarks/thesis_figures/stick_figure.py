@@ -12,7 +12,7 @@ from benchmarks.thesis_figures.drawing import COLORS, panels
 from benchmarks.thesis_figures.muscle_names import groups_of_source
 from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
+from musclesolve.muscles import scale_muscles
 from musclesolve.plotting.page.curves import line
 from musclesolve.plotting.page.sheet import Sheet, heading
 

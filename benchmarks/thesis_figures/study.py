@@ -14,14 +14,14 @@ from scipy.interpolate import CubicSpline
 import musclesolve as ms
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import LOADED_FROM_N
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
+from musclesolve.files import Trial
 from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments
-from musclesolve.recording.data import Trial
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.settings.trial import ConsistencySettings
-from musclesolve.sharing.status import Status
+from musclesolve.sharing import Status
 from musclesolve.synthetic.reference_stride import reference_stride as true_stride
 
 DIGITIZING_MM = (7.0, 3.0, 3.3)

@@ -10,7 +10,7 @@ import muscle_db
 import musclesolve as ms
 from benchmarks.validation.page import table
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.data.bundled import reference_stride
+from musclesolve.data import reference_stride
 from musclesolve.dynamics import (
     JointMoments,
     Motion,

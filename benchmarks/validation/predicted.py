@@ -19,12 +19,12 @@ from benchmarks.predicted_forces import (
     hidden_trials,
 )
 from benchmarks.validation.page import data_folder, recorded_walk, table
+from musclesolve import synthetic_recording
 from musclesolve._util.arrays import Array
+from musclesolve.files import Trial
 from musclesolve.forces import mechanics, recording_of
-from musclesolve.opensim.read_model import read_osim
-from musclesolve.recording.data import Trial
+from musclesolve.opensim import read_osim
 from musclesolve.synthetic.running_stride import running_stride
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 FORCES = ("forward [% BW] (r)", "sideways", "upward")
 MOMENTS = ("hip flexion, adduction [N m/kg]", "knee", "ankle")

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 import musclesolve as ms
 from benchmarks.validation.page import picture, recorded_walk, table
-from musclesolve.data.bundled import reference_stride
-from musclesolve.recording.data import Trial
+from musclesolve.data import reference_stride
+from musclesolve.files import Trial
 
 MOMENTS = {
     "hip_flexion": "hip flexion",

@@ -17,8 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
+from musclesolve.files import Markers, Table, read_mot, read_trc, write_mot, write_trc
 from musclesolve.synthetic.synthetic_recording import recording_files
 
 MASS, STATURE = 70.25, 1.70

@@ -18,7 +18,7 @@ from benchmarks.tackle import FRONTAL, RUNS, tackle
 from benchmarks.tackle import figures as tackle_figures
 from benchmarks.timing import side_by_side
 from musclesolve._util.worker_pool import Lost, Pool
-from musclesolve.dynamics.contact.belt import RigidSeat, three_point_belt
+from musclesolve.dynamics import RigidSeat, three_point_belt
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.errors import MuscleSolveError
 

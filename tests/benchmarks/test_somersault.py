@@ -15,9 +15,9 @@ from planar_closed_forms import joint_reactions_classical, lower_limb_reactions
 from scipy.integrate import cumulative_simpson
 
 from benchmarks.somersault import FRAMES_HZ, SUPPORT, Somersault, somersault
-from musclesolve.dynamics.planar import inverse_dynamics
-from musclesolve.dynamics.planar.planar_dynamics import Load, load_force, mass_diagonal, torque_matrix
-from musclesolve.dynamics.planar.planar_tree import place, planar_motion
+from musclesolve.dynamics.planar import Load, inverse_dynamics, planar_motion
+from musclesolve.dynamics.planar.planar_dynamics import load_force, mass_diagonal, torque_matrix
+from musclesolve.dynamics.planar.planar_tree import place
 
 MEASURED_HZ = 100.0
 

@@ -15,7 +15,7 @@ from benchmarks.usual_cost import (
     phases,
     summaries,
 )
-from musclesolve.recording.data import Event
+from musclesolve.files import Event
 from musclesolve.sharing import Problem, solve
 from musclesolve.sharing.cost import JointWeightedActivation
 

@@ -11,15 +11,13 @@ import pytest
 from treadmill import on_a_treadmill
 
 import musclesolve
-from musclesolve import forces
-from musclesolve.checking.check import check
+from musclesolve import check, forces, synthetic_recording
 from musclesolve.checking.forces.newtons_law import COMPARED
 from musclesolve.checking.stages import examine
 from musclesolve.files import Trial
 from musclesolve.recording import data
 from musclesolve.recording.trial import trial_file
 from musclesolve.run_trial import run
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"

@@ -10,7 +10,7 @@ import pytest
 from examined import examined
 
 import musclesolve
-from musclesolve.checking.check import check
+from musclesolve import check
 from musclesolve.files import Trial
 from musclesolve.results.finding import codes
 from musclesolve.results.judgement import Report

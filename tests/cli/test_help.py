@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 import musclesolve as ms
-from musclesolve.checking.check import check
+from musclesolve import check
 from musclesolve.cli import app as cli
 from musclesolve.cli.app import EXIT_CODES, examples
 from musclesolve.sharing.cost.cost_registry import REGISTRY as COSTS

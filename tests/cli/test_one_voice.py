@@ -13,10 +13,8 @@ from recorded_data import recorded
 from said import summary
 
 import musclesolve as ms
-from musclesolve import read_result
-from musclesolve.checking.check import check
+from musclesolve import check, read_result, replay
 from musclesolve.data import reference_stride
-from musclesolve.live.replay import replay
 from musclesolve.report.page import write_report
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import Facts

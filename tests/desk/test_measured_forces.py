@@ -6,13 +6,12 @@ from xml.etree import ElementTree
 
 from refusals import refused
 
-from musclesolve import read_trial
+from musclesolve import gait_events, read_trial
 from musclesolve.data import reference_stride
 from musclesolve.desk.measured_forces import measured_forces
 from musclesolve.desk.steps.events_step import numbered
 from musclesolve.desk.steps.plates_step import plan
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
-from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 

@@ -22,14 +22,14 @@ from musclesolve.data import reference_stride
 from musclesolve.dynamics import (
     HertzContact,
     RigidSeat,
+    body_surfaces,
     disagreement,
     forward_human_model,
+    human_model,
     joint_moments_by_route,
 )
-from musclesolve.dynamics.contact.body_surfaces import body_surfaces
 from musclesolve.dynamics.model.data_files import read_table
-from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.signals import low_pass
 
 STUDY = Study(reference_stride())
 WORDS = {26: "twenty-six"}

@@ -19,12 +19,12 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import musclesolve as ms
+from musclesolve import synthetic_recording
 from musclesolve.cli.app import app
 from musclesolve.data import reference_stride
 from musclesolve.plotting.figure_names import FIGURE_NAMES
 from musclesolve.studies.study.run_study import compute_trials
 from musclesolve.studies.study.study_data import write_study_data
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 STUB = DOCS.parent / "musclesolve" / "plotting" / "__init__.pyi"
 NOT_FIGURES = {"save_figures", "PageStyle", "current_style", "page_style"}

@@ -13,7 +13,7 @@ from musclesolve import read_trial
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.drafting.emg_channels import emg_channels, muscles_by_name, stance_muscles
 from musclesolve.files import Table, read_mot, write_mot
-from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.signals import low_pass
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import pytest
 from drafted_folders import OWN, drafted, largest_difference, recordings, table
 from refusals import refused
 
-from musclesolve import read_trial
-from musclesolve.checking.check import check
+from musclesolve import check, read_trial
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.files import read_markers, write_trc
 from musclesolve.recording.file_axes import global_from_laboratory

@@ -20,7 +20,7 @@ from drafted_folders import (
 )
 from refusals import refused
 
-from musclesolve.checking.check import check
+from musclesolve import check
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.drafting.subject_size import GivenSubject, carried_all_the_time
 from musclesolve.files import read_markers, write_trc

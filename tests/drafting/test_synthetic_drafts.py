@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from drafted_folders import OWN, as_c3d, drafted, largest_difference, other_name, recordings, renamed
 
-from musclesolve import read_trial
-from musclesolve.checking.check import check
+from musclesolve import check, read_trial
 
 LARGEST = 0.25
 """Moments differ by less [N m], of 113: the synthesizer counts plates as unloaded below 10 N, a draft below 20 N."""

@@ -26,19 +26,19 @@ from musclesolve.dynamics import (
     fixed,
     force_sensitivity,
     forward_human_model,
+    human_model,
     intersegmental_moment,
     joint_loads,
+    joint_reactions,
+    lagrange_multipliers,
     load_topology,
     mass_sensitivity,
     motion_from,
     projected_moments,
     scalar_products,
     segment_motion,
+    simulate,
 )
-from musclesolve.dynamics.forward.simulate import simulate
-from musclesolve.dynamics.inverse.joint_reactions import joint_reactions
-from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.errors import InputError, MuscleSolveError
 
 FRAMES = 8

@@ -7,11 +7,10 @@ import pytest
 from recorded_data import recorded
 from refusals import refused
 
-from musclesolve import Live, Status, read_trial
+from musclesolve import Live, Status, read_trial, replay
 from musclesolve.data import reference_stride
 from musclesolve.live import samples
 from musclesolve.live.causal_filter import window_length
-from musclesolve.live.replay import replay
 from musclesolve.live.session_watch import SessionWatch
 from musclesolve.live.stream import Arrival
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers

@@ -10,7 +10,7 @@ import pytest
 from recorded_data import recorded
 
 import musclesolve.cli.live_progress as live_progress
-from musclesolve import Live, Status, read_trial
+from musclesolve import Live, Status, read_trial, replay
 from musclesolve.checking.case import Case
 from musclesolve.checking.markers.body_distances import labels_exchanged_at_crossings
 from musclesolve.checking.repair import Recorded, exchange_labels
@@ -20,7 +20,6 @@ from musclesolve.live import samples
 from musclesolve.live.page.frame_ring import BYTES, FrameRing, row_type
 from musclesolve.live.page.page_settings import PageSettings
 from musclesolve.live.page.page_state import PageSetup, PageState
-from musclesolve.live.replay import replay
 from musclesolve.live.session_watch import SessionWatch
 from musclesolve.live.stream import SAMPLES, Arrival, Passed
 

@@ -14,7 +14,7 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve import Live, Status
+from musclesolve import Live, Status, replay
 from musclesolve.cli.live_progress import StatusLine
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.forces import mechanics, recording_of
@@ -23,7 +23,6 @@ from musclesolve.live.adapters.udp import UdpStream
 from musclesolve.live.channels import Channel, Layout
 from musclesolve.live.live import NOT_CARRIED
 from musclesolve.live.page.page_state import PageSetup
-from musclesolve.live.replay import replay
 from musclesolve.live.standing import Standing
 from musclesolve.live.stream import Arrival
 from musclesolve.results.facts import Facts

@@ -9,9 +9,9 @@ from whole_legs import WHOLE_LEGS
 import muscle_db
 from muscle_db.model import LEG_DOFS
 from musclesolve import muscle_geometry
-from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics import human_model
+from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.passive.joint_moments import published_sweeps, states_along
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.muscles.scaling.scaled_paths import reference_model
 
 DEEP = np.radians(np.arange(80.0, 121.0, 5.0))

@@ -22,17 +22,16 @@ from musclesolve.dynamics import (
     assemble,
     consistent_rates,
     fixed,
+    mechanism_forces,
     motion_from,
     projected_moments,
 )
-from musclesolve.dynamics.mechanism.mechanism_forces import mechanism_forces
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import MuscleSolveError
-from musclesolve.muscles import MuscleActuator, muscle_rows
+from musclesolve.muscles import MuscleActuator, muscle_rows, scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.paths.engine import KINDS
 from musclesolve.muscles.paths.moving_frames import WrapObjects
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 
 X, Y, Z = np.eye(3)
 POSES = 30

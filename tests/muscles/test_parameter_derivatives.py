@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.muscles import muscle_change, point_derivatives
+from musclesolve.muscles import muscle_change, point_derivatives, scale_muscles
 from musclesolve.muscles.curves.curve_family import CURVES
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 
 PARAMETERS = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
 FIELDS = ("fiber_length", "fiber_velocity", "force_capacity", "fiber_force_capacity", "passive_force")

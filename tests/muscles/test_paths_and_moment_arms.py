@@ -5,12 +5,10 @@ import pytest
 from whole_legs import WHOLE_LEGS
 
 import muscle_db
-from musclesolve.dynamics import motion_from
-from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.muscles import muscle_rows
+from musclesolve.dynamics import human_model, motion_from
+from musclesolve.muscles import muscle_rows, scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.fiber_lengths import RANGE_OF_MOTION_DEG
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 
 WIDE_HIPS = {"hip_r": np.array([0.0, -0.1075, 0.0]), "hip_l": np.array([0.0, 0.1075, 0.0])}
 

@@ -10,9 +10,9 @@ from refusals import refused
 
 import muscle_db
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics import human_model
+from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.muscles.strength import strengths
 
 DATABASE = muscle_db.load("silva_2003")

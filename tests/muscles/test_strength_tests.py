@@ -11,11 +11,10 @@ from refusals import refused
 
 import muscle_db
 from musclesolve.dynamics import motion_from
-from musclesolve.muscles import ElasticMuscles, MuscleParameters
+from musclesolve.muscles import ElasticMuscles, MuscleParameters, scale_muscles
 from musclesolve.muscles.elastic.fiber_dynamics import FiberDynamics
 from musclesolve.muscles.muscle_state import ScaledState, muscle_state
 from musclesolve.muscles.person import QUANTITIES
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.muscles.strength_tests import read_strength_tests, strength_moments
 
 TEXT = """

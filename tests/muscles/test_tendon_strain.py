@@ -9,10 +9,9 @@ import pytest
 from refusals import refused
 
 import muscle_db
-from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.muscles.driving.muscle_forces import muscle_forces
+from musclesolve.dynamics import human_model
+from musclesolve.muscles import muscle_forces, scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.muscles.tendon_strain import (
     achilles_muscles,
     check_tendon,

@@ -17,11 +17,11 @@ from musclesolve.dynamics import (
     assemble,
     coincident,
     fixed,
+    mechanism_forces,
     motion_from,
     projected_moments,
     scalar_products,
 )
-from musclesolve.dynamics.mechanism.mechanism_forces import mechanism_forces
 from musclesolve.errors import MuscleSolveError
 
 X, Y, Z = np.eye(3)

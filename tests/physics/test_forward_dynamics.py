@@ -14,8 +14,9 @@ from musclesolve.dynamics import (
     forward_human_model,
     motion_from,
     projected_moments,
+    simulate,
 )
-from musclesolve.dynamics.forward.simulate import kinetic_energy, momentum, simulate
+from musclesolve.dynamics.forward.simulate import kinetic_energy, momentum
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.model.mass_center import mass_center
 

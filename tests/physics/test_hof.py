@@ -8,11 +8,11 @@ from musclesolve.dynamics import (
     center_of_pressure_from_motion,
     intersegmental_moment,
     joint_loads,
+    lagrange_multipliers,
     motion_from,
     neglected_share,
     segment_motion,
 )
-from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
 from musclesolve.dynamics.inverse.newton_euler import free_moment, whole_body_wrench
 
 

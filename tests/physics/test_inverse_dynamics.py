@@ -3,10 +3,17 @@
 import numpy as np
 import pytest
 
-from musclesolve.dynamics import Wrench, joint_loads, motion_from, projected_moments, segment_motion
+from musclesolve.dynamics import (
+    Wrench,
+    joint_loads,
+    lagrange_multipliers,
+    mass_matrix,
+    motion_from,
+    projected_moments,
+    segment_motion,
+)
 from musclesolve.dynamics.inverse.external_wrenches import external_force
-from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.model.mass_matrix import inertia_force, mass_matrix, weight_force
+from musclesolve.dynamics.model.mass_matrix import inertia_force, weight_force
 
 
 def test_multipliers_agree_with_projection(model, motion, wrenches):

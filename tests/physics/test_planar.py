@@ -15,12 +15,12 @@ from musclesolve.dynamics import (
     Wrench,
     differentiate,
     fit_pose,
+    human_model,
     joint_loads,
     motion_from,
     projected_moments,
     segment_motion,
 )
-from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.planar import (
     Load,
     PlanarMotion,

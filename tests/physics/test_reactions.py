@@ -10,6 +10,7 @@ from musclesolve.dynamics import (
     expand,
     forward_human_model,
     joint_loads,
+    joint_reactions,
     joint_wrenches,
     motion_from,
     projected_moments,
@@ -18,7 +19,6 @@ from musclesolve.dynamics import (
     segment_motion,
 )
 from musclesolve.dynamics.inverse.joint_couples import acting_bodies
-from musclesolve.dynamics.inverse.joint_reactions import joint_reactions
 
 
 @pytest.fixture(scope="module")

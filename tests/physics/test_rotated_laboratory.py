@@ -8,9 +8,8 @@ import xarray as xr
 from rotated_laboratory import rotated
 
 import musclesolve as ms
-from musclesolve import read_trial
+from musclesolve import read_trial, synthetic_recording
 from musclesolve.files import Trial
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 SAME = {
     "joint_angle": 1e-9,

@@ -11,10 +11,10 @@ from musclesolve.dynamics import (
     fit_pose,
     forward_human_model,
     joint_loads,
+    lagrange_multipliers,
     projected_moments,
     segment_motion,
 )
-from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
 
 
 @pytest.fixture(scope="module")

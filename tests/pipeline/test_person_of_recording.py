@@ -12,8 +12,7 @@ from synthetic_trial import write_trial
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
-from musclesolve.dynamics import Model
-from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics import Model, human_model
 from musclesolve.files import Trial
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.studies.many_trials.recipe import input_hashes

@@ -14,18 +14,17 @@ from examined import examined
 from refusals import refused
 
 import musclesolve as ms
+from musclesolve import gait_events, synthetic_recording
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics import motion_from
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
 from musclesolve.files import read_trc, write_trc
 from musclesolve.forces import mechanics, recording_of
-from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.pipeline.mechanics import Mechanics, reactions_of_motion
 from musclesolve.recording.trial.trial_file import rotation_of, with_predicted_spans
 from musclesolve.results.facts import Facts
 from musclesolve.results.statements import statements
 from musclesolve.synthetic.running_stride import running_stride
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 # Largest differences to the plates, rms of a foot: forward, sideways, upward [body weights].
 LIMITS = {"walk": (0.02, 0.01, 0.04), "run": (0.03, 0.01, 0.03)}

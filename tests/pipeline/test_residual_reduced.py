@@ -9,6 +9,7 @@ from refusals import refused
 from said import summary
 
 import musclesolve as ms
+from musclesolve import synthetic_recording
 from musclesolve.dynamics import projected_moments
 from musclesolve.forces import mechanics, prepare
 from musclesolve.live import Live
@@ -19,7 +20,6 @@ from musclesolve.results.plausibility import plausibility
 from musclesolve.studies.uncertainty.error_sources import standard_deviations
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 from musclesolve.synthetic.reference_stride import reference_stride
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 JOINTS = ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")
 

@@ -15,7 +15,7 @@ from synthetic_trial import write_trial
 import musclesolve as ms
 from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.data import reference_stride
-from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics import human_model
 from musclesolve.pipeline.run_options import find_options
 
 

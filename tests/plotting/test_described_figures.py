@@ -28,11 +28,11 @@ from musclesolve.plotting import (
     activations,
     ground_reaction,
     muscle_forces,
+    page_style,
     uncertainty_contact_forces,
 )
 from musclesolve.plotting.browser import page_parts
 from musclesolve.plotting.page.described_sheet import MOST, described, needed
-from musclesolve.plotting.page.page_style import page_style
 from musclesolve.report.figures.figure_choice import figures_of
 from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY
 

@@ -10,7 +10,7 @@ import pytest
 
 from musclesolve.cli.tables.list_tables import passive_moment_csv, passive_moment_table
 from musclesolve.muscles.passive.joint_moments import PassiveMoments, published_sweeps
-from musclesolve.plotting.result.passive_moment_figure import passive_moment_figure
+from musclesolve.plotting import passive_moment_figure
 
 
 @pytest.fixture(scope="module")

@@ -16,13 +16,13 @@ from musclesolve.dynamics import (
     differentiate,
     fit_pose,
     force_sensitivity,
+    human_model,
     landmark_sensitivity,
     mass_sensitivity,
     neglected_share,
     projected_moments,
     segment_motion,
 )
-from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.motion.signals.filter_choice import filter_choice

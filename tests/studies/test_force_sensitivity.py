@@ -9,18 +9,18 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
+from musclesolve import synthetic_recording
 from musclesolve.dynamics import projected_moments, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.forces import mechanics
+from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.pipeline.recorded_body import sharing_group
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.pipeline.share import share_part
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.studies.force_sensitivity import PARAMETERS, leg_sensitivity
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 STEP = 1e-4
 STENCIL = {1: 8 / (12 * STEP), -1: -8 / (12 * STEP), 2: -1 / (12 * STEP), -2: 1 / (12 * STEP)}

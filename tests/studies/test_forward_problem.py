@@ -8,13 +8,14 @@ import xarray as xr
 from refusals import refused
 
 import muscle_db
+from musclesolve import forward_problem
 from musclesolve.data import reference_stride as bundled_trial
 from musclesolve.dynamics import Integration, Wrench, motion_from
 from musclesolve.dynamics.forward.simulate import System
 from musclesolve.forces import prepare
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
+from musclesolve.muscles import scale_muscles
 from musclesolve.pipeline.share import share
-from musclesolve.studies.forward_problem import Tracking, forward_problem, growth, problem_of
+from musclesolve.studies.forward_problem import Tracking, growth, problem_of
 from musclesolve.synthetic.reference_stride import reference_stride
 
 QUICK = Integration(tolerance=1e-7)

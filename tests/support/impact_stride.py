@@ -19,12 +19,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
+from musclesolve.dynamics import Motion, Wrench, motion_from, projected_moments
+from musclesolve.files import Trial
 from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments
-from musclesolve.recording.data import SIDES, Trial
+from musclesolve.recording.data import SIDES
 from musclesolve.synthetic.reference_stride import ReferenceStride
 
 Array = NDArray[np.float64]

@@ -8,10 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics import Model, Motion, Wrench, projected_moments
+from musclesolve.dynamics import Model, Motion, Wrench, mass_matrix, projected_moments
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows
-from musclesolve.dynamics.model.mass_matrix import mass_matrix
 from musclesolve.errors import MuscleSolveError
 
 

@@ -9,8 +9,9 @@ from scipy.interpolate import make_interp_spline
 
 from musclesolve._util.arrays import Array
 from musclesolve.files import read_mot
-from musclesolve.motion.signals.low_pass import HALF_POWER, low_pass
+from musclesolve.motion.signals.low_pass import HALF_POWER
 from musclesolve.opensim import ModelMotion, OpenSimModel, model_motion
+from musclesolve.signals import low_pass
 
 
 def free_names(model: OpenSimModel) -> list[str]:

@@ -15,7 +15,8 @@ import numpy as np
 import other_walks as walks
 from other_subjects import subject_recording
 
-from musclesolve.dynamics.model.human_model import human_model, with_mass_factors
+from musclesolve.dynamics import human_model
+from musclesolve.dynamics.model.human_model import with_mass_factors
 from musclesolve.synthetic.reference_stride import (
     ReferenceStride,
     StrideSubject,

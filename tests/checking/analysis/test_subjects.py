@@ -10,7 +10,7 @@ from other_subjects import subject_recording
 from thorough import some
 
 import musclesolve as ms
-from musclesolve.checking.check import check
+from musclesolve import check
 from musclesolve.results.judgement import Report
 from musclesolve.synthetic.reference_stride import StrideSubject
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy

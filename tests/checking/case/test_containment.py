@@ -12,8 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 import musclesolve as ms
+from musclesolve import check
 from musclesolve.checking.case import Case
-from musclesolve.checking.check import all_checks, check, examined_file
+from musclesolve.checking.check import all_checks, examined_file
 from musclesolve.checking.repair import Recorded
 from musclesolve.checking.stages import Check, Stage
 from musclesolve.cli.app import app

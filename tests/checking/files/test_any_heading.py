@@ -8,9 +8,9 @@ import pytest
 from examined import examined
 from thorough import some
 
+from musclesolve import synthetic_recording
 from musclesolve.synthetic import plant
 from musclesolve.synthetic.faults import faults
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 HEADINGS = {"oblique": {"heading_deg": 35.0}, "curve": {"heading_deg": -25.0, "turn_deg": 50.0, "strides": 2}}
 FAULTS = (

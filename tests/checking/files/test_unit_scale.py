@@ -8,7 +8,7 @@ import pytest
 from examined import examined
 
 import musclesolve
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
+from musclesolve import synthetic_recording
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"

@@ -11,10 +11,10 @@ import other_walks as walks
 import pytest
 from examined import examined
 
+from musclesolve import synthetic_recording
 from musclesolve.checking.analysis import find_time_range
 from musclesolve.checking.forces.plate_axes import best_rotation, horizontal_axes, pressure_direction
 from musclesolve.checking.loading import load
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 SOUND = {

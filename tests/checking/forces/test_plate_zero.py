@@ -9,8 +9,8 @@ import pytest
 from examined import examined
 
 import musclesolve
+from musclesolve import synthetic_recording
 from musclesolve.checking.forces.plate_zero_and_saturation import LARGEST_ZERO, ZERO
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"

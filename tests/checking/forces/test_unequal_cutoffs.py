@@ -9,9 +9,9 @@ import pytest
 from examined import examined
 from impact_stride import ImpactStride, moments
 
+from musclesolve import synthetic_recording
 from musclesolve.forces import recording_of
 from musclesolve.synthetic.reference_stride import reference_stride
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 
 def found(folder: Path, size: float, cutoff_hz: float, force_cutoff_hz: float | None) -> list[float]:

@@ -8,9 +8,9 @@ import pytest
 from examined import examined
 
 import musclesolve
+from musclesolve import synthetic_recording
 from musclesolve.files import Trial
 from musclesolve.synthetic import plant
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"

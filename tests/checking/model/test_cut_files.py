@@ -9,7 +9,7 @@ import pytest
 from recorded_data import recorded
 
 import musclesolve as ms
-from musclesolve.checking.check import check
+from musclesolve import check
 
 
 @pytest.mark.parametrize("which", ["walk_ik.mot", "walk_grf.mot"])

@@ -16,10 +16,10 @@ from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.checking.model.moment_columns import line
 from musclesolve.checking.model.muscles import anatomy_of, deviations
 from musclesolve.checking.model.posture import f90, held_stretches
-from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
 from musclesolve.pipeline.opensim.model_body import model_body, model_settings
 from musclesolve.results.finding import Finding
+from musclesolve.signals import low_pass
 
 MODELS = (
     "opensim_models/gait2392.osim",

@@ -24,7 +24,7 @@ from recorded_data import recorded
 from refusals import refused
 from thorough import THOROUGH
 
-from musclesolve.checking.check import check
+from musclesolve import check
 from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.checking.model.load_units_and_axes import moved
 from musclesolve.results.finding import Finding, codes

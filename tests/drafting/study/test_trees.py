@@ -12,8 +12,7 @@ import pytest
 from refusals import refused
 from thorough import THOROUGH
 
-from musclesolve import read_study
-from musclesolve.checking.check import check
+from musclesolve import check, read_study
 from musclesolve.drafting.study.draft_study import draft_study, write_study
 from musclesolve.report.study.study_page import study_page
 from musclesolve.studies.many_trials.one_trial import attempt

@@ -13,15 +13,15 @@ from musclesolve.dynamics import (
     JointResistance,
     Start,
     body_laws,
+    body_surfaces,
     forward_human_model,
+    human_model,
     pairs_with,
     plane,
     simulate_contact,
     sphere,
 )
-from musclesolve.dynamics.contact.body_surfaces import body_surfaces
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
-from musclesolve.dynamics.model.human_model import human_model
 
 FLOOR = plane("floor", (0, 0, 0), (0, 0, 1))
 

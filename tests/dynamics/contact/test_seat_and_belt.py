@@ -17,6 +17,7 @@ from musclesolve.dynamics import (
     Start,
     Strap,
     Webbing,
+    body_surfaces,
     forward_human_model,
     half_sine,
     no_pulse,
@@ -25,7 +26,6 @@ from musclesolve.dynamics import (
     sphere,
     three_point_belt,
 )
-from musclesolve.dynamics.contact.body_surfaces import body_surfaces
 from musclesolve.dynamics.forward.simulate import momentum
 from musclesolve.errors import InputError, MuscleSolveError
 

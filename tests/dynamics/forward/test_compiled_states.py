@@ -5,11 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.dynamics import JointResistance, MassProperties, Model, fixed, forward_human_model
+from musclesolve.dynamics import (
+    JointResistance,
+    MassProperties,
+    Model,
+    fixed,
+    forward_human_model,
+    human_model,
+)
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
 from musclesolve.dynamics.forward.accelerations import DAMPING, FREQUENCY, direct
 from musclesolve.dynamics.forward.simulate import System
-from musclesolve.dynamics.model.human_model import human_model
 
 BODY = forward_human_model()
 MODELS = {"forward": BODY, "inverse": human_model()}

@@ -5,9 +5,9 @@ import pytest
 from refusals import refused
 from scipy.integrate import quad
 
-from musclesolve.dynamics import Integration, JointResistance, forward_human_model, motion_from
+from musclesolve.dynamics import Integration, JointResistance, forward_human_model, motion_from, simulate
 from musclesolve.dynamics.forward.joint_resistance import rise
-from musclesolve.dynamics.forward.simulate import potential_energy, simulate
+from musclesolve.dynamics.forward.simulate import potential_energy
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,10 @@ from musclesolve.dynamics import (
     Model,
     Wrench,
     forward_human_model,
+    human_model,
+    mass_matrix,
     motion_from,
+    simulate,
 )
 from musclesolve.dynamics.forward.accelerations import (
     DAMPING,
@@ -23,10 +26,8 @@ from musclesolve.dynamics.forward.accelerations import (
     direct,
     massless_motion,
 )
-from musclesolve.dynamics.forward.simulate import kinetic_energy, simulate
+from musclesolve.dynamics.forward.simulate import kinetic_energy
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_of
-from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.model.mass_matrix import mass_matrix
 from musclesolve.errors import MuscleSolveError
 
 

@@ -15,9 +15,10 @@ from musclesolve.dynamics import (
     SpringDampers,
     Start,
     fixed,
+    simulate,
     simulate_contact,
 )
-from musclesolve.dynamics.forward.simulate import momentum, simulate
+from musclesolve.dynamics.forward.simulate import momentum
 
 G = 9.80665
 FINE = Integration(tolerance=1e-10)

@@ -7,9 +7,16 @@ import pytest
 
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.data import reference_stride
-from musclesolve.dynamics import JointMoments, Motion, Wrench, joint_loads, segment_motion
+from musclesolve.dynamics import (
+    JointMoments,
+    Motion,
+    Wrench,
+    joint_loads,
+    mass_matrix,
+    segment_motion,
+    simulate,
+)
 from musclesolve.dynamics.forward.accelerations import direct
-from musclesolve.dynamics.forward.simulate import simulate
 from musclesolve.dynamics.inverse.external_wrenches import external_force
 from musclesolve.dynamics.inverse.induced_accelerations import (
     CONTACTS,
@@ -20,7 +27,7 @@ from musclesolve.dynamics.inverse.induced_accelerations import (
     induced_accelerations,
 )
 from musclesolve.dynamics.model.mass_center import mass_weighted
-from musclesolve.dynamics.model.mass_matrix import mass_matrix, weight_force
+from musclesolve.dynamics.model.mass_matrix import weight_force
 from musclesolve.forces import prepare
 
 FRAMES = (5, 20, 45)

@@ -10,11 +10,12 @@ from musclesolve.dynamics import (
     Model,
     Wrench,
     actuated_moments,
+    lagrange_multipliers,
     motion_from,
     projected_moments,
 )
 from musclesolve.dynamics.inverse.joint_couples import Couples
-from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows, lagrange_multipliers, undriven
+from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows, undriven
 from musclesolve.dynamics.model.topology import Dof
 from musclesolve.errors import MuscleSolveError
 

@@ -13,18 +13,14 @@ from musclesolve.dynamics import (
     Model,
     Motion,
     Targets,
+    consistent_motion,
     differentiate,
     drive_pose,
     driver_rows,
     fit_pose,
     projected_moments,
 )
-from musclesolve.dynamics.kinematics.consistent_motion import (
-    DERIVATIVES,
-    METHODS,
-    consistent_motion,
-    differentiate_points,
-)
+from musclesolve.dynamics.kinematics.consistent_motion import DERIVATIVES, METHODS, differentiate_points
 from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.dynamics.vectors import blocks, lines_of
 from musclesolve.forces import mechanics

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics import Targets, fit_pose, landmark_sensitivity, projected_moments
-from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
+from musclesolve.dynamics import Targets, consistent_motion, fit_pose, landmark_sensitivity, projected_moments
 from musclesolve.synthetic.reference_stride import reference_stride
 
 KNEE = "knee_r"

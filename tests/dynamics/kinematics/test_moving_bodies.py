@@ -8,6 +8,7 @@ import pytest
 from musclesolve.dynamics import (
     Wrench,
     forward_human_model,
+    human_model,
     intersegmental_moment,
     joint_loads,
     motion_from,
@@ -17,7 +18,6 @@ from musclesolve.dynamics import (
 from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, distal_loads, generalized_loads
 from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
 from musclesolve.dynamics.kinematics.pose_fit import Pose
-from musclesolve.dynamics.model.human_model import human_model
 
 MODELS = {"inverse": human_model(), "forward": forward_human_model()}
 ARRAYS = ("speeds", "speed_rates", "q", "qd", "qdd")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.dynamics import MassProperties, Model, load_topology, standing_layout
+from musclesolve.dynamics import MassProperties, Model, human_model, load_topology, standing_layout
 from musclesolve.dynamics.kinematics.pose_fit import Pose, normal_equations
-from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.rotations import from_cardan
 
 

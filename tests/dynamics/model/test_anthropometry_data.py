@@ -8,7 +8,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics import human_model
 from musclesolve.dynamics.model.segment_inertia import child_masses, segment_rows, segments_of
 
 TABLES = files("musclesolve").joinpath("dynamics", "model", "anthropometry")

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.printed_inertia import printed_human
-from musclesolve.dynamics import forward_human_model, load_topology, standing_layout
+from musclesolve.dynamics import forward_human_model, human_model, load_topology, standing_layout
 from musclesolve.dynamics.model.data_files import read_table
-from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.segment_inertia import compose
 
 ROWS = {row["name"]: row for row in read_table("anthropometry", "silva_2003_table_3_2.toml")["segment"]}

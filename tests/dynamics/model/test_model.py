@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics import MassProperties, load_topology
-from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.model.mass_matrix import mass_matrix
+from musclesolve.dynamics import MassProperties, human_model, load_topology, mass_matrix
 
 
 def test_counts_of_the_inverse_model(model):

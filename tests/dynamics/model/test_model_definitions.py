@@ -12,11 +12,11 @@ from musclesolve.dynamics import (
     differentiate,
     disagreement,
     forward_human_model,
+    human_model,
     joint_moments_by_route,
     load_topology,
     standing_layout,
 )
-from musclesolve.dynamics.model.human_model import human_model
 
 RIG = """
 name = "rig"

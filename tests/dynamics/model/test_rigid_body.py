@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics import Constraints, MassProperties, RigidBodies, Topology
-from musclesolve.dynamics.model.mass_matrix import basic_mass_matrix, inertia_force, mass_matrix
+from musclesolve.dynamics import Constraints, MassProperties, RigidBodies, Topology, mass_matrix
+from musclesolve.dynamics.model.mass_matrix import basic_mass_matrix, inertia_force
 from musclesolve.dynamics.model.topology import Point, RigidBody
 
 KINDS = {

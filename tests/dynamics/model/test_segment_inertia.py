@@ -9,7 +9,9 @@ from refusals import refused
 from benchmarks.printed_inertia import printed_human
 from musclesolve.dynamics import (
     Wrench,
+    human_model,
     joint_loads,
+    lagrange_multipliers,
     load_topology,
     motion_from,
     projected_moments,
@@ -17,9 +19,7 @@ from musclesolve.dynamics import (
     segment_table,
     standing_layout,
 )
-from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
 from musclesolve.dynamics.model.data_files import read_table
-from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.segment_inertia import compose, segments_of
 
 PLAIN = standing_layout(load_topology())

@@ -7,12 +7,12 @@ from refusals import refused
 from musclesolve.dynamics import (
     StatedSegment,
     forward_human_model,
+    human_model,
     mass_sensitivity,
     projected_moments,
     segment_motion,
 )
 from musclesolve.dynamics.model.data_files import read_table
-from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.segment_inertia import compose, named_points, segment_axes, segments_of
 
 SIZE = (70.25, 1.70, "male")

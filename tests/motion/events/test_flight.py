@@ -10,15 +10,12 @@ from on_the_spot import Squat
 from stepping_trial import WEIGHT, Steps
 
 import musclesolve as ms
-from musclesolve import read_trial
-from musclesolve.checking.check import check
+from musclesolve import check, gait_events, read_trial, synthetic_recording
 from musclesolve.files import Markers, PlateForce, Trial
 from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.motion.events.gait import strides
-from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.events.marker_events import marker_events, walk
 from musclesolve.synthetic.running_stride import running_stride
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 GRAVITY = 9.80665
 

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from stepping_trial import HALF_WIDTH, Steps
 
-from musclesolve import read_trial
+from musclesolve import gait_events, read_trial
 from musclesolve.data import reference_stride
 from musclesolve.files import Event
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.events.gait import hip_passages, strides
-from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.events.marker_events import walk
 
 STEPS = Steps(duration=3.6)

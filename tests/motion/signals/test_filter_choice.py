@@ -12,14 +12,13 @@ from examined import examined
 from refusals import refused
 from synthetic_trial import write_trial
 
-from musclesolve import read_trial
+from musclesolve import read_trial, synthetic_recording
 from musclesolve.files import Trial
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.signals.filter_choice import FilterChoice, choice_notes, filter_choice
-from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.signals.residual_analysis import CutoffVerdict
 from musclesolve.results.dataset.recording_labels import filter_labels
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
+from musclesolve.signals import low_pass
 
 CHOICES = {
     "residual_analysis": 'cutoff_hz = "residual_analysis"',

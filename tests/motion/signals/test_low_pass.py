@@ -14,12 +14,10 @@ from musclesolve.motion.signals.low_pass import (
     LONG_SIGNAL,
     ORDERS,
     harmonics,
-    low_pass,
     sine_series,
     two_pass_gain,
 )
-from musclesolve.motion.signals.residual_analysis import residual_analysis
-from musclesolve.motion.signals.smoothing_spline import smoothing_spline
+from musclesolve.signals import low_pass, residual_analysis, smoothing_spline
 
 THESIS_FACTOR = 0.802
 

@@ -13,14 +13,9 @@ from refusals import refused
 from thorough import some
 
 from musclesolve.files import read_trc
-from musclesolve.motion.signals.low_pass import harmonics, low_pass, sine_series
-from musclesolve.motion.signals.residual_analysis import (
-    CutoffVerdict,
-    ResidualAnalysis,
-    interior_power,
-    residual_analysis,
-)
-from musclesolve.motion.signals.smoothing_spline import smoothing_spline
+from musclesolve.motion.signals.low_pass import harmonics, sine_series
+from musclesolve.motion.signals.residual_analysis import CutoffVerdict, ResidualAnalysis, interior_power
+from musclesolve.signals import low_pass, residual_analysis, smoothing_spline
 
 THESIS = "residual_analysis_silva_2003"
 CASES = [(rate, size) for rate in (60.0, 100.0, 200.0) for size in (0.001, 0.003)]

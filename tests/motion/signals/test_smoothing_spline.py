@@ -9,7 +9,8 @@ from refusals import refused
 from scipy.interpolate import make_smoothing_spline
 
 from musclesolve.motion.signals.low_pass import HALF_POWER
-from musclesolve.motion.signals.smoothing_spline import lowest_cutoff, smoothing_spline, symbol, unsmooth
+from musclesolve.motion.signals.smoothing_spline import lowest_cutoff, symbol, unsmooth
+from musclesolve.signals import smoothing_spline
 
 RATE = 100.0
 

@@ -5,12 +5,9 @@ import pytest
 from refusals import refused
 
 import muscle_db
-from musclesolve.dynamics import forward_human_model, motion_from
-from musclesolve.dynamics.forward.simulate import simulate
-from musclesolve.muscles import ActivationDynamics, muscle_rows
-from musclesolve.muscles.driving.muscle_forces import muscle_forces
+from musclesolve.dynamics import forward_human_model, motion_from, simulate
+from musclesolve.muscles import ActivationDynamics, muscle_forces, muscle_rows, scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 
 AT = np.zeros(6)
 

@@ -7,8 +7,8 @@ import pytest
 from whole_legs import WHOLE_LEGS
 
 import muscle_db
+from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.passive.joint_moments import Sweep, passive_moment, passive_moments, states_along
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 
 DATABASE = muscle_db.load("silva_2003")
 

@@ -10,10 +10,10 @@ from refusals import refused
 
 import muscle_db
 from muscle_db.model import CalibratedPassive, PassiveStrain
+from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.curves.curve_family import CURVES
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.passive.passive_element import passive_element
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 
 DATABASE = muscle_db.load("silva_2003")
 TABLE = [muscle.max_isometric_force for muscle in DATABASE]

@@ -7,11 +7,10 @@ import pytest
 from wrapped_leg import wrapped_paths
 
 from musclesolve.dynamics import Model, Motion
-from musclesolve.muscles import Paths
+from musclesolve.muscles import Paths, scale_muscles
 from musclesolve.muscles.muscle_set import load_muscle_set
 from musclesolve.muscles.paths.engine import KINDS, PathLayout, PathLines, solve_paths, trace_paths
 from musclesolve.muscles.paths.kernel import entry
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 
 RADII = {"cylinder": (0.03, 0.0, 0.0), "sphere": (0.03, 0.03, 0.03), "ellipsoid": (0.035, 0.02, 0.045)}
 SINGLE = 5e-7

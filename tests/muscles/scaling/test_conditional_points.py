@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics import human_model
 from musclesolve.muscles.scaling.fiber_lengths import sampled_poses
 from musclesolve.muscles.scaling.scaled_paths import (
     SEARCH,

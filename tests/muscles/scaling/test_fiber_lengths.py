@@ -14,14 +14,14 @@ import muscle_db
 import musclesolve as ms
 from muscle_db.model import FRAMES, standing_length
 from muscle_db.toml_text import to_toml
-from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics import human_model
+from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.scaling.fiber_lengths import (
     OperatingRange,
     fiber_and_tendon_lengths,
     operating_range,
     sampled_poses,
 )
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.muscles.scaling.scaled_paths import frame_maps, reference_model, scaled_paths
 
 NEW = ["gait2392", "rajagopal_2023"]

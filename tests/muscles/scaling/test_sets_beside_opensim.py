@@ -13,10 +13,9 @@ from whole_legs import WHOLE_LEGS
 import muscle_db
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics import Model, motion_from
-from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics import Model, human_model, motion_from
+from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_state import ScaledState, muscle_state
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.muscles.scaling.scaled_paths import frame_maps, reference_model, scaled_paths
 from musclesolve.opensim import opensim_geometry
 

@@ -7,8 +7,8 @@ import pytest
 
 import muscle_db
 from musclesolve import muscle_geometry
-from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
+from musclesolve.dynamics import human_model
+from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.scaling.scaled_paths import reference_model
 
 INSTANT = 1e-7

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.dynamics import motion_from
-from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics import human_model, motion_from
+from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.scaling.scale_muscles import scale_muscles
 from musclesolve.synthetic.reference_stride import reference_stride
 
 WIDE = {"hip_r": np.array([0.0, -0.12, 0.0]), "hip_l": np.array([0.0, 0.12, 0.0])}

@@ -23,8 +23,8 @@ from plain_leg import save_leg
 from recorded_data import recorded
 
 import musclesolve as ms
+from musclesolve.files import Table
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
-from musclesolve.recording.data import Table
 
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "welded": (plateau("knee_r", (0.0, -0.006, 0.0)),),

@@ -13,14 +13,19 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from synthetic_result import few_muscles, result
 
-from musclesolve.plotting import PageStyle, ground_reaction, joint_angles_and_moments, joint_powers
+from musclesolve.plotting import (
+    PageStyle,
+    ground_reaction,
+    joint_angles_and_moments,
+    joint_powers,
+    page_style,
+)
 from musclesolve.plotting.page.norm_bands import (
     BAND_COLOR,
     MEAN_COLOR,
     WITHOUT_NORM,
     NormBands,
 )
-from musclesolve.plotting.page.page_style import page_style
 from musclesolve.results.norms import NORMS, norm
 
 TABLES = Path(__file__).resolve().parents[3] / "tools" / "reference_stride"

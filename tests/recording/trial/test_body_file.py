@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve import read_trial
+from musclesolve import read_trial, synthetic_recording
 from musclesolve.settings.trial import SEGMENTS
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 
 @pytest.fixture

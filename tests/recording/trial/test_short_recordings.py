@@ -11,7 +11,7 @@ import xarray as xr
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
+from musclesolve import synthetic_recording
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 DOFS = ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")

@@ -6,9 +6,8 @@ import pytest
 from examined import examined
 from refusals import refused
 
-from musclesolve import read_trial
+from musclesolve import gait_events, read_trial
 from musclesolve.data import reference_stride
-from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 

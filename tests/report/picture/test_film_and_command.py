@@ -15,12 +15,12 @@ from refusals import refused
 from synthetic_result import result as without_points
 from typer.testing import CliRunner
 
+from musclesolve import save_picture
 from musclesolve.cli import app as cli
 from musclesolve.report.picture import moving_picture as library
 from musclesolve.report.picture.film import LANES, View, film
 from musclesolve.report.picture.moving_picture import library_of, picture_fragment, picture_page, three_js
 from musclesolve.report.picture.picture_data import picture_data
-from musclesolve.report.picture.save_picture import save_picture
 from musclesolve.report.picture.still import _named, curves
 from musclesolve.results.files.result_netcdf import write_result
 

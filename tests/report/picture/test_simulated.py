@@ -23,17 +23,17 @@ from musclesolve.dynamics import (
     Start,
     Surface,
     body_laws,
+    body_surfaces,
     cylinder,
     ellipsoid,
     forward_human_model,
     pairs_with,
     plane,
     separation,
+    simulate,
     simulate_contact,
     sphere,
 )
-from musclesolve.dynamics.contact.body_surfaces import body_surfaces
-from musclesolve.dynamics.forward.simulate import simulate
 from musclesolve.report.picture.film import View, film
 from musclesolve.report.picture.moving_picture import picture_page
 from musclesolve.report.picture.picture_data import picture_data

@@ -9,8 +9,7 @@ from refusals import refused
 from synthetic_result import few_muscles, result
 
 import musclesolve as ms
-from musclesolve import normalized, write_values
-from musclesolve.results.cycles.discrete_values import discrete_values
+from musclesolve import discrete_values, normalized, write_values
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from seen_motion import motion, stances
 from synthetic_result import result
 
 import musclesolve as ms
+from musclesolve import synthetic_recording
 from musclesolve.results.cycles.movement_landmarks import heel_strikes, intervals
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 COUNT = 180
 TIME = np.arange(COUNT) / 100.0

@@ -12,9 +12,8 @@ from said import summary
 from small_model import save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
-from musclesolve import read_osim, read_result, solve
+from musclesolve import leg_problem, read_osim, read_result, solve
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.dataset.leg_problem import leg_problem
 from musclesolve.results.dataset.result_quantities import identity
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import netcdf_bytes

@@ -7,9 +7,8 @@ import pytest
 import xarray as xr
 from stepping_trial import Steps
 
-from musclesolve import read_result
+from musclesolve import gait_events, read_result
 from musclesolve.motion.events.gait import Gait, strides
-from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.events.marker_events import walk
 from musclesolve.results.dataset.recording_labels import gait_labels
 from musclesolve.results.files.result_netcdf import write_result

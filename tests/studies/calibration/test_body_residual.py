@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from musclesolve import read_trial
+from musclesolve import read_trial, synthetic_recording
 from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import measured_moments
 from musclesolve.studies.calibration.body_residual import (
@@ -25,7 +25,6 @@ from musclesolve.studies.calibration.body_residual import (
     TrialResidual,
     trial_pieces,
 )
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from musclesolve.plotting import PageStyle
-from musclesolve.plotting.page.page_style import page_style
+from musclesolve.plotting import PageStyle, page_style
 from musclesolve.sharing import expression_cost
 from musclesolve.sharing.cost import ActivationPower
 from musclesolve.studies.many_trials import recipe as recipes

@@ -9,7 +9,7 @@ from refusals import refused
 
 from musclesolve.results.cycles.gait_scores import deviation_index, score_variables
 from musclesolve.results.norms import LOG_SCORE, read_norms
-from musclesolve.studies.study.draft_norms import draft_norms
+from musclesolve.studies import draft_norms
 
 HIPS = ["hip_flexion", "hip_adduction", "hip_internal_rotation", "knee_flexion", "ankle_dorsiflexion"]
 

@@ -13,7 +13,7 @@ from small_model import TEXT
 from small_model_motion import DOFS, save_inputs
 
 import musclesolve as ms
-from musclesolve import read_result
+from musclesolve import check_study, read_result
 from musclesolve.data import reference_stride
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import read_answers
@@ -24,7 +24,6 @@ from musclesolve.studies.questions.answers import (
     asked_of,
     check_with_questions,
 )
-from musclesolve.studies.study.check_study import check_study
 from musclesolve.studies.study.cycles_file import cycles_of_trial
 from musclesolve.studies.study.run_study import prepared
 

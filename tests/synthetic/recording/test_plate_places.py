@@ -5,13 +5,12 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve import read_trial
+from musclesolve import read_trial, synthetic_recording
 from musclesolve._util.arrays import true_runs
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.synthetic import plant
 from musclesolve.synthetic.places import plate_middles
 from musclesolve.synthetic.reference_stride import pressure, reference_stride
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.trial_copy import open_copy
 
 

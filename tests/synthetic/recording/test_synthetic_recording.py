@@ -5,9 +5,8 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve import read_trial
+from musclesolve import read_trial, synthetic_recording
 from musclesolve.synthetic.reference_stride import reference_stride
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 
 @pytest.fixture(scope="module")

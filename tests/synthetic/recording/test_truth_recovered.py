@@ -6,11 +6,10 @@ Measure: root mean square error of a joint moment over a stride, as a share of t
 import numpy as np
 import pytest
 
-from musclesolve import read_trial
+from musclesolve import read_trial, synthetic_recording
 from musclesolve.dynamics import projected_moments
 from musclesolve.forces import mechanics
 from musclesolve.synthetic.reference_stride import reference_stride
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 DOFS = [
     f"{dof}_{side}"

@@ -12,11 +12,10 @@ import xarray as xr
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.checking.check import check
+from musclesolve import check, synthetic_recording
 from musclesolve.dynamics import projected_moments
 from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.synthetic.running_stride import RunningStride, running_stride
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 RUNS = {"slow": (2.5, 0.70, 0.36), "fast": (3.0, 0.68, 0.31)}
 

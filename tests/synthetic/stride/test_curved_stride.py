@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve.checking.check import check
+from musclesolve import check, synthetic_recording
 from musclesolve.motion.events.marker_events import marker_events, walk
 from musclesolve.synthetic.reference_stride import CurvedStride, reference_stride
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 
 TIME = np.linspace(-0.4, 2.6, 61)
 
