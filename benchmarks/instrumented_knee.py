@@ -29,7 +29,7 @@ from benchmarks.arguments import command_line
 from benchmarks.timing import console, rms
 from benchmarks.validation.page import Absent, data_folder, written_trials
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.constants import FAST
+from musclesolve.constants import FAST, USUAL_COST
 from musclesolve.files import Table, read_c3d, read_mot, write_mot
 from musclesolve.forces import prepare_recording, recording_of
 from musclesolve.pipeline.knee_contact import compartments
@@ -44,8 +44,10 @@ from musclesolve.sharing.cost import (
     Cost,
     JointReactionSquared,
     JointWeightedActivation,
+    KneeSparingActivation,
     StressCubed,
 )
+from musclesolve.sharing.cost.cost_registry import find_cost
 
 WALKS = ("ss1", "ss9")
 SETS = ("gait2392_hip", "gait2392", "rajagopal_2023")
@@ -64,8 +66,9 @@ CHANNELS = {
     **{"gmax": "gluteus_maximus_l", "gmed": "gluteus_medius_l"},
 }
 COSTS: tuple[Cost, ...] = (
-    JointWeightedActivation(),
-    *(JointWeightedActivation(multi_joint_weight=weight) for weight in (2.0, 2.5, 4.0, 5.0)),
+    KneeSparingActivation(),
+    *(KneeSparingActivation(scale=scale) for scale in (1000.0, 1200.0, 1700.0, 2000.0)),
+    *(JointWeightedActivation(multi_joint_weight=weight) for weight in (2.0, 3.0, 4.0)),
     ActivationPower(),
     ActivationVolume(),
     StressCubed(),
@@ -195,7 +198,7 @@ class Row:
 
 def recordings(sets: tuple[str, ...] = SETS) -> Iterator[Row]:
     """`run`: sets, passive rules and tendons with the default cost, and every cost with the defaults of each set."""
-    default = JointWeightedActivation()
+    default = find_cost(USUAL_COST)
     for name in sets:
         rules = [("none", "rigid", cost) for cost in COSTS]
         rules += [
@@ -227,8 +230,9 @@ def prepared(walk: str, muscles: str) -> RecordedBody:
 
 
 def models() -> Iterator[Row]:
-    """`share` on the OpenSim models: the default, squared activations, and what were the defaults."""
-    choices = (JointWeightedActivation(), "none"), (ActivationPower(), "none"), (StressCubed(), "table")
+    """`share` on the OpenSim models: the default, other costs, and what were the defaults."""
+    usual = find_cost(USUAL_COST), JointWeightedActivation(), ActivationPower()
+    choices = [(cost, "none") for cost in usual] + [(StressCubed(), "table")]
     for model, about in MODELS.items():
         for cost, passive in choices:
             results = {

@@ -49,8 +49,8 @@ from musclesolve.sharing.cost import Cost, JointReactionSquared
 from musclesolve.sharing.cost.cost_registry import find_cost
 
 COSTS = (
-    *("joint_weighted_activation", "activation_power", "activation_volume", "force_squared"),
-    *("normalized_force_squared", "stress_cubed"),
+    *("knee_sparing_activation", "joint_weighted_activation", "activation_power"),
+    *("activation_volume", "force_squared", "normalized_force_squared", "stress_cubed"),
 )
 PASSIVE = ("calibrated", "table", "none")
 JOINTS = ("hip", "knee", "ankle")

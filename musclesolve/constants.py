@@ -3,7 +3,7 @@
 STANDARD_GRAVITY = 9.80665
 """Standard acceleration of gravity [m/s2] (CGPM 1901)."""
 
-USUAL_COST = "joint_weighted_activation"
+USUAL_COST = "knee_sparing_activation"
 """The cost by which moments are shared unless asked otherwise, of recordings and of models alike."""
 
 USUAL_SOLVER = "batch"

@@ -142,7 +142,7 @@ def default_walk_trial(recorded_walk_text: str, tmp_path_factory: pytest.TempPat
 def with_silva_2003(trial_text: str) -> str:
     """A trial file with other muscles and another cost: those of the source, which need reserves on the walk."""
     other = trial_text.replace('database = "gait2392_hip"', 'database = "silva_2003"\npassive = "table"')
-    return other.replace('cost = "joint_weighted_activation"', 'cost = "stress_cubed"\nleast_activation = 0')
+    return other.replace('cost = "knee_sparing_activation"', 'cost = "stress_cubed"\nleast_activation = 0')
 
 
 @pytest.fixture(scope="session")

@@ -544,6 +544,13 @@ class Analysis:
     sharing: Sharing
     parts: tuple[SolvedGroup, ...]
 
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on how the parts were solved, and what the cost is for every one of them."""
+        remarks = [self.sharing.cost.remarks(part.problem_at(np.arange(1))) for part in self.parts]
+        of_all = [each for each in remarks[0] if all(each in others for others in remarks)] if remarks else []
+        return list(dict.fromkeys([*(note for part in self.parts for note in part.notes), *of_all]))
+
     @cached_property
     def columns(self) -> list[Indices]:
         """Numbers of the muscles of each part among all muscles of the body."""

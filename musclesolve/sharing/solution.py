@@ -46,6 +46,7 @@ class Solution:
         time: (T,) [s], where the problem states it.
         stationary_only: True where the cost, or a term or constraint of a program, is not known to be convex: the
             certificate then proves a stationary point, which may be a local optimum.
+        notes: sentences on what the cost is for this problem, where that is not what its name says.
 
     Examples:
         >>> problem = ms.Problem([[0.05, 0.05]], [20.0], [1000.0, 1000.0], [1000.0, 1000.0])
@@ -71,6 +72,7 @@ class Solution:
     dof: tuple[str, ...] | None = None
     time: Array | None = None
     stationary_only: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def solved(self) -> Mask:
@@ -102,7 +104,7 @@ class Solution:
             lines.append(
                 "The cost is not known to be convex: a solved frame is stationary, perhaps not of least cost."
             )
-        return "\n".join(lines)
+        return "\n".join([*lines, *(self.notes if lines else ())])
 
     def to_dataset(self, problem: Problem | None = None, time: ArrayLike | None = None) -> xr.Dataset:
         """The arrays with names and units, under the names of the variables of a result.
@@ -262,6 +264,7 @@ class SolutionArrays:
             solver=solver.name,
             cost_name=cost.label,
             stationary_only="nonconvex" in cost.needs,
+            notes=() if problem is None else cost.remarks(problem),
             **named,
         )
 

@@ -275,7 +275,7 @@ class MotionCost:
                 )
         chosen = check_smooth_convex_cost(cost, isometric, "used with elastic tendons", "cost")
         parts: dict[str, list[tuple[float, Cost]]] = {"fiber": [], "tendon": [], "activation": []}
-        for factor, single in _singles(chosen):
+        for factor, single in _singles(chosen, isometric):
             parts[_kind(single, isometric)].append((factor, single))
         if parts["fiber"] and parts["tendon"]:
             raise InputError(
@@ -318,11 +318,12 @@ class MotionCost:
         return np.minimum.reduce([np.full_like(self.isometric.force_capacity, np.inf), *ends])
 
 
-def _singles(cost: Cost, factor: float = 1.0) -> list[tuple[float, Cost]]:
+def _singles(cost: Cost, problem: Problem, factor: float = 1.0) -> list[tuple[float, Cost]]:
     """The single costs in a sum of sums, with their factors."""
-    if not isinstance(cost, WeightedSum):
-        return [(factor, cost)]
-    return [single for weight, part in cost.summands for single in _singles(part, factor * weight)]
+    whole = cost.apart(problem)
+    if not isinstance(whole, WeightedSum):
+        return [(factor, whole)]
+    return [single for weight, part in whole.summands for single in _singles(part, problem, factor * weight)]
 
 
 def _kind(cost: Cost, isometric: Problem) -> str:

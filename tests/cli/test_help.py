@@ -89,7 +89,7 @@ def test_typer_without_rich_prints_them_too(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "default"), [("costs", "joint_weighted_activation"), ("solvers", "batch"), ("figures", None)]
+    ("name", "default"), [("costs", "knee_sparing_activation"), ("solvers", "batch"), ("figures", None)]
 )
 def test_lists_have_the_names_of_the_program_and_mark_the_default(name, default):
     rows = json.loads(call(name, "--json").output)[name]

@@ -84,7 +84,7 @@ def test_a_solution_introduces_itself_in_a_line():
     solution = ms.solve(problem)
     assert (
         repr(solution)
-        == "<Solution of 3 frames, 2 muscles, 1 moments by 'batch' for 'joint_weighted_activation': 3 solved>"
+        == "<Solution of 3 frames, 2 muscles, 1 moments by 'batch' for 'knee_sparing_activation': 3 solved>"
     )
     assert repr(solution.drop_frame_axis()).startswith("<Solution of 1 frames, 2 muscles")
 

@@ -60,7 +60,7 @@ def test_a_result_shows_verdict_curves_contact_forces_and_the_table_of_xarray(st
     for words in (
         "Usable: certified and plausible",
         "All 132 analyzed leg-frames",
-        "joint_weighted_activation",
+        "knee_sparing_activation",
     ):
         assert words in text
     assert stride.attrs["subject"] in text

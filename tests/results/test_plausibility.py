@@ -571,7 +571,7 @@ def test_the_advice_names_nothing_that_is_in_use(stride, in_use):
     data = with_peak(stride, 6.0).assign_attrs(muscle_database=in_use or "model.osim")
     if in_use is None:
         data.attrs["model_file"] = "/somewhere/model.osim"
-    for cost in ("joint_weighted_activation", "activation_power", "stress_cubed"):
+    for cost in ("knee_sparing_activation", "activation_power", "stress_cubed"):
         advice = judged(data.assign_attrs(cost=cost)).use
         assert cost not in advice and advice.count("_cubed") + advice.count("activation") >= 1
         named = {name for name in ("gait2392_hip", "rajagopal_2023") if name in advice}

@@ -87,7 +87,7 @@ def model_labels(body: ModelBody, analysis: Analysis) -> Labels:
             *body.notes,
             *body.warnings,
             f"Coordinates {filtered}, rates by a quintic spline; tendons {analysis.sharing.tendon}.",
-            *dict.fromkeys(note for part in analysis.parts for note in part.notes),
+            *analysis.notes,
             *beyond_plausible(body.muscles, *fiber_range(analysis)),
             *([] if body.trial is None else change_notes(body.trial, read_later=True)),
         ],

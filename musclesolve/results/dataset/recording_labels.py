@@ -79,7 +79,7 @@ def recording_labels(body: RecordedBody, analysis: Analysis) -> Labels:
             *parameter_warnings(each.part.state.parameters for each in analysis.parts),
             *fiber_notes(analysis, body.options),
             *measured.notes,
-            *dict.fromkeys(note for part in analysis.parts for note in part.notes),
+            *analysis.notes,
             *body.options.database.notes,
             *person_notes(body),
             *body.gait.notes,

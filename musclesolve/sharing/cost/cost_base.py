@@ -125,6 +125,14 @@ class Cost(ABC):
         """The terms as data for the compiled solver; None if they have no such form."""
         return None
 
+    def apart(self, problem: Problem) -> Cost:
+        """The same cost, as a sum if some of it counts activations and some forces."""
+        return self
+
+    def remarks(self, problem: Problem) -> tuple[str, ...]:
+        """Sentences for the user on what the cost is for a problem, where that is not what its name says."""
+        return ()
+
     def soft_rows(self, problem: Problem) -> SoftRows | None:
         """The soft rows, if there are any."""
         return None
@@ -326,6 +334,10 @@ class WeightedSum(Cost):
                 return None
             scaled += [term.scaled(factor) for term in terms]
         return tuple(scaled)
+
+    def remarks(self, problem: Problem) -> tuple[str, ...]:
+        """The sentences of all costs."""
+        return tuple(remark for cost in self.costs for remark in cost.remarks(problem))
 
     def soft_rows(self, problem: Problem) -> SoftRows | None:
         """The rows of the costs, one after the other, with the factors in their weights."""

@@ -40,10 +40,24 @@ class VariedCost(SumOfTerms):
 
     def coefficient(self, problem: Problem) -> Array:
         """The coefficients v_i^(1/p) c_i, (T, n) or (n,)."""
+        return np.asarray(
+            self._with_exponent.coefficient(problem) * np.power(self.factor, 1.0 / self.exponent)
+        )
+
+    def apart(self, problem: Problem) -> Cost:
+        """See Cost."""
+        whole = self._with_exponent.apart(problem)
+        if not isinstance(whole, WeightedSum):
+            return self
+        parts = [(weight, replace(self, base=part)) for weight, part in whole.summands]  # type: ignore[arg-type]
+        return WeightedSum(tuple(parts))
+
+    @property
+    def _with_exponent(self) -> SumOfTerms:
         base = self.base
         if is_dataclass(base) and "exponent" in {option.name for option in fields(base)}:
-            base = replace(base, exponent=self.exponent)
-        return np.asarray(base.coefficient(problem) * np.power(self.factor, 1.0 / self.exponent))
+            return replace(base, exponent=self.exponent)
+        return base
 
 
 def can_vary(cost: Cost) -> bool:

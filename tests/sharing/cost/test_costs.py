@@ -27,7 +27,9 @@ from musclesolve.sharing.cost import (
     StressCubed,
     named,
 )
+from musclesolve.sharing.cost.cost_base import single_costs
 from musclesolve.sharing.cost.cost_registry import REGISTRY, find_cost, named_costs
+from musclesolve.sharing.cost.varied_cost import varied
 
 
 def mine(activation, force, data):
@@ -95,6 +97,14 @@ def test_printed_formulas():
     )  # the second muscle alone crosses the knee
     assert KneeSparingActivation().value(knee, a)[0] == pytest.approx(0.5**2 + 0.25**2 + (150 / 1400) ** 2)
     assert value(KneeSparingActivation()) == pytest.approx(0.5**2 + 0.25**2)  # no name tells a knee
+    assert KneeSparingActivation().remarks(problem) and not KneeSparingActivation().remarks(knee)
+    for cost in (
+        KneeSparingActivation(3.0, 900.0),
+        varied(KneeSparingActivation(), 1.5, np.array([2.0, 0.7])),
+    ):
+        apart = cost.apart(knee)
+        assert len(single_costs(apart)) == 2
+        np.testing.assert_allclose(apart.value(knee, a), cost.value(knee, a))
     assert value(MusclePower(1.0, least_speed=1e-9)) == pytest.approx(400 * 0.3 + 150 * 0.4)
     assert value(MusclePower(least_speed=0.3)) == pytest.approx(400**2 * 0.18 + 150**2 * 0.25)
     assert value(JointReactionSquared(effort=0.0)) == pytest.approx(175.0**2 + 50.0**2)

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import joint_kind
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Power, Saturation
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
+from musclesolve.sharing.cost.varied_cost import VariedCost
 from musclesolve.sharing.problem import Problem
 
 LEAST_ARM = 1e-4
@@ -202,7 +204,7 @@ class JointWeightedActivation(SumOfTerms):
     formula = "sum_i w_i a_i^p, w_i = 3 where a muscle crosses two joints or more, else 1, p = 2"
     source = "weights after Uhlrich et al. 2022"
     works = ("uhlrich_2022",)
-    use = "the usual one: no decision of your own"
+    use = "default until 2026: the muscles of two joints weighted"
     positive = ("multi_joint_weight",)
     data = ("joints_crossed",)
 
@@ -235,15 +237,34 @@ class KneeSparingActivation(SumOfTerms):
     name = "knee_sparing_activation"
     formula = "sum_i a_i^p + sum_knee (F_i / F_s)^p, F_s = 1400 N, p = 2"
     source = "this library: EMG, hips and knees of eight recordings"
-    use = "to spare the knee without weights on the hamstrings"
+    use = "the usual one: no decision of your own"
     positive = ("scale",)
 
     def coefficient(self, problem: Problem) -> Array:
         """The coefficients (1 + (F_i(1) / F_s)^p)^(1/p) across a knee, else 1, (T, n)."""
-        knees = [number for number, dof in enumerate(problem.dof or ()) if joint_kind(dof) == "knee"]
-        across = (np.abs(problem.moment_arm[:, knees]) > LEAST_ARM).any(axis=(0, 1))
-        pressing = np.where(across, problem.force_capacity / self.scale, 0.0)
+        pressing = np.where(self._across(problem), problem.force_capacity / self.scale, 0.0)
         return np.power(1.0 + np.power(pressing, self.exponent), 1.0 / self.exponent)
+
+    def apart(self, problem: Problem) -> Cost:
+        """The powers of the activations, and the powers of the forces."""
+        share = np.where(self._across(problem), self.scale**-self.exponent, 0.0)
+        forces = VariedCost(ForceSquared(force="tendon"), share, self.exponent)
+        return ActivationPower(self.exponent) + forces
+
+    def remarks(self, problem: Problem) -> tuple[str, ...]:
+        """What is minimized where no knee is found."""
+        remark = (
+            f'No degree of freedom has "knee" in its name: {self.name} is here the sum of the activations to the power '
+            f"{self.exponent:g}, as activation_power."
+        )
+        return () if self._knees(problem) else (remark,)
+
+    def _across(self, problem: Problem) -> Mask:
+        return np.asarray((np.abs(problem.moment_arm[:, self._knees(problem)]) > LEAST_ARM).any(axis=(0, 1)))
+
+    @staticmethod
+    def _knees(problem: Problem) -> list[int]:
+        return [number for number, dof in enumerate(problem.dof or ()) if joint_kind(dof) == "knee"]
 
 
 @dataclass(frozen=True)
