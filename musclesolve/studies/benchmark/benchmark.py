@@ -12,6 +12,8 @@ from rich.table import Table
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import input_error
+from musclesolve.plotting.page.figure_files import file_content
+from musclesolve.plotting.study.benchmark_figure import solver_times
 from musclesolve.recording.schema import check_value
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.leg_problem import leg_problem
@@ -193,8 +195,8 @@ def machine_line(report: BenchmarkReport) -> str:
 
 
 def files(report: BenchmarkReport) -> dict[str, bytes]:
-    """Return the tables for other programs, by the names of their files."""
-    found = {"solvers.csv": rows_csv(report.rows)}
+    """Return the tables for other programs and the figure of the times, by the names of their files."""
+    found = {"solvers.csv": rows_csv(report.rows), "solvers.png": file_content(solver_times(report.rows))}
     if report.single:
         heading = ["cost", "what", "median_s", "percentile_99_s", "largest_s", "calls"]
         rows = ([cost, what, *asdict(times).values()] for cost, what, times in _latencies(report))
