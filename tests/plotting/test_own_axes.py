@@ -5,6 +5,7 @@ from __future__ import annotations
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from cycler import cycler
 from drawn_texts import drawn_texts, outside, overprinted
@@ -148,7 +149,7 @@ def test_times_of_solvers_are_marks_hollow_where_a_frame_fails():
         Row("recorded leg", 7, 43, "force_squared", "slow", frames=9, us_per_frame=1000.0, solved=8),
         Row("recorded leg", 7, 43, "force_squared", "broken", remark="not installed"),
     ]
-    (panel,) = plotting.solver_times(rows).axes
+    (panel,) = plotting.solver_times(pd.DataFrame(rows)).axes
     assert [text.get_text() for text in panel.get_yticklabels()] == ["slow", "batch"]
     marks = {int(line.get_ydata()[0]): line for line in panel.lines}
     assert marks[1].get_xdata()[0] == pytest.approx(1.0) and marks[0].get_xdata()[0] == pytest.approx(3.0)

@@ -17,8 +17,16 @@ from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.of_arrays import as_result
 from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style
-from musclesolve.plotting.page.panels import GROUPS, Grid, muscles_by_group, small_multiples
+from musclesolve.plotting.page.panels import (
+    ACTIVATION,
+    FORCE,
+    GROUPS,
+    Grid,
+    muscles_by_group,
+    small_multiples,
+)
 from musclesolve.plotting.page.sheet import Sheet, heading, native, note, page, zero_line
+from musclesolve.plotting.study.average_figures import every_muscle
 from musclesolve.results.dataset.frame_validity import valid
 from musclesolve.results.dataset.leg_kinetics import group_force
 from musclesolve.results.facts import achilles
@@ -28,8 +36,6 @@ from musclesolve.sharing.solution import Solution
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ACTIVATION = "activation [1]"
-FORCE = "force [N]  (each panel has its own scale)"
 ENVELOPE = "EMG"
 EXPLAINED = "EMG: envelope, peak at 1, delayed to agree best; above it the side and r with the activation"
 PREDICTED = "EMG: envelope, peak at 1; above it side and r of activation while it alone is not followed"
@@ -79,8 +85,6 @@ def one_muscle(
     if quantity not in titles:
         raise unknown_name(quantity, "quantity", titles)
     if not isinstance(data, Solution) and "percent" in data.dims:
-        from musclesolve.plotting.study.average_figures import every_muscle
-
         stem, side = split_side(muscle)
         if stem not in data["muscle"].values:
             raise unknown_name(muscle, "muscle", map(str, data["muscle"].values))

@@ -30,9 +30,16 @@ from musclesolve.plotting.page.page_style import (
     RESERVE_STYLE,
     SIDE_COLOR,
 )
-from musclesolve.plotting.page.panels import OWN_SCALES, Grid, dof_rows, muscles_by_group, small_multiples
+from musclesolve.plotting.page.panels import (
+    ACTIVATION,
+    FORCE,
+    OWN_SCALES,
+    Grid,
+    dof_rows,
+    muscles_by_group,
+    small_multiples,
+)
 from musclesolve.plotting.page.sheet import Sheet, native, page
-from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
 from musclesolve.results.dataset.result_quantities import OPPOSITE, listed
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from musclesolve.plotting.result.pose_figure import MARKS
 from musclesolve.plotting.study.comparison_figures import line_style
 
 if TYPE_CHECKING:
-    from musclesolve.studies.benchmark.measure import Row
+    import pandas as pd
 
 TICKS = {0: "1 µs", 1: "10 µs", 2: "0.1 ms", 3: "1 ms", 4: "10 ms", 5: "0.1 s", 6: "1 s", 7: "10 s"}
 """Powers of ten of a microsecond, in words."""
@@ -24,12 +23,13 @@ PARTLY = "not every frame is solved"
 
 
 @native
-def solver_times(rows: Sequence[Row]) -> Sheet:
+def solver_times(table: pd.DataFrame) -> Sheet:
     """Time per frame of every solver, a panel for each cost; hollow where some frame is not solved.
 
     Args:
-        rows: of the report of ``musclesolve.studies.benchmark``; failures have no mark.
+        table: solvers.csv of ``musclesolve benchmark``; failures have no mark.
     """
+    rows: list[Any] = list(table.itertuples())
     costs, problems = (
         list(dict.fromkeys(getattr(row, name) for row in rows)) for name in ("cost", "problem")
     )

@@ -24,9 +24,8 @@ from musclesolve.plotting.page.page_style import (
     changed_setting,
     current_style,
 )
-from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
+from musclesolve.plotting.page.panels import ACTIVATION, FORCE, Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, native
-from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight, leg_joint, magnitude
 
