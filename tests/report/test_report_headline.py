@@ -140,7 +140,9 @@ def test_one_muscle_is_not_several():
     assert "muscles work " not in text
 
 
-@pytest.mark.parametrize(("speed", "share", "stated"), [(2.0, 0.5, True), (-2.0, 0.5, False), (2.0, 1.2, False)])
+@pytest.mark.parametrize(
+    ("speed", "share", "stated"), [(2.0, 0.5, True), (-2.0, 0.5, False), (2.0, 1.2, False)]
+)
 def test_shortening_is_the_reason_of_full_activation_where_it_is(speed, share, stated):
     data = small().assign_coords(optimal_fiber_length=("muscle", np.full(small().sizes["muscle"], 0.05)))
     data["activation"][5, 1] = 1.0
