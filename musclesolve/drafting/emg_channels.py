@@ -233,9 +233,8 @@ def emg_tables(file: EmgFile, name: str, in_markers: bool, case: Case | None) ->
     side, todo = None, ""
     if not all(channel in channels.sides for channel in kept):
         side, how = _side_by_signals(file, kept, processed, case)
-        todo = f"check the side: the names of the channels do not state it. {how}"
-        if side is None:
-            todo = f"enter the side of every channel behind its muscle, _r or _l: the names of the channels do not state it. {how}"
+        do = "check the side" if side else "enter the side of every channel behind its muscle, _r or _l"
+        todo = f"{do}: the names of the channels do not state it. {how}"
     lines = []
     if not in_markers:
         lines.append(Line("file", name, f"{len(kept)} channels at {table.rate:g} Hz"))
@@ -289,6 +288,6 @@ def _side_by_signals(
         return None, "The signals do not show the side"
     side: Side = "r" if ratio > 1.0 else "l"
     return side, (
-        f"{', '.join(bearing)} are {max(ratio, 1.0 / ratio):.1f} times as active in {SIDE_NAMES[side]} single support as "
-        f"in {SIDE_NAMES['l' if side == 'r' else 'r']} single support"
+        f"{', '.join(bearing)} are {max(ratio, 1.0 / ratio):.1f} times as active in {SIDE_NAMES[side]} as in "
+        f"{SIDE_NAMES['l' if side == 'r' else 'r']} single support"
     )

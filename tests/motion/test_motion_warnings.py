@@ -48,7 +48,7 @@ def weigh(folder: Path, factor: float) -> list[str]:
         (("cutoff_hz = 6.0", "cutoff_hz = 30"), "30 Hz leaves noise"),
         (("end_s = 1.8", "end_s = 0.72"), "13 frames, 0.12 s"),
         (("start_s = 0.6", "start_s = 0.1"), "by 0.1 s before it"),
-        (("end_s = 1.8", "end_s = 2.3"), "0.09 s lie after the time range"),
+        (("end_s = 1.8", "end_s = 2.3"), "0.09 s after it"),
         (("stature_m = 1.75", "stature_m = 1.45"), "1.65 m tall, but stature_m is 1.45"),
         (("mass_kg = 70.0", "mass_kg = 50"), "fits a mass of 71"),
         (("mass_kg = 70.0", "mass_kg = 110"), "only 65 % of the body weight"),

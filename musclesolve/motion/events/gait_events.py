@@ -201,7 +201,7 @@ def gait_events(
     if periodic:
         periodic.sort(key=attrgetter("time"))
         notes.append(
-            f"Walking is assumed to be periodic. This gives events that were not recorded: {_listed(periodic)}."
+            f"Walking is assumed to be periodic. Events that were not recorded: {_listed(periodic)}."
         )
     return GaitEvents(tuple(sorted([*events, *periodic], key=attrgetter("time"))), tuple(notes))
 

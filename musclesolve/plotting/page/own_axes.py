@@ -25,7 +25,7 @@ from musclesolve.plotting.page.page_style import PageStyle
 
 
 class Marks:
-    """What figures draw on axes of matplotlib beside the marks that axes have themselves."""
+    """Marks on axes of matplotlib that figures draw beside those of the axes themselves."""
 
     style: PageStyle
 
