@@ -233,9 +233,8 @@ def emg_tables(file: EmgFile, name: str, in_markers: bool, case: Case | None) ->
     side, todo = None, ""
     if not all(channel in channels.sides for channel in kept):
         side, how = _side_by_signals(file, kept, processed, case)
-        todo = f"check the side: the names of the channels state none, and {how}"
-        if side is None:
-            todo = f"enter the side of every channel behind its muscle, _r or _l: the names state none, and {how}"
+        do = "check the side" if side else "enter the side of every channel behind its muscle, _r or _l"
+        todo = f"{do}: the names of the channels do not state it. {how}"
     lines = []
     if not in_markers:
         lines.append(Line("file", name, f"{len(kept)} channels at {table.rate:g} Hz"))
@@ -268,13 +267,13 @@ def _side_by_signals(
     ]
     rate = file.table.rate
     if case is None or not bearing or (not processed and rate < SLOWEST_RAW_HZ):
-        return None, "no muscle of the stance shows it"
+        return None, "No channel shows a muscle that works in stance"
     time = case.trial.markers.time
     right, left = (vertical_force(case.trial, side) > LOADED_N for side in SIDES)
     inside = (time >= file.table.time[0]) & (time <= file.table.time[-1])
     alone = {"r": right & ~left & inside, "l": left & ~right & inside}
     if not all(mask.any() for mask in alone.values()):
-        return None, "the plates do not show both feet"
+        return None, "The plates do not show both feet"
     options = EmgSettings(processed=processed, lowpass_hz=min(400.0, 0.45 * rate))
     ratios = []
     for channel in bearing:
@@ -286,9 +285,9 @@ def _side_by_signals(
             ratios.append(means[0] / means[1])
     ratio = float(np.exp(np.mean(np.log(ratios)))) if ratios else 1.0
     if max(ratio, 1.0 / ratio) < STANCE_RATIO:
-        return None, "the signals do not show it"
+        return None, "The signals do not show the side"
     side: Side = "r" if ratio > 1.0 else "l"
     return side, (
-        f"{', '.join(bearing)} are {max(ratio, 1.0 / ratio):.1f} times as active while the {SIDE_NAMES[side]} foot "
-        "alone is on its plate as while the other one is"
+        f"{', '.join(bearing)} are {max(ratio, 1.0 / ratio):.1f} times as active in {SIDE_NAMES[side]} as in "
+        f"{SIDE_NAMES['l' if side == 'r' else 'r']} single support"
     )

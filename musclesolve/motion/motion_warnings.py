@@ -69,14 +69,14 @@ def filter_notes(recording: Recording, chosen: FilterChoice) -> list[str]:
             f"{FEWEST_PERIODS:g} periods of the cut-off, too little to judge the motion by."
         )
     before, after = (frames.start - gap_free.start) / rate, (gap_free.stop - frames.stop) / rate
-    margins = [(before, f"{before:.3g} s lie before", "first"), (after, f"{after:.3g} s lie after", "last")]
+    margins = [(before, f"{before:.3g} s before it", "first"), (after, f"{after:.3g} s after it", "last")]
     # A hundredth of a frame: sums of times are not exact.
     short = [(length, end) for margin, length, end in margins if margin < period - 0.01 / rate]
     if short:
         notes.append(
-            f"Of the needed markers {' and '.join(length for length, _ in short)} the time range, less than one period "
-            f"of the cut-off ({period:.3g} s): the {' and '.join(end for _, end in short)} frames are less "
-            "certain."
+            f"The needed markers reach beyond the time range by {' and '.join(length for length, _ in short)}. The "
+            f"filter needs {period:.3g} s there, one period of its cut-off. The {' and '.join(e for _, e in short)} "
+            "frames are less certain."
         )
     return notes
 

@@ -18,6 +18,7 @@ from .result.muscle_figures import fibers_and_tendons as fibers_and_tendons
 from .result.muscle_figures import function_groups as function_groups
 from .result.muscle_figures import measured_fascicles as measured_fascicles
 from .result.muscle_figures import muscle_forces as muscle_forces
+from .result.muscle_figures import one_muscle as one_muscle
 from .result.passive_moment_figure import passive_moment_figure as passive_moment_figure
 from .result.pose_figure import pose_activations as pose_activations
 from .result.power_figure import joint_powers as joint_powers
@@ -30,6 +31,7 @@ from .result.sheet_figure import clinical_sheet as clinical_sheet
 from .study.average_figures import average_activations as average_activations
 from .study.average_figures import average_angles_and_moments as average_angles_and_moments
 from .study.average_figures import average_muscle_forces as average_muscle_forces
+from .study.benchmark_figure import solver_times as solver_times
 from .study.comparison_figures import compare_activations as compare_activations
 from .study.comparison_figures import compare_co_contraction as compare_co_contraction
 from .study.comparison_figures import compare_contact_forces as compare_contact_forces

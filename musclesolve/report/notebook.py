@@ -1,6 +1,6 @@
 """View of a result or an answer in a notebook: summary, main curves and numbers, variables."""
 
-import hashlib
+import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,14 +13,14 @@ from matplotlib.figure import Figure
 
 from musclesolve._util.sides import split_side
 from musclesolve.errors import InputError
-from musclesolve.plotting.page.page_style import PageStyle
+from musclesolve.plotting.page.figure_files import file_content
+from musclesolve.plotting.page.page_style import PageStyle, page_style
 from musclesolve.plotting.result.joint_figures import joint_moments
 from musclesolve.plotting.study.average_figures import average_angles_and_moments
 from musclesolve.plotting.study.comparison_figures import compare_group_forces
 from musclesolve.report.content import trial_sections
 from musclesolve.report.content.pieces import DAMAGE, Absent, PageTable, from_rich, reason
 from musclesolve.report.figures.figure_choice import caption, figures_of
-from musclesolve.report.figures.inline_svg import inline_svg
 from musclesolve.report.inputs import (
     ANSWERS,
     AVERAGE,
@@ -40,11 +40,10 @@ from musclesolve.results.statements import Statement, chosen
 from musclesolve.results.tables import average_table, comparison_tables
 from musclesolve.results.tables.question_tables import judgement_document
 
-STYLE = PageStyle(width_mm=100.0, font_pt=7.0, titled=False)
+STYLE = PageStyle(width_mm=100.0, font_pt=7.0, titled=False, file_format="svg")
 """Style of figures: two side by side in a cell of a wide window, one on a telephone."""
-WIDE = PageStyle(width_mm=160.0, font_pt=7.5, titled=False)
+WIDE = PageStyle(width_mm=160.0, font_pt=7.5, titled=False, file_format="svg")
 """Style of the figures of answers, one below the other."""
-KEY = "ms-figure"
 WANTED = {
     RESULT: ("function_groups", "joint_moments"),
     UNCERTAINTY: ("uncertainty_contact_forces", "joint_moments"),
@@ -88,7 +87,7 @@ def result_view(result: xr.Dataset, table: str) -> str | None:
     absent, figures, tables = list[str](), list[tuple[str, Markup]](), list[PageTable]()
     for label, draw in view.figures:
         try:
-            figures.append((label, Markup(_svg(draw, label, WIDE if view.answer else STYLE))))
+            figures.append((label, drawn(draw, label, WIDE if view.answer else STYLE)))
         except DAMAGE as error:
             absent.append(f"{label} {reason(error)}")
     try:
@@ -170,7 +169,8 @@ def _answer(found: xr.Dataset, question: str) -> View:
     return View(identity(found), None, figures, lambda: content["tables"], answer=content)
 
 
-def _svg(draw: Draw, label: str, style: PageStyle) -> str:
-    """Draw a figure with ids from its content: only equal figures of a notebook have equal ids."""
-    svg = inline_svg(draw, KEY, label, style)
-    return svg.replace(KEY, f"ms{hashlib.sha256(svg.encode()).hexdigest()[:10]}")
+def drawn(draw: Draw, label: str, style: PageStyle) -> Markup:
+    """A figure as an image in the page."""
+    with page_style(style):
+        content = base64.b64encode(file_content(draw())).decode("ascii")
+    return Markup('<img alt="{}" src="data:image/svg+xml;base64,{}">').format(label, content)

@@ -38,6 +38,8 @@ UNITS = {
     **dict.fromkeys(("joint_moment", "knee_adduction_moment"), "N m/kg"),
     "joint_power": "W/kg",
     "ground_reaction_force": "N/kg",
+    "activation": "1",
+    "muscle_force": "N",
 }
 """Quantities of the curves of a norm, with their units."""
 SPEED, LOG_SCORE = "walking_speed", "log_gait_profile_score"
@@ -58,8 +60,9 @@ class Norm:
     """Curves of one publication or laboratory by quantity and name, with the signs of this project.
 
     joint_angle [deg] and joint_moment [N m/kg] by degree of freedom, joint_power [W/kg] by joint, both without side;
-    ground_reaction_force [N/kg] by axis: x forward, z up; foot_progression_angle [deg] and knee_adduction_moment
-    [N m/kg] by their own names; pelvis_angle [deg] as seen from a leg: tilt forward, list and rotation with this side
+    ground_reaction_force [N/kg] by axis: x forward, z up; activation [1] and muscle_force [N] by muscle without side;
+    foot_progression_angle [deg] and knee_adduction_moment [N m/kg] by their own names; pelvis_angle [deg] as seen from
+    a leg: tilt forward, list and rotation with this side
     up and forward. Angles are zero in standing: standing_deg was subtracted.
     """
 

@@ -29,6 +29,7 @@ from musclesolve.results.dataset.result_quantities import (
     text,
 )
 from musclesolve.results.facts import (
+    FULL,
     LARGE_ERROR,
     STRIDE_MEASURES,
     ContactPeak,
@@ -712,6 +713,26 @@ def muscles_at_limit(facts: Facts) -> Said:
             count=len(full),
             work=work,
             muscles=_muscle_names(muscle_limit.muscle for muscle_limit in full),
+        )
+        if {"force_capacity", "fiber_velocity"} <= set(facts.result.variables):
+            yield from _shortening(facts.result, full[0].muscle)
+
+
+def _shortening(result: xr.Dataset, muscle: str) -> Said:
+    """State how fast the fibers of a muscle shorten at full activation, and the force that this leaves."""
+    own = result.sel(muscle=muscle)
+    own = own.isel(time=np.flatnonzero(own["activation"].values >= FULL))
+    capacity = own["force_capacity"] / own["max_isometric_force"]
+    speed = -own["fiber_velocity"] / own["optimal_fiber_length"]
+    if float(capacity.max()) < 1.0 and float(speed.min()) > 0.0:
+        rigid = "" if is_elastic(result) else " A rigid tendon leaves the whole shortening to the fibers."
+        yield say(
+            "full_shortening",
+            muscle=_muscle_names([muscle]),
+            lowest=100.0 * float(capacity.min()),
+            highest=100.0 * float(capacity.max()),
+            speed=float(speed.max()),
+            rigid=rigid,
         )
 
 

@@ -74,6 +74,9 @@ class FigureSettings(Settings):
 class PlotSettings(FigureSettings):
     """Options of `plot`."""
 
+    dpi: int | None = setting(
+        "whole", "resolution of PNG figures [dots per inch]; default: 200", minimum=50, maximum=1200
+    )
     titled: bool = setting(
         "truth",
         "print title and trial above the figures; papers have captions",

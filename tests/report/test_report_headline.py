@@ -7,6 +7,7 @@ from operator import getitem
 
 import numpy as np
 import pytest
+import xarray as xr
 from report_inputs import Parsed, small, with_emg, written
 from synthetic_result import WEIGHT, set_status, with_troubles
 
@@ -137,6 +138,19 @@ def test_one_muscle_is_not_several():
     text = limits(data)
     assert "muscle works at full activation" in text
     assert "muscles work " not in text
+
+
+@pytest.mark.parametrize(
+    ("speed", "share", "stated"), [(2.0, 0.5, True), (-2.0, 0.5, False), (2.0, 1.2, False)]
+)
+def test_shortening_is_the_reason_of_full_activation_where_it_is(speed, share, stated):
+    data = small().assign_coords(optimal_fiber_length=("muscle", np.full(small().sizes["muscle"], 0.05)))
+    data["activation"][5, 1] = 1.0
+    data["fiber_velocity"] = xr.full_like(data["activation"], -0.05 * speed)
+    data["force_capacity"] = share * data["max_isometric_force"] * xr.ones_like(data["activation"])
+    text = limits(data)
+    assert ("50 to 50 % of its maximum isometric force" in text) == stated
+    assert ("shorten by up to 2.0 optimal lengths" in text) == stated
 
 
 def test_frames_without_certificate_are_to_be_used_with_care():

@@ -164,7 +164,8 @@ def benchmark(
         typer.Argument(metavar="TRIAL.toml", help="The trial file; default: the bundled reference stride."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder for the tables as CSV.")
+        Path | None,
+        typer.Option("-o", "--output", help="Folder for the tables as CSV and the figure of the times."),
     ] = None,
     **settings: Any,
 ) -> None:

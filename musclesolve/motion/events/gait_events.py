@@ -199,7 +199,9 @@ def gait_events(
             ]
     if periodic:
         periodic.sort(key=attrgetter("time"))
-        notes.append(f"Not recorded, walking is assumed to be periodic: {_listed(periodic)}.")
+        notes.append(
+            f"Walking is assumed to be periodic. Events that were not recorded: {_listed(periodic)}."
+        )
     return GaitEvents(tuple(sorted([*events, *periodic], key=attrgetter("time"))), tuple(notes))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from musclesolve.plotting.page.page_style import MM, PageStyle, current_style
+from musclesolve.plotting.page.page_style import MM, PageStyle, changed_setting, current_style
 
 A4 = (210.0 * MM, 297.0 * MM)
 
@@ -76,19 +76,12 @@ def height_for(rows: int) -> float:
     return 8.0 * LINE * rows
 
 
-@lru_cache(maxsize=1)
-def _font_file() -> str:
-    from matplotlib.font_manager import FontProperties, findfont
-
-    return str(findfont(FontProperties()))
-
-
 @lru_cache(maxsize=4096)
-def _width_per_point(line: str) -> float:
-    from matplotlib.font_manager import get_font
+def _width_per_point(line: str, family: str) -> float:
+    from matplotlib.font_manager import FontProperties, findfont, get_font
 
     size = 100.0
-    font = get_font(_font_file())  # whose size changes with what is drawn
+    font = get_font(findfont(FontProperties()))  # whose size changes with what is drawn
     font.set_size(size, 72)
     font.set_text(line, 0.0)
     return float(font.get_width_height()[0]) / 64.0 / 72.0 / size
@@ -98,7 +91,8 @@ def text_width(text: str, points: float) -> float:
     """Width of the longest line of a text in print [inch]; zero where a browser measures and breaks it."""
     if not current_style().drawn:
         return 0.0
-    return points * max((_width_per_point(line) for line in text.split("\n")), default=0.0)
+    family = str(changed_setting("font.family") or "") + str(changed_setting("font.sans-serif") or "")
+    return points * max((_width_per_point(line, family) for line in text.split("\n")), default=0.0)
 
 
 def text_height(text: str, points: float) -> float:

@@ -27,6 +27,7 @@ from musclesolve.plotting.page.page_style import (
     RESERVE_STYLE,
     SHADE_COLOR,
     SIDE_COLOR,
+    SIDE_DASHES,
     SIDE_WIDTH,
     SINGLE,
     STANCE_BAR,
@@ -480,7 +481,7 @@ class Legs:
             if not measured and frames.not_measured(self.result, side).any():
                 remarks.append("gaps: not measured")
             label = SIDE_NAMES.get(side, side) + (f" ({', '.join(remarks)})" if remarks else "")
-            handles[label] = line(SIDE_COLOR[side], SIDE_WIDTH[side], of=series(side))
+            handles[label] = side_key(side)
         validity = {} if measured else self.validity
         colors = [SIDE_COLOR[side] for side in self.sides]
 
@@ -519,6 +520,11 @@ class Legs:
             sheet.add_note(BEYOND)
 
 
+def side_key(side: str) -> Key:
+    """The line of a leg in a legend."""
+    return line(SIDE_COLOR[side], SIDE_WIDTH[side], of=series(side), linestyle=SIDE_DASHES[side])
+
+
 def draw_kinds(
     axes: Axes,
     side: str,
@@ -535,6 +541,7 @@ def draw_kinds(
     kinds: name of a kind, "" where solid -> dashes and mask (K,); thin: width of the pale line [points].
     """
     for kind, (dashes, mask) in kinds.items():
+        dashes = dashes if kind else SIDE_DASHES[side]
         for part, name, width, alpha in (
             (full, kind, SIDE_WIDTH[side], 1.0),
             (pale, pale_name, thin, REPEATED["alpha"]),

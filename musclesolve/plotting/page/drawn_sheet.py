@@ -6,23 +6,21 @@ into lines where it does not fit, and the page is as high as headings and legend
 matplotlib breaks no lines, keeps the height of the page, and takes as long as drawing a page of 43 panels does.)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Annotation, Text
-from matplotlib.transforms import Affine2D, ScaledTranslation, Transform, blended_transform_factory
+from matplotlib.transforms import ScaledTranslation
 
-from musclesolve._util.arrays import Array
 from musclesolve.plotting.page.arrangement import (
     A4,
     ABOVE,
@@ -45,7 +43,8 @@ from musclesolve.plotting.page.arrangement import (
     text_height,
     text_width,
 )
-from musclesolve.plotting.page.keys import Key
+from musclesolve.plotting.page.keys import Key, labeled
+from musclesolve.plotting.page.own_axes import Marks
 from musclesolve.plotting.page.page_style import NOTE_COLOR, PageStyle
 
 
@@ -60,12 +59,12 @@ class _Panel:
     right: Annotation | None = None  # above the right end
 
 
-class DrawnSheet(Figure):
+class DrawnSheet(Marks, Figure):
     """A page as a figure of matplotlib, made by `page`."""
 
     def __init__(self, style: PageStyle, grid: Arrangement, sharey: Any = False) -> None:
         super().__init__(figsize=(style.width, style.width))
-        self.style, self.grid = style, grid
+        self.style, self.grid, self._settings = style, grid, style.settings
         self._headings = [LINE * style.font_pt + ABOVE / 72.0] * grid.rows  # heights above the rows [inch]
         self._header: list[Text] = []
         self._beside = False  # whether a note stands beside the title
@@ -79,7 +78,7 @@ class DrawnSheet(Figure):
         # Lists: an array of objects in a reference cycle with it is never freed.
         self._rows: list[list[Axes]] = []
         self._placed: dict[Axes, _Panel] = {}
-        with mpl.rc_context(style.settings):
+        with mpl.rc_context(self._settings):
             for row in range(grid.rows):
                 self._rows.append([])
                 for column in range(grid.columns):
@@ -126,10 +125,12 @@ class DrawnSheet(Figure):
 
         entries: text -> `Key`; one that is a tuple stands for its members side by side.
         """
+        entries = labeled(entries)
         labels, handles = list(entries), [_handle(entry) for entry in entries.values()]
         size, left = self.style.font_pt, LEFT * self.style.scale
         room, em, columns = self.style.width - left - HINTED, size / 72.0, len(handles)
-        spacing = self.style.settings["legend.columnspacing"]
+        with mpl.rc_context(self._settings):
+            spacing, pad = mpl.rcParams["legend.columnspacing"], mpl.rcParams["legend.handletextpad"]
 
         def width(columns: int) -> float:
             widest = [max(text_width(label, size) for label in labels[k::columns]) for k in range(columns)]
@@ -143,7 +144,7 @@ class DrawnSheet(Figure):
         self._legend_height = rows * LEGEND_LINE * size
         # matplotlib fills a legend column by column; entries are read row by row.
         order = [k for column in range(columns) for k in range(column, len(handles), columns)]
-        with mpl.rc_context(self.style.settings):
+        with mpl.rc_context(self._settings):
             self._legend = self.legend(
                 handles=[handles[k] for k in order],
                 labels=[labels[k] for k in order],
@@ -151,7 +152,7 @@ class DrawnSheet(Figure):
                 loc="upper left",
                 bbox_to_anchor=(left, 0.0),
                 bbox_transform=self._from_top,
-                handlelength=BESIDE - self.style.settings["legend.handletextpad"],
+                handlelength=BESIDE - pad,
                 handler_map={tuple: HandlerTuple(ndivide=None, pad=0.0)},
             )
         self.fit()
@@ -270,42 +271,6 @@ class DrawnSheet(Figure):
             least = min(0.5, (half + EDGE) / height)
             middle = min(max(0.5 * (bottom + height - top) / height, least), 1.0 - least)
             y.set_position(((0.12 + 0.04 * y.get_text().count("\n")) * scale / width, middle))
-
-    def off_scale(self, axes: Axes, place: Array, curve: Array, **style: Any) -> None:
-        """Draw a curve without effect on the scale of its panel."""
-        colors, widths, label = style["color"], style["linewidth"], style.get("label", "")
-        vertices = np.stack([place, curve], axis=1)
-        axes.add_collection(
-            LineCollection([vertices], colors=colors, linewidths=widths, label=label), autolim=False
-        )
-
-    def upright(self, axes: Axes, places: Array, **style: Any) -> None:
-        """Draw lines from the lower to the upper edge of a panel."""
-        ends = [[(place, 0.0), (place, 1.0)] for place in places]
-        axes.add_collection(
-            LineCollection(ends, transform=axes.get_xaxis_transform(), **style), autolim=False
-        )
-
-    def bars(
-        self, axes: Axes, stretches: Sequence[tuple[float, float]], rows: tuple[float, float], **style: Any
-    ) -> None:
-        """Draw bars over stretches of the axis, between two shares of the height of a panel."""
-        low, high = rows
-        boxes = [[(first, low), (first, high), (last, high), (last, low)] for first, last in stretches]
-        bar = PolyCollection(boxes, transform=axes.get_xaxis_transform(), zorder=1.0, **style)
-        axes.add_collection(bar, autolim=False)
-
-    def below(self, axes: Axes) -> Transform:
-        """Transform: across a panel in shares, upward in inches of the default style from its lower edge."""
-        upward = self.dpi_scale_trans + ScaledTranslation(0.0, 0.0, axes.transAxes)  # type: ignore[arg-type]
-        return blended_transform_factory(axes.transAxes, Affine2D().scale(1.0, self.style.scale) + upward)
-
-    def strip_below(self, axes: Axes, bottom: float, height: float) -> Axes:
-        """A small panel below another one, as `below` measures."""
-        strip = axes.inset_axes((0.0, bottom, 1.0, height), transform=self.below(axes))
-        strip.patch.set_visible(False)
-        strip.spines[["top", "right"]].set_visible(False)
-        return strip
 
 
 def _handle(entry: Any) -> Any:

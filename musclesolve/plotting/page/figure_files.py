@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.plotting.page.page_style import current_style
+from musclesolve.plotting.page.page_style import changed_setting, current_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,7 +64,10 @@ def file_content(page: Figure) -> bytes:
     import matplotlib as mpl
 
     memory, file_format = io.BytesIO(), current_style().file_format
+    options = SAVED[file_format]
+    if file_format == "png" and (dpi := current_style().dpi or changed_setting("savefig.dpi")):
+        options = options | {"dpi": dpi}
     with warnings.catch_warnings(), mpl.rc_context(TEXT_AS_TEXT):
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
-        page.savefig(memory, format=file_format, **SAVED[file_format])
+        page.savefig(memory, format=file_format, **options)
     return memory.getvalue()

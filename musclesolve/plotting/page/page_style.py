@@ -6,15 +6,19 @@ Every figure is drawn in the current style:
         figure = muscle_forces(result)
 
 Colors, lines and marks of curves are the same in every style: readable in print, in gray and with color vision
-deficiency.
+deficiency. What a user has changed in `matplotlib.rcParams` comes before the style: size and family of the text, grid,
+spines, ticks, widths of lines, colors of compared curves, resolution of files.
 """
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
+from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import input_error
 from musclesolve.settings.commands import PlotSettings
 from musclesolve.settings.schema import settings_of
@@ -30,6 +34,22 @@ MM = 1.0 / 25.4
 """Inches per millimeter."""
 
 
+LOOK = ("color", "label", "linestyle", "linewidth")
+"""Keywords of a figure for the look of its curves."""
+
+
+def changed_setting(name: str) -> Any:
+    """The value of a setting in `matplotlib.rcParams` if a user has changed it, else None."""
+    if (mpl := sys.modules.get("matplotlib")) is None:
+        return None
+    value = mpl.rcParams[name]
+    return None if value == mpl.rcParamsDefault[name] else value
+
+
+def _usual_size() -> float:
+    return float(changed_setting("font.size") or RULES["font_pt"].default)
+
+
 @dataclass(frozen=True)
 class PageStyle:
     """Width, text and format of figures; unless given, as for an upright A4 page.
@@ -40,9 +60,8 @@ class PageStyle:
 
     # of the page; columns of journals are 80 to 90 mm wide, whole pages 170 to 190 mm
     width_mm: float = RULES["width_mm"].default
-    font_pt: float = RULES[
-        "font_pt"
-    ].default  # of headings, labels and legends in print; notes are a little smaller
+    # of headings, labels and legends in print; notes are a little smaller
+    font_pt: float = field(default_factory=_usual_size)
     # whether the page has title and identity of the result; a paper has them in the caption
     titled: bool = RULES["titled"].default
     file_format: str = RULES["file_format"].default
@@ -53,6 +72,9 @@ class PageStyle:
     # of pages with a panel for each muscle: those that are drawn, by name with or without side, or by group. Without
     # any name all of them; in a column the one of the greatest force of each group.
     muscles: tuple[str, ...] = ()
+    dpi: int | None = RULES["dpi"].default  # of PNG files; without it "savefig.dpi" of matplotlib or 200
+    axes: Any = None  # axes of a user, in place of a page
+    look: Mapping[str, Any] = field(default_factory=dict)  # keywords of a figure (`LOOK`)
 
     def __post_init__(self) -> None:
         for name, key in (("width of a page", "width_mm"), ("size of the text", "font_pt")):
@@ -103,8 +125,17 @@ class PageStyle:
     @property
     def settings(self) -> Any:
         """The style sheet: settings of matplotlib with which axes and legends are made."""
-        sizes = ("axes.labelsize", "legend.fontsize")
-        return STYLE_SHEET | dict.fromkeys(sizes, self.font_pt)
+        sheet = STYLE_SHEET | dict.fromkeys(("axes.labelsize", "legend.fontsize"), self.font_pt)
+        return {name: value for name, value in sheet.items() if changed_setting(name) is None}
+
+    def chosen(self, of: str) -> dict[str, Any]:
+        """The look of one curve that the user chose: of a side, or of a cost, a solver or a result."""
+        found = {}
+        for name, value in self.look.items():
+            each = value if isinstance(value, Mapping) else {of: value}
+            if (wanted := each.get(of, each.get(SIDE_NAMES.get(of, of)))) is not None:
+                found[name] = wanted
+        return found
 
 
 @dataclass(frozen=True)
@@ -141,12 +172,17 @@ for _axis in ("xtick", "ytick"):
     STYLE_SHEET |= {f"{_axis}.color": NOTE_COLOR, f"{_axis}.labelcolor": "black"}
 
 A4_PAGE = PageStyle()
-_style: ContextVar[PageStyle] = ContextVar("page_style", default=A4_PAGE)
+_style: ContextVar[PageStyle | None] = ContextVar("page_style", default=None)
+
+
+@cache
+def _usual_style(font_pt: float) -> PageStyle:
+    return PageStyle(font_pt=font_pt)
 
 
 def current_style() -> PageStyle:
     """The current page style."""
-    return _style.get()
+    return _style.get() or _usual_style(_usual_size())
 
 
 @contextmanager
@@ -159,16 +195,53 @@ def page_style(style: PageStyle) -> Iterator[PageStyle]:
         _style.reset(token)
 
 
+class _OfSides(Mapping[str, Any]):
+    """A property of the curves of a side: the usual one, or what the user chose."""
+
+    def __init__(
+        self, usual: Mapping[str, Any], name: str, made: Callable[[Any], Any] = lambda chosen: chosen
+    ) -> None:
+        self._usual, self._name, self._made = usual, name, made
+
+    def __getitem__(self, side: str) -> Any:
+        usual, chosen = self._usual[side], current_style().chosen(side)
+        if self._name in chosen:
+            return self._made(chosen[self._name])
+        if self._name == "linewidth":
+            return usual * (changed_setting("lines.linewidth") or 1.5) / 1.5
+        return usual
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._usual)
+
+    def __len__(self) -> int:
+        return len(self._usual)
+
+
+def _paler(share: float) -> Callable[[Any], str]:
+    """A color mixed with white."""
+
+    def mixed(color: Any) -> str:
+        from matplotlib.colors import to_hex, to_rgb
+
+        red, green, blue = (1.0 + share * (channel - 1.0) for channel in to_rgb(color))
+        return to_hex((red, green, blue))
+
+    return mixed
+
+
 # Okabe & Ito (2008): distinct under every common color vision deficiency, and in gray.
-SIDE_COLOR = {"r": "#0072B2", "l": "#E69F00", "other": "#000000"}
+SIDE_COLOR = _OfSides({"r": "#0072B2", "l": "#E69F00", "other": "#000000"}, "color")
 # The right leg is drawn first and wider: where the legs agree, it shows on both sides of the left one.
-SIDE_WIDTH = {"r": 1.9, "l": 0.9, "other": 1.2}  # points
+SIDE_WIDTH = _OfSides({"r": 1.9, "l": 0.9, "other": 1.2}, "linewidth")  # points
+SIDE_DASHES = _OfSides({"r": "-", "l": "-", "other": "-"}, "linestyle")
 RESERVE_STYLE = ":"
 REPEATED: dict[str, Any] = {"linewidth": 0.6, "alpha": 0.6}
 SINGLE: dict[str, Any] = {"linewidth": 0.35, "alpha": 0.45}
 BAND = 0.22  # opacity of the band of one standard deviation
-STANCE_COLOR = {"r": "#99C7E0", "l": "#F5D999"}  # 40 % of the color of the leg
-SHADE_COLOR = {"r": "#B8D8E9", "l": "#F8E4B5"}  # 28 % of the color of the leg
+# 40 and 28 % of the color of the leg
+STANCE_COLOR = _OfSides({"r": "#99C7E0", "l": "#F5D999"}, "color", _paler(0.40))
+SHADE_COLOR = _OfSides({"r": "#B8D8E9", "l": "#F8E4B5"}, "color", _paler(0.28))
 STANCE_PREDICTED: dict[str, Any] = {"facecolor": "none", "linewidth": 0.8}
 """Style of the bars of a foot whose force is predicted, beside the color of the leg at their edge."""
 PREDICTED_STYLE = (0, (4.0, 1.6))

@@ -25,6 +25,8 @@ GROUPS = (
     *("triceps_surae", "ankle_plantarflexors", "ankle_dorsiflexors"),
 )
 """The order of the groups on a page, from hip to ankle: the same for all muscle sets."""
+ACTIVATION, FORCE = "activation [1]", "force [N]  (each panel has its own scale)"
+"""Labels of the vertical axis of pages of muscles."""
 LEAST_WIDTH = 0.6
 """Least width of a panel, at the default size of text [inch]."""
 

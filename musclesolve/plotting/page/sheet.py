@@ -7,14 +7,16 @@ figure is stated once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import wraps
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import xarray as xr
 
 from musclesolve.plotting.page.arrangement import A4, USUAL_GAP, USUAL_MARGINS, Arrangement
-from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style
+from musclesolve.plotting.page.page_style import LOOK, NOTE_COLOR, current_style, page_style
 from musclesolve.results.dataset.result_quantities import identity
 
 if TYPE_CHECKING:
@@ -58,6 +60,11 @@ def page(
     usual = A4[1] * height - sum(USUAL_MARGINS) - (rows - 1) * (USUAL_GAP + space.get("below", 0.0))
     arrangement = Arrangement(rows, columns, max(usual / rows, 0.1), labels, **space)
     sheet: Sheet
+    if style.axes is not None:
+        from musclesolve.plotting.page.own_axes import OwnAxes
+
+        own = OwnAxes(style, arrangement, style.axes)
+        return cast("Sheet", own), own.panels
     if style.drawn:
         from musclesolve.plotting.page.drawn_sheet import DrawnSheet
 
@@ -76,7 +83,30 @@ def page(
 
 def sheet_of(axes: Axes) -> Sheet:
     """The page of a panel."""
-    return cast("Sheet", axes.figure)
+    if hasattr(axes.figure, "set_texts"):
+        return cast("Sheet", axes.figure)
+    from musclesolve.plotting.page.own_axes import OwnAxes
+
+    return cast("Sheet", OwnAxes(current_style(), Arrangement(1, 1, 1.0), axes))
+
+
+def native(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a figure the keywords of matplotlib: `ax`, `color`, `label`, `linestyle` and `linewidth`.
+
+    ax: axes to draw into instead of a page, as many as the figure has panels; they are returned. The others: a value,
+    or one for each of "right" and "left", or of the costs, solvers or results that are compared.
+    """
+
+    @wraps(draw)
+    def drawn(*args: Any, ax: Any = None, **given: Any) -> Any:
+        look = {name: given.pop(name) for name in LOOK if name in given}
+        if ax is None and not look:
+            return draw(*args, **given)
+        with page_style(replace(current_style(), axes=ax, look=look)):
+            sheet = draw(*args, **given)
+        return sheet if ax is None else ax
+
+    return drawn
 
 
 def heading(axes: Axes, name: str, note: str = "") -> None:

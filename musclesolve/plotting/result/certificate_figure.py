@@ -9,7 +9,7 @@ from musclesolve.plotting.page.curves import time_axis
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.of_arrays import as_result
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR, SIDE_WIDTH
-from musclesolve.plotting.page.sheet import Sheet, heading, page
+from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 from musclesolve.plotting.study.comparison_figures import line_style
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.sharing.kernel.constants import TOLERANCE
@@ -20,6 +20,7 @@ SMALLEST = 1e-18
 LIMIT = "tolerance: a frame above it is not solved"
 
 
+@native
 def certificates(result: xr.Dataset | Solution) -> Sheet:
     """Logarithm of the certificate of every frame, for each side; of a comparison for each cost.
 
@@ -36,7 +37,7 @@ def certificates(result: xr.Dataset | Solution) -> Sheet:
     for side, axes in zip(sides, panels[:, 0], strict=True):
         for number, cost in enumerate(compared):
             part = result.isel(cost=number) if cost else result
-            style = line_style(number, len(compared)) if cost else {"color": SIDE_COLOR[side]}
+            style = line_style(number, len(compared), cost) if cost else {"color": SIDE_COLOR[side]}
             style = style if cost else style | {"linewidth": SIDE_WIDTH[side]}
             label = cost or names[side]
             residual = np.maximum(part["kkt_residual"].sel(side=side).values, SMALLEST)

@@ -9,7 +9,7 @@ from musclesolve.plotting.page.curves import PREDICTED, Legs
 from musclesolve.plotting.page.keys import line, series
 from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.page_style import PREDICTED_STYLE, SIDE_COLOR, SIDE_WIDTH
-from musclesolve.plotting.page.sheet import Sheet, heading, page, zero_line
+from musclesolve.plotting.page.sheet import Sheet, heading, native, page, zero_line
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import along_heading, body_weight, text
 
@@ -23,6 +23,7 @@ LABEL_INCH = 0.55
 """Space for the heading of the last panel and the label of the axis above it [inch], at the default size of text."""
 
 
+@native
 def ground_reaction(result: xr.Dataset) -> Sheet:
     """Components of the reaction of the ground on each foot, in body weights, and the center of pressure from above.
 

@@ -15,7 +15,7 @@ from musclesolve.plotting.page.curves import Legs, mark_range
 from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.panels import dof_rows, joint_rows
-from musclesolve.plotting.page.sheet import Sheet, heading, note, page, sheet_of, zero_line
+from musclesolve.plotting.page.sheet import Sheet, heading, native, note, page, sheet_of, zero_line
 from musclesolve.results.dataset.labels import SEGMENT_OF
 from musclesolve.results.dataset.quantities import QUANTITIES, shown
 from musclesolve.results.dataset.result_quantities import (
@@ -44,6 +44,7 @@ DIRECTIONS = {
 }
 
 
+@native
 def joint_angles_and_moments(result: xr.Dataset) -> Sheet:
     """Angle [deg] and internal moment per body mass [N m/kg] of the seven degrees of freedom of each leg."""
     legs = Legs.from_result(result, analyzed=False)
@@ -65,6 +66,7 @@ def joint_angles_and_moments(result: xr.Dataset) -> Sheet:
     return sheet
 
 
+@native
 def coordinates_and_moments(result: xr.Dataset) -> Sheet:
     """Each shared coordinate [deg] and its moment [N m], in the sense of the model."""
     legs, stems = Legs.from_result(result, analyzed=False), coordinate_stems(result)
@@ -102,12 +104,14 @@ def _note_turns(axes: Axes, stem: str, turned: set[str]) -> None:
         )
 
 
+@native
 def joint_moments(result: xr.Dataset) -> Sheet:
     """Internal moment of each degree of freedom that the muscles share [N m], both legs in one panel."""
     shared = [str(dof) for dof in np.atleast_1d(result.attrs.get("shared_dofs", result["dof"].values))]
     return quantity_curves(result, "joint_moment", shared)
 
 
+@native
 def quantity_curves(result: xr.Dataset, name: str, labels: Sequence[str] = ()) -> Sheet:
     """A quantity of each degree of freedom, muscle or joint, both legs in one panel; all of them without labels."""
     legs, quantity = Legs.from_result(result), QUANTITIES[name]
@@ -135,6 +139,7 @@ def coordinate_stems(result: xr.Dataset) -> list[str]:
     return list(dict.fromkeys(split_side(str(name))[0] for name in result["dof"].values))
 
 
+@native
 def contact_forces(result: xr.Dataset) -> Sheet:
     """Magnitude of the joint reaction at hip, knee and ankle, with muscle forces and without, in body weights.
 
@@ -172,6 +177,7 @@ def contact_forces(result: xr.Dataset) -> Sheet:
     return sheet
 
 
+@native
 def knee_contact_forces(result: xr.Dataset) -> Sheet:
     """Forces of the parts of the knee, muscles included, in body weights."""
     legs, weight, shown = Legs.from_result(result), body_weight(result), Facts(result).knee_peaks
@@ -194,6 +200,7 @@ def knee_contact_forces(result: xr.Dataset) -> Sheet:
     return sheet
 
 
+@native
 def contact_force_components(result: xr.Dataset) -> Sheet:
     """Axial, fore-aft and medio-lateral contact force on the distal segment, muscles included, in body weights."""
     legs, force = Legs.from_result(result), result["contact_force_component"] / body_weight(result)

@@ -11,13 +11,22 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import count_of
 from musclesolve._util.names import unknown_name
-from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, side_of, split_side, with_side
+from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, has_side, side_of, split_side, with_side
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.keys import line
+from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.of_arrays import as_result
 from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style
-from musclesolve.plotting.page.panels import GROUPS, Grid, muscles_by_group, small_multiples
-from musclesolve.plotting.page.sheet import Sheet, heading, note, page, zero_line
+from musclesolve.plotting.page.panels import (
+    ACTIVATION,
+    FORCE,
+    GROUPS,
+    Grid,
+    muscles_by_group,
+    small_multiples,
+)
+from musclesolve.plotting.page.sheet import Sheet, heading, native, note, page, zero_line
+from musclesolve.plotting.study.average_figures import every_muscle
 from musclesolve.results.dataset.frame_validity import valid
 from musclesolve.results.dataset.leg_kinetics import group_force
 from musclesolve.results.facts import achilles
@@ -27,8 +36,6 @@ from musclesolve.sharing.solution import Solution
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ACTIVATION = "activation [1]"
-FORCE = "force [N]  (each panel has its own scale)"
 ENVELOPE = "EMG"
 EXPLAINED = "EMG: envelope, peak at 1, delayed to agree best; above it the side and r with the activation"
 PREDICTED = "EMG: envelope, peak at 1; above it side and r of activation while it alone is not followed"
@@ -44,19 +51,57 @@ MEASURED_LABEL = "fascicle measured by ultrasound"
 FIBER_TITLE = "Fibers and elastic tendons: Achilles tendon, then those that store most energy"
 
 
+@native
 def activations(result: xr.Dataset | Solution) -> Sheet:
     """Activation of each muscle, 0 to 1, over the envelope of its EMG where that was measured."""
-    result = as_result(result)
     titles, grid = ("Muscle activation", ACTIVATION), Grid(top=1.02, low=True)
-    with_emg = all(name in result.variables for name in OF_EMG) and result.sizes["channel"] > 0
-    return _every_muscle(result, "activation", titles, grid, with_emg)
+    return _every_muscle(as_result(result), "activation", titles, grid, with_emg=True)
 
 
+@native
 def muscle_forces(result: xr.Dataset | Solution) -> Sheet:
     """Force of each muscle in newton, every panel with its own scale."""
     return _every_muscle(as_result(result), "muscle_force", ("Muscle force", FORCE), Grid(low=True))
 
 
+@native
+def one_muscle(
+    data: xr.Dataset | Solution, muscle: str, quantity: str = "activation", *, emg: bool = True
+) -> Sheet:
+    """One muscle of both legs or of one: curve, or mean and band of several strides, over EMG and norm.
+
+    EMG is drawn where it was recorded, a norm where the norm file of the style in force has one of the muscle.
+
+    Args:
+        data: a result, a solution, or an average (average.nc).
+        muscle: a name, with side or without.
+        quantity: activation, or muscle_force [N].
+        emg: whether the envelope is drawn behind the activation.
+
+    Raises:
+        InputError: no such muscle or quantity.
+    """
+    titles = {"activation": ("Muscle activation", ACTIVATION), "muscle_force": ("Muscle force", "force [N]")}
+    if quantity not in titles:
+        raise unknown_name(quantity, "quantity", titles)
+    if not isinstance(data, Solution) and "percent" in data.dims:
+        stem, side = split_side(muscle)
+        if stem not in data["muscle"].values:
+            raise unknown_name(muscle, "muscle", map(str, data["muscle"].values))
+        average = data.sel(muscle=[stem], side=[side] if has_side(muscle) else data["side"].values)
+        return every_muscle(
+            average, quantity, titles[quantity], Grid(top=1.0 if quantity == "activation" else None)
+        )
+    result = as_result(data)
+    known = list(map(str, result["muscle"].values))
+    if not (own := [name for name in known if muscle in (name, split_side(name)[0])]):
+        raise unknown_name(muscle, "muscle", known)
+    grid = Grid(top=1.02 if quantity == "activation" else None, low=True)
+    with_emg = emg and quantity == "activation"
+    return _every_muscle(result.sel(muscle=own), quantity, titles[quantity], grid, with_emg)
+
+
+@native
 def function_groups(result: xr.Dataset | Solution) -> Sheet:
     """A panel for each group of the muscle set, from hip to ankle, with the peak of the summed force of each side."""
     result = as_result(result, "max_isometric_force")
@@ -86,6 +131,7 @@ def function_groups(result: xr.Dataset | Solution) -> Sheet:
     return sheet
 
 
+@native
 def fibers_and_tendons(result: xr.Dataset) -> Sheet:
     """Fiber length and velocity over optimal fiber length, and strain of the tendon.
 
@@ -121,6 +167,7 @@ def fibers_and_tendons(result: xr.Dataset) -> Sheet:
     return sheet
 
 
+@native
 def measured_fascicles(result: xr.Dataset) -> Sheet:
     """Fiber length of the muscles whose fascicles were measured, beside the measured length, in millimeters."""
     legs = Legs.from_result(result)
@@ -156,6 +203,7 @@ def _every_muscle(
     curves = dict(zip(map(str, result["muscle"].values), values, strict=True))
     # Curves of EMG (T,) as compared with the activation, with their correlation, by muscle with side.
     envelopes: dict[str, list[tuple[Array, float]]] = {}
+    with_emg &= all(of_emg in result.variables for of_emg in OF_EMG) and result.sizes["channel"] > 0
     if with_emg:
         delayed = result["emg_delayed"].transpose("channel", "time").values
         fits, of = (result[key].values for key in ("emg_correlation", "channel_muscles"))
@@ -163,8 +211,11 @@ def _every_muscle(
             for muscle in str(belong).split(", "):
                 envelopes.setdefault(muscle, []).append((curve, float(r)))
 
+    norms = NormBands.from_result(result, legs.x)
+
     def fill(axes: Axes, muscle: str) -> None:
         texts = []
+        norms.draw(axes, name, muscle)
         for side in legs.sides:
             known = envelopes.get(f"{muscle}_{side}", ())
             for envelope, _ in known:
@@ -179,8 +230,12 @@ def _every_muscle(
     sheet = small_multiples(result, titles, legs.x, muscles(result), fill, grid)
     note_choice(sheet, result)
     sides = {full[-1] for full in envelopes}
-    legs.legend(sheet, events=True, shaded=ENVELOPE if with_emg else "", of=sides)
-    if with_emg:
+    drawn = {side_of(full) for full in curves} | {legs.muscle_sides[full] for full in curves}
+    legs = replace(legs, sides=[side for side in legs.sides if side in drawn])
+    legs.legend(sheet, events=True, shaded=ENVELOPE if sides else "", of=sides)
+    if norms.drawn:
+        norms.explain(sheet)
+    if sides:
         sheet.add_note(PREDICTED if "emg_predicted" in result else EXPLAINED)
     return sheet
 

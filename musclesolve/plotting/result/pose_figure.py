@@ -11,7 +11,7 @@ from musclesolve._util.sides import split_side
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.of_arrays import as_result
 from musclesolve.plotting.page.panels import muscles_by_group
-from musclesolve.plotting.page.sheet import Sheet, heading, page
+from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 from musclesolve.plotting.study.comparison_figures import COST_COLORS
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.sharing.solution import Solution
@@ -19,6 +19,7 @@ from musclesolve.sharing.solution import Solution
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
+@native
 def pose_activations(data: xr.Dataset | Solution, frame: int = 0) -> Sheet:
     """Activation of every muscle in one frame, 0 to 1; of a comparison a mark for each cost and solver.
 

@@ -14,7 +14,7 @@ from musclesolve._util.sides import split_side, with_side
 from musclesolve.plotting.page.arrangement import KEPT
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.norm_bands import NormBands
-from musclesolve.plotting.page.sheet import Sheet, heading, page, zero_line
+from musclesolve.plotting.page.sheet import Sheet, heading, native, page, zero_line
 from musclesolve.results.dataset.leg_kinetics import joint_dofs, joint_power, powered_joints, support_moment
 from musclesolve.results.facts import Facts
 from musclesolve.results.movement import RUNNING
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SUPPORT = "support moment: hip extension + knee extension + plantarflexion"
 
 
+@native
 def joint_powers(result: xr.Dataset) -> Sheet:
     """Power per body mass [W/kg] of all rotations of each joint, and of flexion alone with its bursts by name.
 

@@ -13,7 +13,7 @@ from musclesolve.plotting.page.curves import Legs, time_axis
 from musclesolve.plotting.page.keys import area, line
 from musclesolve.plotting.page.of_arrays import as_result
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR
-from musclesolve.plotting.page.sheet import Sheet, heading, page, zero_line
+from musclesolve.plotting.page.sheet import Sheet, heading, native, page, zero_line
 from musclesolve.plotting.result.joint_figures import coordinate_stems
 from musclesolve.results.dataset.result_quantities import (
     CONSISTENCY_METHODS,
@@ -35,6 +35,7 @@ SMALLEST_SCALE = 1.0
 """Least scale of reserves [N m], so that negligible reserves look small."""
 
 
+@native
 def consistency_shift(result: xr.Dataset) -> Sheet:
     """Distance between consistent and measured position of each point [mm]: a bar to its rms, a line to its worst.
 
@@ -72,6 +73,7 @@ def consistency_shift(result: xr.Dataset) -> Sheet:
     return sheet
 
 
+@native
 def reserves(result: xr.Dataset | Solution) -> Sheet:
     """Moments that the muscles of an OpenSim model, or of a solution, leave to reserves [N m]."""
     result = as_result(result)
@@ -89,6 +91,7 @@ def reserves(result: xr.Dataset | Solution) -> Sheet:
     return sheet
 
 
+@native
 def reserves_and_residual(result: xr.Dataset) -> Sheet:
     """Moments that the muscles leave to reserves [N m], and the residual at the pelvis, over time.
 

@@ -10,11 +10,11 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDE_NAMES
-from musclesolve.plotting.page.curves import PERCENTS, Abscissa, Legs, cycle_axis
+from musclesolve.plotting.page.curves import PERCENTS, Abscissa, Legs, cycle_axis, side_key
 from musclesolve.plotting.page.keys import line, series
 from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR, SIDE_WIDTH
-from musclesolve.plotting.page.sheet import Sheet, heading, page, zero_line
+from musclesolve.plotting.page.sheet import Sheet, heading, native, page, zero_line
 from musclesolve.plotting.study.group_figures import DASHES
 from musclesolve.results.cycles.clinical_sheet import Curve, SheetPanel, leg_curves, panels
 from musclesolve.results.dataset.checked import MODEL
@@ -26,6 +26,7 @@ ROW_HEIGHT = 0.125
 """Height of a row, as a share of an upright A4 page."""
 
 
+@native
 def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
     """Angles of pelvis, hip, knee, ankle and foot in three planes, internal moments and powers, beside norms.
 
@@ -123,7 +124,7 @@ def _dashes(legs: Mapping[str, Legs]) -> list[Any]:
 def _legend(sheet: Sheet, legs: Mapping[str, Legs]) -> None:
     """The legs by color, the results by dashes; a note names results without a stride."""
     entries: dict[str, Any] = {
-        SIDE_NAMES[side]: line(SIDE_COLOR[side], SIDE_WIDTH[side], of=series(side))
+        SIDE_NAMES[side]: side_key(side)
         for side in SIDE_NAMES
         if any(side in own.sides for own in legs.values())
     }

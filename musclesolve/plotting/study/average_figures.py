@@ -18,6 +18,7 @@ from musclesolve.plotting.page.curves import (
     TOE_OFF,
     cycle_axis,
     draw_kinds,
+    side_key,
     with_neighbors,
 )
 from musclesolve.plotting.page.figure_files import figures_of, named
@@ -28,11 +29,17 @@ from musclesolve.plotting.page.page_style import (
     REPEATED,
     RESERVE_STYLE,
     SIDE_COLOR,
-    SIDE_WIDTH,
 )
-from musclesolve.plotting.page.panels import OWN_SCALES, Grid, dof_rows, muscles_by_group, small_multiples
-from musclesolve.plotting.page.sheet import Sheet, page
-from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
+from musclesolve.plotting.page.panels import (
+    ACTIVATION,
+    FORCE,
+    OWN_SCALES,
+    Grid,
+    dof_rows,
+    muscles_by_group,
+    small_multiples,
+)
+from musclesolve.plotting.page.sheet import Sheet, native, page
 from musclesolve.results.dataset.result_quantities import OPPOSITE, listed
 
 if TYPE_CHECKING:
@@ -47,6 +54,7 @@ def average_files(average: xr.Dataset, progress: Progress | None = None) -> dict
     return figures_of(average, FIGURES, progress)
 
 
+@native
 def average_angles_and_moments(average: xr.Dataset) -> Sheet:
     """Draw angle [deg] and internal moment of the degrees of freedom of the legs, per body mass or in a chosen unit."""
     shared = [dof for dof in listed(average, "shared_dofs") if dof not in OPPOSITE]  # names of a model
@@ -67,12 +75,14 @@ def average_angles_and_moments(average: xr.Dataset) -> Sheet:
     return sheet
 
 
+@native
 def average_activations(average: xr.Dataset) -> Sheet:
     """Draw the activation of each muscle, 0 to 1."""
     titles = ("Mean muscle activation", ACTIVATION)
-    return _every_muscle(average, "activation", titles, (0.0, 1.0), Grid(top=1.0))
+    return every_muscle(average, "activation", titles, Grid(top=1.0))
 
 
+@native
 def average_muscle_forces(average: xr.Dataset) -> Sheet:
     """Draw the force of each muscle in newton or the unit of the average, every panel with its own scale."""
     unit = average["muscle_force"].attrs.get("units", "N")
@@ -83,15 +93,15 @@ def average_muscle_forces(average: xr.Dataset) -> Sheet:
         if unit == "%"
         else f"force [{unit}]"
     )
-    return _every_muscle(average, "muscle_force", ("Mean muscle force", label), (0.0, np.inf), OWN_SCALES)
+    return every_muscle(average, "muscle_force", ("Mean muscle force", label), OWN_SCALES)
 
 
 FIGURES = named(average_angles_and_moments, average_activations, average_muscle_forces)
 
 
-def _every_muscle(
-    average: xr.Dataset, name: str, titles: tuple[str, str], limits: tuple[float, float], grid: Grid
-) -> Sheet:
+def every_muscle(average: xr.Dataset, name: str, titles: tuple[str, str], grid: Grid) -> Sheet:
+    """Draw a quantity of every muscle, whose bands end at zero and at full activation."""
+    limits = (0.0, 1.0 if name == "activation" else np.inf)
     muscles = muscles_by_group(*([str(name) for name in average[key].values] for key in ("muscle", "group")))
 
     def fill(axes: Axes, muscle: str) -> None:
@@ -151,7 +161,7 @@ def _entries(average: xr.Dataset, names: tuple[str, ...]) -> dict[str, Any]:
     for side in sides:
         cycles = int(average["cycles"].sel(side=side))
         text = f"{SIDE_NAMES[side]}, {count_of(cycles, 'cycle')}"
-        entries[text] = line(SIDE_COLOR[side], SIDE_WIDTH[side], of=series(side))
+        entries[text] = side_key(side)
     entries[SPREAD] = area(color=NOTE_COLOR, alpha=BAND, linewidth=0.0)
     counts = [average[f"{name}_count"] for name in names]
     if any(bool((count < count.max("percent")).any()) for count in counts):

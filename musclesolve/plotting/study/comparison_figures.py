@@ -17,10 +17,15 @@ from musclesolve.plotting.page.curves import FAILED, RESERVE, Legs, Validity, ab
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import APART, line
 from musclesolve.plotting.page.of_arrays import as_result
-from musclesolve.plotting.page.page_style import FAILED_MARK, NOTE_COLOR, RESERVE_STYLE
-from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
-from musclesolve.plotting.page.sheet import Sheet
-from musclesolve.plotting.result.muscle_figures import ACTIVATION, FORCE
+from musclesolve.plotting.page.page_style import (
+    FAILED_MARK,
+    NOTE_COLOR,
+    RESERVE_STYLE,
+    changed_setting,
+    current_style,
+)
+from musclesolve.plotting.page.panels import ACTIVATION, FORCE, Grid, muscles_by_group, small_multiples
+from musclesolve.plotting.page.sheet import Sheet, native
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight, leg_joint, magnitude
 
@@ -60,22 +65,26 @@ def comparison_files(comparison: xr.Dataset, progress: Progress | None = None) -
     return figures_of(comparison, pages, progress)
 
 
+@native
 def compare_activations(comparison: xr.Dataset, side: str | None = None) -> Sheet:
     """Activation of each muscle of a leg, 0 to 1."""
     return _page(comparison, "muscle", side, ("Muscle activation", ACTIVATION), "activation", SHARE)
 
 
+@native
 def compare_muscle_forces(comparison: xr.Dataset, side: str | None = None) -> Sheet:
     """Force of each muscle of a leg [N], every panel with its own scale."""
     return _page(comparison, "muscle", side, ("Muscle force", FORCE), "muscle_force", OWN_SCALES)
 
 
+@native
 def compare_group_forces(comparison: xr.Dataset, side: str | None = None) -> Sheet:
     """Sum of the forces of the muscles of each function group [N], every panel with its own scale."""
     titles = ("Force of function groups", FORCE)
     return _page(comparison, "function_group", side, titles, "group_force", OWN_SCALES)
 
 
+@native
 def compare_co_contraction(comparison: xr.Dataset, side: str) -> Sheet:
     """Share of the contractile muscle moments about each degree of freedom that cancel each other, 0 to 1."""
     known = comparison["co_contraction"].notnull().any(["cost", "time"])
@@ -84,6 +93,7 @@ def compare_co_contraction(comparison: xr.Dataset, side: str) -> Sheet:
     return _page(comparison.sel(dof=known), "dof", side, titles, "co_contraction", grid)
 
 
+@native
 def compare_contact_forces(comparison: xr.Dataset, side: str) -> Sheet:
     """Magnitude of the contact force at hip, knee and ankle of a leg, in body weights."""
     data = comparison.assign(contact=magnitude(comparison["joint_reaction"]) / body_weight(comparison))
@@ -118,7 +128,7 @@ def _page(
     costs = [str(cost) for cost in comparison["cost"].values]
     parts = [comparison.sel(cost=cost) for cost in comparison["cost"].values]
     validity = [Validity.from_result(part, side) for part in parts]
-    styles = [line_style(number, len(costs)) for number in range(len(costs))]
+    styles = [line_style(number, len(costs), cost) for number, cost in enumerate(costs)]
     # Names of the leg, without side, in the order in which they are on every page: muscles group by group.
     ours = [side_of(str(name)) == side for name in comparison[dim].values]
     names = [split_side(str(name))[0] for name in comparison[dim].values[ours]]
@@ -129,7 +139,8 @@ def _page(
     def fill(axes: Axes, name: str) -> None:
         for number, part in enumerate(parts):
             values = part[variable].sel({dim: with_side(name, side)}).values
-            _curve(axes, legs, side, values, validity[number], styles[number] | {"label": costs[number]})
+            style, row = styles[number] | {"label": costs[number]}, 0.03 + 0.06 * number
+            _curve(axes, legs, side, values, validity[number], style, row)
         legs.mark_stance(axes, side)
 
     title = f"{titles[0]}: {frames.part_names(comparison)[side]}, one color per cost"
@@ -144,13 +155,18 @@ def _page(
 
 
 def _curve(
-    axes: Axes, legs: Legs, side: str, values: Array, validity: Validity, style: dict[str, Any]
+    axes: Axes,
+    legs: Legs,
+    side: str,
+    values: Array,
+    validity: Validity,
+    style: dict[str, Any],
+    row: float,
 ) -> None:
-    """Draw a curve: solid where solved, dotted with a reserve, a cross without a valid solution.
+    """Draw a curve: solid where solved, dotted with a reserve, a cross in a row without a valid solution.
 
     Only the longest pass is drawn: further gait cycles of several costs could not be distinguished.
     """
-    row = 0.03 + 0.06 * COST_COLORS.index(style["color"])
     for part in legs.x.passes[side]:
         curve, fresh = values[part.index], ~part.repeated
         failed = validity.failed[part.index]
@@ -164,10 +180,14 @@ def _curve(
         cross(axes, part.place[failed], row, style["color"], f"{style['label']}{APART}{FAILED}")
 
 
-def line_style(number: int, count: int) -> dict[str, Any]:
-    """Color, width and dashes of the curve of a cost."""
+def line_style(number: int, count: int, name: str = "") -> dict[str, Any]:
+    """Color, width and dashes of the curve of a cost: what the user chose, or the usual ones."""
     width = WIDTHS[0] + (WIDTHS[1] - WIDTHS[0]) * number / max(1, count - 1)
-    return {"color": COST_COLORS[number], "linewidth": width, "linestyle": DASHES[number]}
+    cycle = changed_setting("axes.prop_cycle")
+    colors = cycle.by_key().get("color", COST_COLORS) if cycle else COST_COLORS
+    usual = {"color": colors[number % len(colors)], "linewidth": width, "linestyle": DASHES[number]}
+    chosen = current_style().chosen(name)
+    return usual | {key: value for key, value in chosen.items() if key in usual}
 
 
 def _check(comparison: xr.Dataset) -> None:

@@ -11,7 +11,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.plotting.page.figure_files import figures_of, named
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style
-from musclesolve.plotting.page.sheet import Sheet, heading, page
+from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +26,7 @@ def emg_files(trade_off: xr.Dataset) -> dict[str, bytes]:
     return figures_of(trade_off, named(emg_trade_off))
 
 
+@native
 def emg_trade_off(trade_off: xr.Dataset) -> Sheet:
     """Effort over the rms misfit to EMG with the weights at the points, and r of the channels over the weight."""
     rows, columns = (2, 1) if current_style().narrow else (1, 2)

@@ -27,7 +27,7 @@ from musclesolve.plotting.page.keys import APART, area, line
 from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.page_style import BAND, GRID_COLOR, NOTE_COLOR, current_style
 from musclesolve.plotting.page.panels import fitting_columns, muscles_by_group
-from musclesolve.plotting.page.sheet import Sheet, heading, page, sheet_of, zero_line
+from musclesolve.plotting.page.sheet import Sheet, heading, native, page, sheet_of, zero_line
 from musclesolve.plotting.study.comparison_figures import COST_COLORS as COLORS
 from musclesolve.results.cycles.clinical_sheet import in_models
 from musclesolve.results.cycles.curve_test import CurveTest, curve_tests
@@ -194,6 +194,7 @@ def _with_first(names: list[str], most: int) -> list[list[str]]:
     return [[names[0], *names[k : k + most - 1]] for k in range(1, len(names), most - 1)]
 
 
+@native
 def group_curves(
     means: xr.Dataset,
     variable: str,
@@ -395,6 +396,8 @@ def _styles(means: xr.Dataset) -> dict[tuple[str, ...], dict[str, Any]]:
                     "linestyle": DASHES[(dash + place) % len(DASHES)],
                     "linewidth": WIDTH,
                 }
+                chosen = current_style().chosen(_curve_name(means, key))
+                styles[key] |= {name: value for name, value in chosen.items() if name in styles[key]}
     return styles
 
 

@@ -17,7 +17,7 @@ from musclesolve.plotting.page.curves import with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import APART, line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, RESERVE_STYLE, SIDE_COLOR
-from musclesolve.plotting.page.sheet import Sheet, heading, page
+from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, DASHES
 from musclesolve.results.dataset.result_quantities import along_heading
 from musclesolve.results.tables.question_tables import (
@@ -63,6 +63,7 @@ def figures_of_answer(answer: xr.Dataset, question: str) -> dict[str, Callable[[
             return {each.__name__: each for each in (synergies, co_contractions, stiffnesses)}
 
 
+@native
 def strength_margins(answer: xr.Dataset) -> Sheet:
     """Draw the least strength of groups and muscles as bars; peak activations and contact forces along the path."""
     contact = "contact_peak" in answer
@@ -152,6 +153,7 @@ def _path_of(answer: xr.Dataset) -> str:
     return str(answer.attrs["path_of"]).replace("_", " ")
 
 
+@native
 def contributions(answer: xr.Dataset, side: str) -> Sheet:
     """Draw the upward and forward acceleration of the center of mass by the groups of a leg.
 
@@ -204,6 +206,7 @@ def _contacts(answer: xr.Dataset) -> str:
     return f"curve: contact as {first}; band: also as {' and '.join(others)}"
 
 
+@native
 def contact_contributions(answer: xr.Dataset, side: str) -> Sheet:
     """Draw the contact forces of a leg by its groups: across the joint on the left, through dynamics on the right."""
     together, weight = grouped(answer), float(answer.attrs["body_weight_n"])
@@ -243,6 +246,7 @@ def contact_contributions(answer: xr.Dataset, side: str) -> Sheet:
     return sheet
 
 
+@native
 def scenarios(answer: xr.Dataset) -> Sheet:
     """Draw the contact force of each joint under each scenario; dotted with a reserve, a gap without a solution."""
     joints = [str(joint) for joint in answer["joint"].values]
@@ -289,6 +293,7 @@ def scenarios(answer: xr.Dataset) -> Sheet:
     return sheet
 
 
+@native
 def synergies(answer: xr.Dataset) -> Sheet:
     """Draw the variance accounted for over the number of synergies, then each synergy with its largest weights."""
     sides = [str(side) for side in answer["side"].values]
@@ -328,11 +333,13 @@ def synergies(answer: xr.Dataset) -> Sheet:
     return sheet
 
 
+@native
 def co_contractions(answer: xr.Dataset) -> Sheet:
     """Draw the share of the muscle moments that cancel about each degree of freedom, both sides."""
     return _by_dof(answer, "co_contraction", "Co-contraction: share of the muscle moments that cancel", "[1]")
 
 
+@native
 def stiffnesses(answer: xr.Dataset) -> Sheet:
     """Draw the stiffness that the muscles give to each degree of freedom, both sides."""
     title = "Stiffness of the joints by their muscles: short range, at the activation of the moment"

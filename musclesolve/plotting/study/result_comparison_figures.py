@@ -17,7 +17,7 @@ from musclesolve.plotting.page.curves import cycle_axis
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
-from musclesolve.plotting.page.sheet import Sheet
+from musclesolve.plotting.page.sheet import Sheet, native
 from musclesolve.plotting.study.comparison_figures import line_style
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def result_comparison_files(compared: xr.Dataset, progress: Progress | None = No
     return figures_of(compared, pages, progress)
 
 
+@native
 def compared_group_forces(compared: xr.Dataset, side: str) -> Sheet:
     """Draw the sum of the forces of the muscles of each function group, every panel with its own scale."""
     groups = [str(name) for name in compared["function_group"].values]
@@ -45,6 +46,7 @@ def compared_group_forces(compared: xr.Dataset, side: str) -> Sheet:
     return _page(compared, side, "group_force", "function_group", "Force of function groups", list(names), 3)
 
 
+@native
 def compared_contact_forces(compared: xr.Dataset, side: str) -> Sheet:
     """Draw the magnitude of the contact force at hip, knee and ankle."""
     names = [str(name) for name in compared["joint"].values if joint_kind(str(name)) in LEG_JOINTS]
@@ -56,7 +58,7 @@ def _page(
 ) -> Sheet:
     """Draw a panel for each name, with a curve for each result."""
     results = [str(name) for name in compared["result"].values]
-    styles = [line_style(number, len(results)) for number in range(len(results))]
+    styles = [line_style(number, len(results), name) for number, name in enumerate(results)]
 
     def fill(axes: Axes, name: str) -> None:
         for result, style in zip(results, styles, strict=True):

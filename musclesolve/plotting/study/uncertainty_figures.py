@@ -19,7 +19,7 @@ from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import area, series
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR, STANCE_COLOR, current_style
 from musclesolve.plotting.page.panels import joint_rows, small_multiples
-from musclesolve.plotting.page.sheet import Sheet, heading, page
+from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 from musclesolve.plotting.result.muscle_figures import FORCE, muscles, note_choice
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight
@@ -63,6 +63,7 @@ def uncertainty_figures(samples: xr.Dataset, progress: Progress | None = None) -
     return figures_of(samples, FIGURES, progress, NEEDS)
 
 
+@native
 def uncertainty_muscle_forces(samples: xr.Dataset) -> Sheet:
     """Draw the force of each muscle [N] with its bands, both legs in one panel."""
     legs = Legs.from_result(samples, abscissa(samples, averaged=False))
@@ -80,6 +81,7 @@ def uncertainty_muscle_forces(samples: xr.Dataset) -> Sheet:
     return sheet
 
 
+@native
 def uncertainty_contact_forces(samples: xr.Dataset) -> Sheet:
     """Draw the magnitude of the force at each joint [body weights] with its bands, a column for each leg."""
     legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
@@ -100,6 +102,7 @@ def uncertainty_contact_forces(samples: xr.Dataset) -> Sheet:
     return sheet
 
 
+@native
 def uncertainty_ground_reaction(samples: xr.Dataset) -> Sheet:
     """Draw the components of the predicted ground force on each foot [body weights], a column for each leg."""
     legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
@@ -120,6 +123,7 @@ def uncertainty_ground_reaction(samples: xr.Dataset) -> Sheet:
     return sheet
 
 
+@native
 def error_sources_contact_forces(samples: xr.Dataset) -> Sheet:
     """Draw the standard deviation of every contact force [body weights], divided among the sources."""
     legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
@@ -143,6 +147,7 @@ def error_sources_contact_forces(samples: xr.Dataset) -> Sheet:
     return sheet
 
 
+@native
 def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
     """Draw the share of every source in the variance of each muscle force at its peak in stance as a bar."""
     sides, groups = frames.sides(samples), muscles(samples)

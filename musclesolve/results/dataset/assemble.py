@@ -87,9 +87,9 @@ def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
             )
             if count := int((lifted & bearing).sum()):
                 notes.append(
-                    f"The {SIDE_NAMES[side_of(joint)]} knee bears its whole contact force on one side in {count} of "
-                    f"the {int(bearing.sum())} frames in which it bears much: the other contact would have to pull, "
-                    "ligaments bear what is left of the frontal moment."
+                    f"In {count} of the {int(bearing.sum())} frames with a large contact force, the "
+                    f"{SIDE_NAMES[side_of(joint)]} knee carries the whole force on one side. The other contact cannot "
+                    "pull. Ligaments carry the rest of the frontal moment."
                 )
     stated = [f"{joint} {apart.distance:.4f} m, {apart.origin}" for joint, apart in spacing.items()]
     return Labels(variables, {}, {"knee_contact_spacing": stated} if stated else {}, notes)

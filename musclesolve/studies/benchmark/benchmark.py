@@ -6,12 +6,15 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from rich import box
 from rich.table import Table
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import input_error
+from musclesolve.plotting.page.figure_files import file_content
+from musclesolve.plotting.study.benchmark_figure import solver_times
 from musclesolve.recording.schema import check_value
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.leg_problem import leg_problem
@@ -188,8 +191,11 @@ def machine_line(report: BenchmarkReport) -> str:
 
 
 def files(report: BenchmarkReport) -> dict[str, bytes]:
-    """Return the tables for other programs, by the names of their files."""
-    found = {"solvers.csv": rows_csv(report.rows)}
+    """Return the tables for other programs and the figure of the times, by the names of their files."""
+    found = {
+        "solvers.csv": rows_csv(report.rows),
+        "solvers.png": file_content(solver_times(pd.DataFrame(report.rows))),
+    }
     if report.single:
         heading = ["cost", "what", "median_s", "percentile_99_s", "largest_s", "calls"]
         rows = ([cost, what, *asdict(times).values()] for cost, what, times in _latencies(report))

@@ -365,14 +365,15 @@ def _unusual(quantities: Sequence[_Quantity], groups: Any, counts: Any) -> tuple
     apart = {n: limits[n] * float(np.sqrt(1.0 + 1.0 / (n - 1))) for n in sizes}
     hopeless = [f"{n}" for n in sizes if apart[n] >= HOPELESS]
     said = [
-        f"of {n} subjects of a group, one is found unusual from {apart[n]:.2g} standard deviations between subjects on"
+        f"in a group of {n}, a subject is found unusual if it lies {apart[n]:.2g} or more standard deviations between "
+        "subjects from the mean"
         for n in sizes
         if apart[n] < HOPELESS
     ]
     if hopeless:
         numbers = " or ".join(filter(None, [", ".join(hopeless[:-1]), hopeless[-1]]))
         said.append(
-            f"of {numbers} subjects of a group, none is found unusual: only units, signs, legs and masses are judged"
+            f"in a group of {numbers}, no subject can be found unusual: only units, signs, legs and masses are judged"
         )
     return found, said
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.message_text import count_of
 from musclesolve._util.names import shortened
 from musclesolve.recording.data import SIDES
 from musclesolve.results.cycles.curve_test import curve_tests
@@ -120,15 +121,18 @@ def sensitivity(
     wrong = count[NOT_PLAUSIBLE]
     if not wrong or every is None:
         return ""
-    start = f"{wrong} of {len(verdicts)} legs of trials are not plausible and count."
+    start = f"{wrong} of {len(verdicts)} legs of trials are not plausible. The results above include them."
     if plausible is None:
-        return f"{start} Without them nothing can be tested: {why.removeprefix('not tested: ')}."
+        return f"{start} Without these legs nothing can be tested: {why.removeprefix('not tested: ')}."
     before, after = differing(every), differing(plausible)
     gone = [words for key, words in before.items() if key not in after]
     new = [words for key, words in after.items() if key not in before]
-    parts = [f"no longer found: {shortened(gone)}"] if gone else []
-    parts += [f"found then alone: {shortened(new)}"] if new else []
+    parts = [f"these differences are no longer found: {shortened(gone)}"] if gone else []
+    parts += [f"only then are these found: {shortened(new)}"] if new else []
+    are = "is" if len(before) == 1 else "are"
     same = (
-        f"{len(before)} of {len(before)} differences are found as well" if before else "none is found either"
+        f"the same {count_of(len(before), 'difference')} {are} found"
+        if before
+        else "no difference is found either"
     )
-    return f"{start} Without them {'; '.join(parts) or same}."
+    return f"{start} Without these legs {'; '.join(parts) or same}."

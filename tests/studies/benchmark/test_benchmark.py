@@ -179,4 +179,4 @@ def test_tables_show_failures_within_80_columns():
         Console(file=out, width=80).print(table)
     assert "daqp: not installed (daqp)" in out.getvalue()
     assert max(map(len, out.getvalue().splitlines())) <= 80
-    assert set(study.files(found)) == {"solvers.csv", "single.csv", "machine.json"}
+    assert set(study.files(found)) == {"solvers.csv", "solvers.png", "single.csv", "machine.json"}

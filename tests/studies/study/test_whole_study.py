@@ -651,7 +651,7 @@ def test_differences_are_tested_again_without_what_is_not_plausible(whole, tmp_p
     wrong = ("S01_free_1", "S02_loaded_2")
     result = analyze_study(with_verdicts(whole, tmp_path / "some", wrong))
     assert {leg.trial for leg in result.verdicts if leg.verdict == "not plausible"} == set(wrong)
-    assert result.sensitivity.startswith("2 of 19 legs of trials are not plausible and count.")
+    assert result.sensitivity.startswith("2 of 19 legs of trials are not plausible.")
     values = pd.read_csv(tmp_path / "some" / "values.csv", keep_default_na=False)
     assert set(values["cycle_trial"][values["plausibility"] == "not plausible"]) == set(wrong)
     # second route: a study in which these trials are excluded
