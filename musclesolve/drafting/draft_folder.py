@@ -472,7 +472,7 @@ def _recognized(
 
 
 def _pace(trial: Trial, kind: str) -> str:
-    """Say how fast a motion of a kind goes: over the floor, on a treadmill by the feet that stand on it, or in place."""
+    """Say how fast a motion goes: over the floor, on a treadmill by the feet that stand on it, or in place."""
     markers, names = trial.markers, [*both("asis", "psis", "hip_center"), "sacrum"]
     pelvis = middle_path(markers, trial.mapping, names)
     known = np.zeros(0, int) if pelvis is None else np.flatnonzero(np.isfinite(pelvis).all(axis=1))

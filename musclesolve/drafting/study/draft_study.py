@@ -223,8 +223,8 @@ def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputEr
         file=folder,
         problem=problem,
         code="missing_file",
-        expected="trial files (.toml), results of AddBiomechanics (folders or .b3d files), sessions "
-        "of OpenCap, or OpenSim models with coordinates and loads or moments",
+        expected="recordings of markers, trial files (.toml), results of AddBiomechanics (folders or .b3d files), "
+        "sessions of OpenCap, or OpenSim models with coordinates and loads or moments",
         remedy=remedy,
     )
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve.errors import input_error
+from musclesolve.errors import InputError, input_error
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text import dflow_text, motive_csv, nexus_csv, qualisys_tsv
 from musclesolve.recording.text.cells import (
@@ -76,6 +76,16 @@ def is_export(path: Path) -> bool:
     with RowReader(path) as reader:
         line = reader.line() or ""
     return _reader_of(line) in EXPORTS
+
+
+def has_markers(path: Path) -> bool:
+    """Whether the first lines of a text name the coordinates of markers."""
+    try:
+        with RowReader(path) as reader:
+            line = reader.line() or ""
+            return bool(_reader_of(line).markers(reader, line).markers)
+    except InputError:
+        return False
 
 
 def _reader_of(line: str) -> Export:
