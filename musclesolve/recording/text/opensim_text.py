@@ -42,7 +42,6 @@ from musclesolve.recording.text.number_rows import (
 from musclesolve.recording.text.text_file import (
     EXPORT_AGAIN,
     STORAGE,
-    decimal_point,
     file_path,
     read_lines,
     split_cells,
@@ -197,7 +196,7 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
                 remedy="export the file again",
             )
         try:
-            values[name] = float(fields[name])
+            values[name] = float(fields[name].replace(",", "."))
         except ValueError:
             raise input_error(
                 "recording.text.bad_header_value",
@@ -206,7 +205,7 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
                 problem=f"{name} is '{fields[name]}'",
                 code="bad_format",
                 expected="a number",
-                remedy=decimal_point(fields[name]) or EXPORT_AGAIN,
+                remedy=EXPORT_AGAIN,
             ) from None
     unit = fields.get("Units", "")
     meters = meters_in(unit)
