@@ -42,8 +42,8 @@ class Coordinates:
 
     Titles of all columns, for messages; the columns (n, 3) of the coordinates and the factors (n, 3) to meters; the
     function from rows (r, k) to times (r,) [s]; repeated markers (name -> places); the separator of the cells; notes
-    for the results; whether the rows are a section that ends before the file does; whether the unit of length is stated,
-    else the factors are one.
+    for the results; whether the rows are a section that ends before the file does; whether the unit of length is
+    stated, else the factors are one.
     """
 
     titles: Sequence[str]
