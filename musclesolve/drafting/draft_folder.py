@@ -41,6 +41,7 @@ from musclesolve.drafting.laboratory_axes import (
     found_feet,
     laboratory_axes,
     middle_path,
+    path_of,
     stated_feet,
 )
 from musclesolve.drafting.study.study_trials import FoundTrial, study_trials
@@ -51,8 +52,9 @@ from musclesolve.opensim.b3d import SUFFIX as B3D
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.service_folders import METADATA, OPENCAP, WITHOUT_PLATES
 from musclesolve.recording.c3d.c3d_file import is_c3d, stated_events
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table, Trial
 from musclesolve.recording.file_axes import global_from_laboratory
+from musclesolve.recording.plates.foot_contacts import IN_PLACE, ground_velocity, velocity
 from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.recording.text.text_file import file_path, name_from, read_lines, stem_of, suffix_of
 from musclesolve.recording.trial.functional_trials import file_key
@@ -77,6 +79,8 @@ PLACEHOLDER = {
     "ankle_width_m": 0.07,
 }
 """Placeholder of the subject while the recording is read; it is never written."""
+SPLIT = 0.1
+"""Difference of the speeds of the feet on their belts from which both are stated [m/s]."""
 _NOBODY = GivenSubject()
 _SHARING = DraftTable("sharing", (Line("cost", USUAL_COST, "the default; others: docs/costs.md"),))
 MODEL_KIND = "model_trial"
@@ -428,14 +432,7 @@ def _recognized(
     elif is_plane(files.motion.markers):
         motion += "; a plane recording: all markers lie in one plane"
     if case is not None and not large:
-        names = [*both("asis", "psis", "hip_center"), "sacrum"]
-        pelvis = middle_path(case.trial.markers, case.trial.mapping, names)
-        known = np.zeros(0, int) if pelvis is None else np.flatnonzero(np.isfinite(pelvis).all(axis=1))
-        if pelvis is not None and known.size > 1:
-            way = float(np.linalg.norm((pelvis[known[-1]] - pelvis[known[0]])[:2]))
-            speed = way / (int(known[-1] - known[0]) / case.trial.markers.rate)
-            kind = "running" if runs else "no flight: walking or the like"
-            motion += f"; {kind}, {speed:.2f} m/s over {way:.1f} m"
+        motion += _pace(case.trial, "running" if runs else "no flight: walking or the like")
     yield "motion", motion
     if files.static is not None:
         yield "standing trial", f"{files.static.path.name}: {_length(files.static.markers, 'markers')}"
@@ -470,6 +467,26 @@ def _recognized(
             yield "EMG left out", left_out_text(reasons)
     if events := stated_events(_paths(files))[0]:
         yield "events", f"{len(events)} heel strikes and toe-offs are stated in the C3D file, and used"
+
+
+def _pace(trial: Trial, kind: str) -> str:
+    """Say how fast a motion goes: over the floor, on a treadmill by the feet that stand on it, or in place."""
+    markers, names = trial.markers, [*both("asis", "psis", "hip_center"), "sacrum"]
+    pelvis = middle_path(markers, trial.mapping, names)
+    known = np.zeros(0, int) if pelvis is None else np.flatnonzero(np.isfinite(pelvis).all(axis=1))
+    if pelvis is None or known.size < 2:
+        return ""
+    way = float(np.linalg.norm((pelvis[known[-1]] - pelvis[known[0]])[:2]))
+    speed = way / (int(known[-1] - known[0]) / markers.rate)
+    if speed > IN_PLACE:
+        return f"; {kind}, {speed:.2f} m/s over {way:.1f} m"
+    toes = [path for side in SIDES if (path := path_of(markers, trial.mapping, f"toe_{side}")) is not None]
+    belts = [ground_velocity(markers.time, pelvis, toe, velocity(toe, markers.rate)) for toe in toes]
+    speeds = [float(np.median(np.linalg.norm(belt, axis=1))) for belt in belts if belt.any()]
+    if not speeds:
+        return f"; {kind}, in place"
+    of_belts = speeds if np.ptp(speeds) > SPLIT else [np.mean(speeds)]
+    return f"; {kind}, on a treadmill at {' and '.join(f'{speed:.2f}' for speed in of_belts)} m/s"
 
 
 def working_case(tables: tuple[DraftTable, ...], files: dict[str, Path]) -> Case | None:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from drafted_folders import recordings, renamed, stated_subject
+from drafted_folders import OWN, recordings, renamed, stated_subject
 from refusals import refused
+from treadmill import on_a_treadmill, on_split_belts
 from typer.testing import CliRunner
 
 from musclesolve.cli.app import app
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.files import read_markers, write_trc
+from musclesolve.recording.data import Side
+from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 
 def call(*arguments: object) -> tuple[int, str]:
@@ -38,6 +42,19 @@ def test_it_writes_what_it_recognized_and_names_the_next_command(tmp_path: Path)
     }
     schema = (tmp_path / "trial.toml").read_text(encoding="utf-8").splitlines()[0].removeprefix("#:schema ")
     assert "stature_m" in (tmp_path / schema).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("slower", "speeds"), [(None, r"1\.2\d"), ("l", r"1\.2\d and 0\.7\d")])
+def test_it_says_the_speed_of_the_belts(tmp_path: Path, slower: Side | None, speeds: str) -> None:
+    """The reference stride walks at 1.26 m/s."""
+    recordings(tmp_path / "ground", own=True, strides=3)
+    copy = open_copy(tmp_path / "ground" / OWN)
+    if slower is None:
+        on_a_treadmill(copy)
+    else:
+        on_split_belts(copy, slower, 0.6)
+    write_copy(copy, tmp_path / "belt").unlink()
+    assert re.search(rf"on a treadmill at {speeds} m/s", call(tmp_path / "belt")[1])
 
 
 def test_the_next_command_can_be_copied_into_a_shell(tmp_path: Path) -> None:

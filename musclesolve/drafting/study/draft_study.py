@@ -220,8 +220,8 @@ def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputEr
         "missing_file",
         file=folder,
         problem=problem,
-        expected="trial files (.toml), results of AddBiomechanics (folders or .b3d files), sessions "
-        "of OpenCap, or OpenSim models with coordinates and loads or moments",
+        expected="recordings of markers, trial files (.toml), results of AddBiomechanics (folders or .b3d files), "
+        "sessions of OpenCap, or OpenSim models with coordinates and loads or moments",
         remedy=remedy,
     )
 

@@ -47,6 +47,7 @@ from musclesolve.opensim.xml_tree import read_xml
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion, plain_name
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
 from musclesolve.recording.schema import Document, examined
+from musclesolve.recording.text.csv_file import has_markers
 from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.recording.text.text_file import (
     OPENSIM,
@@ -56,6 +57,8 @@ from musclesolve.recording.text.text_file import (
     opening,
     read_lines,
     split_cells,
+    stem_of,
+    suffix_of,
 )
 from musclesolve.settings.trial import PREDICTED, RecordedSettings
 
@@ -365,8 +368,8 @@ def in_order(names: set[str]) -> list[str]:
 
 RESULTS = frozenset({RESULT_FILE, "trials.csv", STUDY_FILE, COMPARISON_FILE, AVERAGE_FILE})
 """Names of result files: folders with such files, and their subfolders, are no inputs."""
-RAW = (".c3d", ".trc")
-_RECORDED = (*RAW, *TABLES, *STORAGE, ".xml")
+_MARKERS = (".c3d", ".trc")
+_RECORDED = (*_MARKERS, *TABLES, *STORAGE, ".xml")
 """Suffixes of the recordings of a trial, and of descriptions of their forces."""
 _SUBJECT_KEYS = ("mass_kg", "stature_m", "sex", "age_years")
 _ROLE_WORDS = frozenset(
@@ -510,7 +513,7 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
                 continue
             if opensim:
                 loose[place] = opensim
-            raw[place] = [path for path in files if path.suffix.casefold() in _RECORDED]
+            raw[place] = [path for path in files if suffix_of(path) in _RECORDED]
     except OSError as reason:
         raise input_error(
             "unreadable_file",
@@ -537,7 +540,7 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
     by_name = {
         place
         for place, files in raw.items()
-        if any(path.suffix.casefold() in RAW and _name_of(path) for path in files)
+        if any(_name_of(path) and _shows_markers(path) for path in files)
     }
     levels_of = {
         path: _levels(path, folder, path.parent in by_name)
@@ -548,7 +551,7 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
     }
     # A recording of the same name as coordinates of a model was computed there.
     computed = {trial_draft.levels for trial_draft in modeled}
-    with_markers = {each[:-1] for path, each in levels_of.items() if path.suffix.casefold() in RAW}
+    with_markers = {each[:-1] for path, each in levels_of.items() if _shows_markers(path)}
     recordings = {
         path: each for path, each in levels_of.items() if each[:-1] in with_markers and each not in computed
     }
@@ -565,6 +568,12 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
             for each in kept
         )
     return FoundStudy(kept, recordings, tuple(unread + misread))
+
+
+@cache
+def _shows_markers(path: Path) -> bool:
+    """Whether a file holds the motion of markers, by its suffix or by the first lines of a table."""
+    return suffix_of(path) in _MARKERS or (suffix_of(path) in TABLES and has_markers(path))
 
 
 def _is_text(name: str) -> bool:
@@ -862,7 +871,7 @@ def _says_role(part: str) -> bool:
 
 def _name_of(path: Path) -> str:
     """Name of the trial that the name of a file states, "" where it says only which file of a trial it is."""
-    return "_".join(part for part in re.split(r"[_\-\s]+", path.stem) if not _says_role(part))
+    return "_".join(part for part in re.split(r"[_\-\s]+", stem_of(path)) if not _says_role(part))
 
 
 def _models_of(place: Path, root: Path, models: Mapping[Path, list[Path]]) -> list[Path]:

@@ -18,7 +18,7 @@ HIGH, FAST = 0.045, 1.0
 IN_PLACE = 0.25
 """Speed [m/s] that distinguishes a belt: the pelvis travels more slowly, a low foot moves faster."""
 LOWEST = 0.3
-"""Share of the frames in which a heel is low."""
+"""Share of the frames in which a toe is low."""
 BELT_WINDOW = 2.0
 """Time [s], more than a stride, over which the median gives the speed of the belt, which may change."""
 LEVEL = 0.01
@@ -37,7 +37,8 @@ FEWEST_SUPPORT = 0.12
 """Shortest single support whose force tests its plate [s]."""
 PARTIAL, WHOLE = 0.8, 0.9
 """Shares of the force that moves the body in single support: a plate with less than the first measures part of the
-foot, if another contact has at least the second.
+foot, if another contact has at least the second. Beside a plate with less than the second of the weight the other foot
+may bear.
 """
 
 
@@ -143,7 +144,7 @@ def velocity(path: Array, rate_hz: float) -> Array:
     return np.asarray((path[later] - path[earlier]) * (rate_hz / (later - earlier))[:, None])
 
 
-def ground_velocity(time: Array, pelvis: Array, heel: Array, rate: Array) -> Array:
+def ground_velocity(time: Array, pelvis: Array, toe: Array, rate: Array) -> Array:
     """Return the velocity (T, 3) [m/s] of the ground under a foot: zero, or the velocity of the belt of a treadmill.
 
     On a treadmill the pelvis stays in place, and a foot on the belt has its velocity; the belts of the two feet may
@@ -152,18 +153,18 @@ def ground_velocity(time: Array, pelvis: Array, heel: Array, rate: Array) -> Arr
     Args:
         time: (T,) [s].
         pelvis: (T, 3) a point of the pelvis [m], NaN where it is not seen.
-        heel: (T, 3) [m], z up, NaN likewise.
+        toe: (T, 3) [m], z up, NaN likewise; a heel is lowest where it is still fast, before it strikes.
         rate: (T, 3) its velocity [m/s], NaN likewise.
     """
     belt = np.zeros((time.size, 3))
     seen = np.flatnonzero(np.isfinite(pelvis).all(axis=1))
-    known = np.isfinite(heel).all(axis=1) & np.isfinite(rate).all(axis=1)
+    known = np.isfinite(toe).all(axis=1) & np.isfinite(rate).all(axis=1)
     if not known.any() or seen.size < 2:
         return belt
     traveled = np.linalg.norm((pelvis[seen[-1]] - pelvis[seen[0]])[:2])
     if traveled > IN_PLACE * (time[seen[-1]] - time[seen[0]]):
         return belt
-    low = np.flatnonzero(known & (heel[:, 2] <= np.quantile(heel[known, 2], LOWEST)))
+    low = np.flatnonzero(known & (toe[:, 2] <= np.quantile(toe[known, 2], LOWEST)))
     if np.linalg.norm(np.median(rate[low, :2], axis=0)) < SLOW:
         return belt
     centers = np.arange(time[low[0]], time[low[-1]] + 0.25 * BELT_WINDOW, 0.25 * BELT_WINDOW)
@@ -220,7 +221,7 @@ def seen_feet(trial: Trial) -> dict[Side, FootPath]:
             points[side] = np.stack([trial.markers.weighted(trial.mapping[name]) for name in names])
             moving = [velocity(path, rate) for path in points[side]]
             ground = (
-                np.zeros(3) if pelvis is None else ground_velocity(time, pelvis, points[side][0], moving[0])
+                np.zeros(3) if pelvis is None else ground_velocity(time, pelvis, points[side][1], moving[1])
             )
             speeds[side] = np.linalg.norm(np.stack(moving) - ground, axis=2)
     feet = {}
@@ -238,6 +239,14 @@ def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
     The mask includes frames in which its plate has no numbers.
     """
     rate, shares = trial.markers.rate, {side: _shares(trial, feet, side) for side in feet}
+    # A toe that moves at 1 m/s bears where the plates of the other foot carry only a part of the body.
+    weight = trial.subject.mass * STANDARD_GRAVITY
+    helped = {
+        side: np.any(
+            [feet[o].loaded & (feet[o].vertical < WHOLE * weight) for o in feet if o != side], axis=0
+        )
+        for side in feet
+    }
     some_whole = any(share >= WHOLE for of_side in shares.values() for share in of_side.values())
     edge, shortest, reach = round(EDGE * rate), max(1, round(SHORTEST_CONTACT * rate)), round(ROLL * rate)
     lost: dict[Side, Mask] = {side: np.zeros(foot.floor.size, bool) for side, foot in feet.items()}
@@ -248,8 +257,9 @@ def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
             between = slice(first + edge * (first > 0), stop - edge * (stop < foot.floor.size))
             lacking = max((b - a for a, b in true_runs(~foot.loaded[between])), default=0) >= shortest
             if partial or lacking or not foot.loaded[first:stop].any():
-                # With the frames before and after it in which the foot is not yet in the air.
-                before, after = foot.air[max(first - reach, 0) : first], foot.air[stop : stop + reach]
+                # With the frames before and after it in which the foot is not yet in the air, or may still bear.
+                away = foot.air & ~helped[side]
+                before, after = away[max(first - reach, 0) : first], away[stop : stop + reach]
                 early = int(np.argmax(before[::-1])) if before.any() else before.size
                 late = int(np.argmax(after)) if after.any() else after.size
                 lost[side][first - early : stop + late] = True

@@ -1,6 +1,6 @@
-"""Forces and markers of one recording in two files that count time from different zeros.
+"""Markers of a recording, and its forces or EMG, in two files that count time from different zeros.
 
-A marker file that was cut out of a longer recording may count from the beginning of that recording, and the force file
+A marker file that was cut out of a longer recording may count from the beginning of that recording, and the other file
 from its own first sample, or the other way round. Both then last equally long. The feet under the forces decide.
 """
 
@@ -32,13 +32,19 @@ def clock_difference(plates: Sequence[Loaded], feet: Feet, offset: float) -> flo
     walk = next(iter(feet.values())).time
     if not plates or walk.size < 2:
         return 0.0
-    time = plates[0][0]
-    step = max((walk[-1] - walk[0]) / (walk.size - 1), (time[-1] - time[0]) / max(time.size - 1, 1))
-    difference = float(walk[0] - time[0])
-    if abs(difference) < LEAST_DIFFERENCE or abs(np.ptp(time) - np.ptp(walk)) > SAME_FRAMES * step:
+    difference = zeros_apart(plates[0][0], walk)
+    if not difference:
         return 0.0
     as_stated, together = (_beside(plates, feet, offset + late) for late in (0.0, difference))
     return difference if together < min(NEARER * as_stated, NEAR) else 0.0
+
+
+def zeros_apart(time: Array, walk: Array) -> float:
+    """Return how much later a motion (T,) begins than other samples (S,) that last as long [s]; 0 if others do not."""
+    step = max((walk[-1] - walk[0]) / (walk.size - 1), (time[-1] - time[0]) / max(time.size - 1, 1))
+    difference = float(walk[0] - time[0])
+    as_long = abs(np.ptp(time) - np.ptp(walk)) <= SAME_FRAMES * step
+    return difference if as_long and abs(difference) >= LEAST_DIFFERENCE else 0.0
 
 
 def _beside(plates: Sequence[Loaded], feet: Feet, late: float) -> float:
@@ -55,10 +61,10 @@ def _beside(plates: Sequence[Loaded], feet: Feet, late: float) -> float:
     return float(beside.mean()) if beside.size else FARTHEST_PRESSURE
 
 
-def clock_note(difference: float, force_file: str, marker_file: str, start: float) -> str:
+def clock_note(difference: float, file: str, marker_file: str, start: float, what: str = "forces") -> str:
     """Sentence on times that were moved by a difference [s] to begin with the markers, at `start` [s]."""
+    shown = ", and the forces act on the feet if both begin together" if what == "forces" else ""
     return (
-        f"{force_file} and {marker_file} count time from different zeros: both last equally long, and the forces act "
-        f"on the feet if both begin together, at {start:.3f} s. {difference:+.3f} s were added to the times of the "
-        "forces."
+        f"{file} and {marker_file} count time from different zeros: both last equally long{shown}. {difference:+.3f} s "
+        f"were added to the times of the {what}, which begin with the markers at {start:.3f} s."
     )

@@ -42,7 +42,8 @@ class Coordinates:
 
     Titles of all columns, for messages; the columns (n, 3) of the coordinates and the factors (n, 3) to meters; the
     function from rows (r, k) to times (r,) [s]; repeated markers (name -> places); the separator of the cells; notes
-    for the results; whether the rows are a section that ends before the file does.
+    for the results; whether the rows are a section that ends before the file does; whether the unit of length is
+    stated, else the factors are one.
     """
 
     titles: Sequence[str]
@@ -54,6 +55,7 @@ class Coordinates:
     separator: str = ","
     notes: tuple[str, ...] = ()
     section: bool = False
+    unit_stated: bool = True
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,6 @@ def blocks_of(
     """Read the rows, of a section or to the end of the file.
 
     Columns without a name at the end of all lines, as spreadsheets write them, must be empty.
-    The decimal sign is a comma if the first row has commas in numbers and no point.
     """
     rows = list(reader.ahead)
     if section:
@@ -176,11 +177,9 @@ def blocks_of(
             expected="one row per frame",
             remedy="export the file again",
         )
-    commas = separator != "," and any("," in line for line in rows)
-    decimal = "," if commas and not any("." in line for line in rows) else "."
     split, width = partial(cells_of, separator=separator), len(named_columns(titles))
     for values, lines in reader.blocks(
-        titles, split, separator, decimal, blank_end=separator == "\t", section=section
+        titles, split, separator, blank_end=separator == "\t", section=section
     ):
         if len(beyond := np.argwhere(~np.isnan(values[:, width:]))):
             raise input_error(

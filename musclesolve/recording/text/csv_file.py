@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve.errors import input_error
+from musclesolve._util.arrays import Array
+from musclesolve.errors import InputError, input_error
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text import dflow_text, motive_csv, nexus_csv, qualisys_tsv
 from musclesolve.recording.text.cells import (
@@ -48,7 +49,7 @@ from musclesolve.recording.text.number_rows import (
     without_lost,
 )
 from musclesolve.recording.text.text_file import file_path
-from musclesolve.recording.units import meters_in
+from musclesolve.recording.units import METERS, meters_in
 
 _COORDINATE = re.compile(r"(?P<marker>.+?)\s*[_.: ]\s*(?P<axis>[xyzXYZ])(?:_(?P<unit>mm|cm|m))?")
 
@@ -78,6 +79,16 @@ def is_export(path: Path) -> bool:
     return _reader_of(line) in EXPORTS
 
 
+def has_markers(path: Path) -> bool:
+    """Whether the first lines of a text name the coordinates of markers."""
+    try:
+        with RowReader(path) as reader:
+            line = reader.line() or ""
+            return bool(_reader_of(line).markers(reader, line).markers)
+    except InputError:
+        return False
+
+
 def _reader_of(line: str) -> Export:
     """The functions that read a file with this first line."""
     plain = Export(lambda _: True, _plain_markers, _plain_columns)
@@ -99,9 +110,32 @@ def read_csv_markers(path: str | Path) -> Markers:
             header.repeated,
         )
     notes = (*header.notes, *notes)
+    if not header.unit_stated:
+        unit, extent = _unit_by_size(position, header.markers[0], path)
+        position *= METERS[unit]
+        notes = (
+            *notes,
+            f"No unit of length is stated in {path.name}: its numbers are taken as {unit}, in which the markers are "
+            f"spread over {extent:.2f} m.",
+        )
     return Markers(
         time, header.markers, position, path, notes, repeated=header.repeated, sha256=reader.sha256
     )
+
+
+SPREAD = (0.3, 4.0)
+"""Extent of markers that show the unit of length, as on a body or a part of it [m]."""
+
+
+def _unit_by_size(position: Array, marker: str, path: Path) -> tuple[str, float]:
+    """Return the unit, m or mm, in which positions (T, n, 3) are on a body, and their extent [m]; refuse others."""
+    seen = position[np.isfinite(position).any(axis=(1, 2))]
+    span = np.nanmax(seen, axis=1) - np.nanmin(seen, axis=1) if len(seen) else np.zeros((1, 3))
+    extent = float(np.nanmedian(np.linalg.norm(span, axis=1)))
+    for unit in ("m", "mm"):
+        if SPREAD[0] < extent * METERS[unit] < SPREAD[1]:
+            return unit, extent * METERS[unit]
+    raise no_unit(marker, path, 1)
 
 
 def read_csv_forces(path: str | Path) -> Table:
@@ -259,10 +293,11 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
             )
     triples = [[axes[axis] for axis in "xyz"] for axes in axes_of.values()]
     stated = [unit for triple in triples for _, unit in triple if unit is not None]
-    if not stated or (len(set(stated)) > 1 and len(stated) < 3 * len(triples)):
+    if len(set(stated)) > 1 and len(stated) < 3 * len(triples):
         raise no_unit(next(iter(axes_of)), path, line)
+    usual = stated[0] if stated else "m"
     meters = [
-        [factor(unit or stated[0], meters_in, LENGTH_UNITS, columns[k], path, line) for k, unit in triple]
+        [factor(unit or usual, meters_in, LENGTH_UNITS, columns[k], path, line) for k, unit in triple]
         for triple in triples
     ]
     return Coordinates(
@@ -272,4 +307,5 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
         np.array(meters),
         lambda rows: rows[:, clock] * seconds,
         repeated,
+        unit_stated=bool(stated),
     )

@@ -330,6 +330,9 @@ class RowReader:
         """Whether the file has ended without the end of its last line, which may be cut short."""
         self.left_out = 0
         """Number of the last line if it has no end and too few cells and was omitted; else 0."""
+        self.repeats = 0
+        """Number of lines among the rows that repeat a line of the header, and were omitted."""
+        self._header = list[str]()
         self._rest = ""
         self._read = 0
         self._bytes = HashedReader(open_input(path))
@@ -380,6 +383,7 @@ class RowReader:
             return None
         self.line_number += 1
         text = decoded(self._lines.popleft())
+        self._header.append(text.strip())
         return text.removeprefix("\ufeff") if self.line_number == 1 else text
 
     @property
@@ -392,6 +396,7 @@ class RowReader:
     def put_back(self, line: str) -> None:
         """Return the last line again at the next call."""
         self._lines.appendleft(line.encode("utf-8").decode("latin-1"))
+        self._header.pop()
         self.line_number -= 1
 
     def filled_line(self) -> str | None:
@@ -406,21 +411,24 @@ class RowReader:
         names: Sequence[str],
         split: Split,
         separator: str | None = None,
-        decimal: str = ".",
         blank_end: bool = False,
         unnamed: bool = False,
         section: bool = False,
     ) -> Iterator[Block]:
         """Read the rest of the file as rows of numbers; blank lines are skipped, an empty cell is a gap (NaN).
 
-        Each line is `split` into cells of k named columns; `separator` is the character between them, None for blanks;
-        `decimal` is "." or ",". With `blank_end` a row may have blank cells beyond its last column, unless a decimal
-        comma could be mistaken for a separator: this would shift the next numbers by a cell, hidden by a gap at the
-        end. With `unnamed` markers, the cells beyond the last column are omitted, three of them for each. A `section`
-        ends at a line of empty cells, or at the title of the next one. A last line without line end that breaks off
-        before its last cell is an incomplete row, as from an aborted recording: it is omitted, and `left_out` is its
-        number.
+        Each line is `split` into cells of k named columns; `separator` is the character between them, None for blanks.
+        The decimal sign is a comma if the first rows have commas in numbers and no point, and no comma separates cells.
+        A line that repeats a line of the header is omitted, and counted in `repeats`. With `blank_end` a row may have
+        blank cells beyond its last column, unless a decimal comma could be mistaken for a separator: this would shift
+        the next numbers by a cell, hidden by a gap at the end. With `unnamed` markers, the cells beyond the last column
+        are omitted, three of them for each. A `section` ends at a line of empty cells, or at the title of the next one.
+        A last line without line end that breaks off before its last cell is an incomplete row, as from an aborted
+        recording: it is omitted, and `left_out` is its number.
         """
+        rows = list(self.ahead)[: section_end(list(self.ahead)) if section else None]
+        commas = separator != "," and any("," in line for line in rows)
+        decimal = "," if commas and not any("." in line for line in rows) else "."
         ended = False
         while not ended and (lines := list(self.ahead)):
             self._lines.clear()
@@ -444,6 +452,9 @@ class RowReader:
                 lines = [_without_unnamed(line, len(names)) for line in lines]
             values = _all_at_once(lines, len(names), separator, decimal, blank_end)
             if values is None:
+                kept = [k for k, line in enumerate(lines) if decoded(line).strip() not in self._header]
+                self.repeats += len(lines) - len(kept)
+                lines, numbers = [lines[k] for k in kept], numbers[kept]
                 rows = [split(decoded(line)) for line in lines]
                 if blank_end:
                     rows = [_without_blank_end(row, len(names)) for row in rows]
@@ -573,6 +584,11 @@ def timed_rows(
         kept = kept - cut
     printed, numbers, line_numbers = printed[:kept], numbers[:kept], line_numbers[:kept]
     notes = repeated_notes(kind, repeated, reader.path)
+    if reader.repeats:
+        notes = (
+            *notes,
+            f"Lines among the rows of {name} repeat its header, and are left out: {reader.repeats}.",
+        )
     if drop_repeats and (np.diff(printed) == 0.0).any() and even_grid(printed, rate_hz) is None:
         twice = np.zeros(kept, dtype=bool)
         for row in np.flatnonzero(np.diff(printed) == 0.0) + 1:

@@ -42,7 +42,6 @@ from musclesolve.recording.text.number_rows import (
 from musclesolve.recording.text.text_file import (
     EXPORT_AGAIN,
     STORAGE,
-    decimal_point,
     file_path,
     read_lines,
     split_cells,
@@ -189,7 +188,7 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
                 remedy="export the file again",
             )
         try:
-            values[name] = float(fields[name])
+            values[name] = float(fields[name].replace(",", "."))
         except ValueError:
             raise input_error(
                 "bad_format",
@@ -197,7 +196,7 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
                 where=3,
                 problem=f"{name} is '{fields[name]}'",
                 expected="a number",
-                remedy=decimal_point(fields[name]) or EXPORT_AGAIN,
+                remedy=EXPORT_AGAIN,
             ) from None
     unit = fields.get("Units", "")
     meters = meters_in(unit)

@@ -13,6 +13,7 @@ from musclesolve.recording.c3d.c3d_file import is_c3d
 from musclesolve.recording.data import Emg, Recording, Table
 from musclesolve.recording.emg_state import EMG_HZ, NEGATIVE, is_envelope, is_flat
 from musclesolve.recording.formats import read_channels
+from musclesolve.recording.plates.force_clock import clock_note, zeros_apart
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.recording_checks import check_columns, check_sampling, off_grid
 from musclesolve.settings.trial import EmgSettings, TrialSettings
@@ -27,11 +28,17 @@ ONE_SIDED = 0.35
 
 
 def read_emg(
-    document: Document, settings: TrialSettings, markers: Path, *, checked: bool = True
+    document: Document,
+    settings: TrialSettings,
+    markers: Path,
+    *,
+    clock: Array | None = None,
+    checked: bool = True,
 ) -> tuple[Emg | None, list[str]]:
     """Return the signals in [emg] of a trial file and notes on them; None without [emg].
 
-    `markers` is the file of the markers; unless `checked`, the caller has to call `check_signals`.
+    `markers` is the file of the markers, `clock` (T,) their times [s], by which the zero of another clock is found;
+    unless `checked`, the caller has to call `check_signals`.
     """
     stated = settings.emg
     channels = stated.channels
@@ -90,8 +97,11 @@ def read_emg(
                 problem=f"'{name}' is no channel of [emg.channels]",
             )
     options, notes = _options(document, stated.changed(processed=processed), table.rate)
+    apart = 0.0 if clock is None or path == markers or options.offset_s else zeros_apart(time, clock)
+    if apart:
+        evened.append(clock_note(apart, path.name, markers.name, float(time[0] + apart), "EMG"))
     emg = Emg(
-        time + options.offset_s,
+        time + options.offset_s + apart,
         tuple(muscles),
         values,
         tuple(muscles.values()),

@@ -198,7 +198,7 @@ class TrialReader:
             self.settings = settings = settings.changed(time=TimeSettings())
             time_range = float(walk.time[0]), float(walk.time[-1])
         emg, emg_notes = faults.attempt(
-            "EMG", (None, []), read_emg, document, settings, files["markers"], checked=False
+            "EMG", (None, []), read_emg, document, settings, files["markers"], clock=walk.time, checked=False
         )
         fascicles, fascicle_notes = faults.attempt(
             "fascicle lengths", (None, []), read_fascicles, document, settings

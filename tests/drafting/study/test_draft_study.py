@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from b3d_files import MODEL, TrialOnDisk, walker, write_b3d
+from capture_exports import motive, qualisys
 from drafted_folders import recordings
 from recorded_data import recorded
 from refusals import refused
@@ -20,7 +21,7 @@ from musclesolve.constants import KEY_POINT_CUTOFF_HZ
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.study.draft_study import draft_study, write_study
 from musclesolve.drafting.study.study_trials import study_trials
-from musclesolve.files import Table, write_mot
+from musclesolve.files import Table, read_markers, write_mot
 from musclesolve.opensim.service_folders import NO_FORCES
 from musclesolve.studies.study.study_file import Study
 
@@ -215,6 +216,24 @@ def test_forces_beside_a_motion_of_another_name_are_its_forces(tmp_path: Path) -
         recordings(tmp_path / subject)  # walk.trc, static.trc and forces.mot
     trials = study_of(tmp_path).trials
     assert [each.source["forces"] for each in trials] == ["S01/forces.mot", "S02/forces.mot"]
+
+
+def test_recordings_may_be_tables_alone(tmp_path: Path) -> None:
+    """Exports of Qualisys and Motive without a TRC or C3D file; a table of other content is no recording."""
+    for subject in ("S01", "S02"):
+        folder = recordings(tmp_path / subject)
+        for name in ("walk", "static"):
+            markers = read_markers(folder / f"{name}.trc")
+            (folder / f"{name}.trc").unlink()
+            if subject == "S01":
+                qualisys(folder / f"{name}.tsv", markers, titles=True, clock=True)
+            else:
+                motive(folder / f"{name}.csv", markers, "Millimeters")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "log.txt").write_text("a b\n1 2\n", encoding="utf-8")
+    trials = {each.source["markers"]: each.source for each in study_of(tmp_path).trials}
+    assert trials.keys() == {"S01/walk.tsv", "S02/walk.csv"}
+    assert [each["forces"] for each in trials.values()] == ["S01/forces.mot", "S02/forces.mot"]
 
 
 def test_results_and_hidden_folders_are_no_trials(tmp_path: Path) -> None:

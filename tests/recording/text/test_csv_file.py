@@ -84,7 +84,7 @@ def test_trajectories_of_vicon_are_read(tmp_path: Path, edits: tuple) -> None:
 @pytest.mark.parametrize(
     ("text", "edits", "parts"),
     [
-        (PLAIN, ((" [mm]", ""),), ['unknown_unit', 'line 1', '[mm]']),
+        ("time,A_x,A_y,A_z,B_x,B_y,B_z\n0,0,0,0,0,0,170\n1,0,0,0,0,0,170\n", (), ['unknown_unit', 'line 1', '[mm]']),
         (PLAIN, (("[mm]", "[inch]"),), ['unknown_unit', 'line 1', "'inch'"]),
         (PLAIN, (("A_x [mm]", "A_x [m]"), ("A_y [mm]", "A_y")), ['unknown_unit']),
         (PLAIN, (("time", "clock"),), ['missing_column']),
@@ -118,6 +118,23 @@ def test_what_does_not_fit_together_is_refused_with_its_line(
     path = written(tmp_path, text, *edits)
     with refused(*parts, str(path), "\n  expected: ", "\n  remedy: "):
         read_markers(path)
+
+
+@pytest.mark.parametrize("unit", ["m", "mm"])
+def test_a_unit_that_the_header_does_not_state_is_seen_from_the_size_of_the_body(
+    unit: str, tmp_path: Path
+) -> None:
+    height = {"m": "1.7", "mm": "1700"}[unit]
+    text = "time,A_x,A_y,A_z,B_x,B_y,B_z\n" + "".join(f"{t},0,0,1e-9,0,0,{height}\n" for t in (0, 0.01, 0.02))
+    found = read_markers(written(tmp_path, text))
+    np.testing.assert_allclose(found["B"][:, 2], 1.7)
+    assert f"taken as {unit}" in found.notes[0]
+
+
+def test_a_header_among_the_rows_is_left_out(tmp_path: Path) -> None:
+    found = read_markers(written(tmp_path, PLAIN, ("2,0.01", PLAIN[: PLAIN.index("1,0.00")] + "2,0.01")))
+    np.testing.assert_allclose(found["A"], A)
+    assert "left out: 1" in found.notes[0]
 
 
 def test_a_decimal_point_among_decimal_commas_is_refused(

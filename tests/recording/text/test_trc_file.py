@@ -97,6 +97,7 @@ def test_positions_come_in_meters_with_gaps(tmp_path: Path) -> None:
     "edit",
     {
         "doubled tabs in the header": ("100\t100\t3\t2\tmm\t", "  100.0\t\t  100.0\t\t  3\t\t  2\t\t mm\t"),
+        "decimal commas": (".0", ",0"),
         "no blank line": ("\n\n", "\n"),
         "Windows line ends": ("\n", "\r\n"),
         "trailing tabs": ("3000\t-4\t5\t6\n", "3000\t-4\t5\t6\t\t\n"),
@@ -160,7 +161,7 @@ def test_markers_without_a_name_behind_the_named_ones_are_left_out(
         (("-6\t7\t8\n", "-6\t7\t8\t9\n"), ['truncated_file', 'line 9', '9 cells']),
         (("2000\t3000", "abc\t3000"), ['not_numbers', 'line 7', "column 'A.one y'", "'abc'"]),
         (("2000\t3000", "0,50\t3000"), ['not_numbers', 'line 7', "'0,50'", '0.50']),
-        (("100\t100\t3\t2", "100,5\t100\t3\t2"), ['bad_format', "'100,5'", '100.5']),
+        (("100\t100\t3\t2", "100;5\t100\t3\t2"), ['bad_format', "'100;5'"]),
         (("2000\t3000", "1_0\t3000"), ['not_numbers', 'line 7', "'1_0'"]),
         (("2000\t3000", "inf\t3000"), ['not_finite', 'line 7']),
         (("\t0.02\t", "\t0.01\t"), ['time_not_increasing', 'line 9']),

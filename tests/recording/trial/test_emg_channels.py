@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,21 @@ def trial_with(folder: Path, table: Table | None = None, *edits: tuple[str, str]
         text = text.replace(old, new)
     write_mot(folder / "emg.sto", signals() if table is None else table)
     return write_trial(folder, ("[muscles]\n", f"{text}\n[muscles]\n"))
+
+
+def test_emg_that_lasts_as_long_as_the_markers_begins_with_them(tmp_path: Path) -> None:
+    """Signals that count from another zero are moved, and a note says so; others keep their times."""
+    markers = read_trial(write_trial(tmp_path)).markers.time
+    for late, duration, moved in (
+        (1.5, np.ptp(markers), -1.5),
+        (1.5, 0.7 * np.ptp(markers), 0.0),
+        (0.1, np.ptp(markers), 0.0),
+    ):
+        table = signals(duration=float(duration))
+        trial = read_trial(trial_with(tmp_path, replace(table, time=table.time + markers[0] + late)))
+        assert trial.emg is not None
+        assert trial.emg.time[0] == pytest.approx(markers[0] + late + moved)
+        assert any("emg.sto" in note and "-1.500 s" in note for note in trial.notes) == bool(moved)
 
 
 def with_values(values: np.ndarray) -> Table:
@@ -311,9 +327,9 @@ def test_the_band_ends_below_half_the_rate(tmp_path: Path) -> None:
 
 
 def test_signals_of_another_time(tmp_path: Path) -> None:
-    table = signals()
+    table = signals(duration=2.0)
     late = Table(table.time + 10.0, table.names, table.values, False, table.path)
-    with refused("no_overlap", "[emg] file", "10 to 12.399 s", "0.6 to 1.8 s"):
+    with refused("no_overlap", "[emg] file", "10 to 11.999 s", "0.6 to 1.8 s"):
         read_trial(trial_with(tmp_path, late))
 
 
