@@ -199,7 +199,7 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     for then, code, group in sorted(tried, key=lambda each: each[0].yaw.sum()):
         calmer = ((then.yaw < CALMER * now.yaw) & (now.yaw > TURNS)).any()
         if (code, group) in rotations and calmer and then.misfits.max() < 1.0:
-            said |= {"names": " and ".join(group), "right_then": then.yaw[0], "left_then": then.yaw[1]}
+            said = said | {"names": " and ".join(group), "right_then": then.yaw[0], "left_then": then.yaw[1]}
             yield finding("angle_sign.rotation", "warning", said, where)
             return
     for code, at in (
