@@ -23,7 +23,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.sides import SIDES, split_side
 from musclesolve.checking.model.model_case import CUTOFF_HZ, Motion, soles
-from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.motion.signals.low_pass import f90, low_pass
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.model import GROUND
 from musclesolve.opensim.segments import segments
@@ -67,7 +67,6 @@ LOWEST_F90 = 4.8
 """Least f90 of the angles of a walking person [Hz]."""
 LOW_HZ, KEPT = 4.0, 0.8
 """Cut-off [Hz] below which f90 is compared with that of the usual cut-off, and the share of it that is kept."""
-TOP, SHARE = 8.0, 0.9
 SHORTEST = 1.0
 """Duration from which a spectrum is known [s]."""
 NOISE = 0.75
@@ -215,17 +214,6 @@ def _flies(fixed: Motion) -> bool:
     if not fixed.weight > 0.0 or not np.isfinite(fixed.need).all():
         return False
     return float(np.mean(fixed.due[:, 3:] @ fixed.model.up < 0.1 * fixed.weight)) > FLIES
-
-
-def f90(values: Array, rate: float, power: int) -> float:
-    """Frequency [Hz] below which `SHARE` of the power of f^(power/2) times a signal (T,) lies, up to `TOP`."""
-    steps = np.linspace(-1.0, 1.0, len(values))
-    level = values - np.polyval(np.polyfit(steps, values, 1), steps)
-    amount = np.abs(np.fft.rfft(level * np.hanning(len(level)), 8 * len(level))) ** 2
-    frequency = np.fft.rfftfreq(8 * len(level), 1.0 / rate)
-    inside = (frequency > 0.3) & (frequency < TOP)
-    total = np.cumsum((amount * frequency**power)[inside])
-    return float(frequency[inside][np.searchsorted(total, SHARE * total[-1])])
 
 
 def walks(fixed: Motion) -> bool:

@@ -17,8 +17,8 @@ from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.checking.model.model_case import Motion
 from musclesolve.checking.model.moment_columns import line
 from musclesolve.checking.model.muscles import anatomy_of, deviations, uneven_paths
-from musclesolve.checking.model.posture import f90, held_stretches, standing
-from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.checking.model.posture import held_stretches, standing
+from musclesolve.motion.signals.low_pass import f90, low_pass
 from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
 from musclesolve.pipeline.opensim.model_body import model_body, model_settings
 from musclesolve.results.finding import Finding
