@@ -2,9 +2,8 @@
 
 python -m benchmarks.planted_model_faults DATA [COUNT [SEED [KIND ...]]]
 
-DATA is a folder with the recorded walks of `trials`. Quantity, muscle, coordinate, side and size are drawn. A row
-states the largest change of a muscle force, and whether the fault is found by its name (one of the codes of its kind),
-by another error or warning that the sound trial does not have, or not at all. The last lines count the rows.
+DATA is a folder with the recorded walks of `trials`. Quantity, muscle, coordinate, side and size are drawn;
+`drawn_faults` describes the table.
 """
 
 from __future__ import annotations
@@ -14,26 +13,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 import xarray as xr
-from rich.table import Table as Rows
 
 import musclesolve as ms
-from benchmarks.timing import console
+from benchmarks.drawn_faults import Bank, pick
 from musclesolve._util.sides import split_side, with_side
-from musclesolve.errors import InputError
 from musclesolve.files import Table
 from musclesolve.opensim import OpenSimModel, OpenSimMuscle
 from musclesolve.opensim.model import Joint, OpenSimPoint, WrapSurface
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
-from musclesolve.results.finding import FINDINGS, stored_findings
-from musclesolve.results.plausibility import AT_EDGE
 from musclesolve.signals import low_pass
-
-SILENT_N = 300.0
-"""Change of a muscle force from which no fault may be silent [N]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,19 +40,9 @@ class Case:
 
 
 Drawn = tuple[Case, str]
-Kind = Callable[[Case, np.random.Generator], Drawn]
-KINDS: dict[str, tuple[Kind, tuple[str, ...], bool]] = {}
-"""Name -> fault, codes that name it, whether it needs a file of moments."""
-
-
-def kind(*codes: str, moments: bool = False) -> Callable[[Kind], Kind]:
-    """Register a kind of fault with the codes that name it."""
-
-    def register(fault: Kind) -> Kind:
-        KINDS[fault.__name__] = fault, codes, moments
-        return fault
-
-    return register
+BANK = Bank[Case]()
+KINDS = BANK.kinds
+kind = BANK.kind
 
 
 def trials(data: Path) -> dict[str, Callable[[Path], tuple[Path, Path, Path | None, Path | None]]]:
@@ -108,16 +89,6 @@ def three_plates(data: Path, folder: Path) -> Path:
 
 
 # Tools of the faults
-
-
-class NotHere(ValueError):
-    """A trial has nothing that this fault changes."""
-
-
-def pick(draw: np.random.Generator, values: Sequence[Any]) -> Any:
-    if not len(values):
-        raise NotHere
-    return values[int(draw.integers(len(values)))]
 
 
 def sides_of_fault(name: str, among: Sequence[str], draw: np.random.Generator) -> list[str]:
@@ -481,7 +452,7 @@ def angles_exchanged(case: Case, draw: np.random.Generator) -> Drawn:
 # Moments
 
 
-@kind("moment_zero", moments=True)
+@kind("moment_zero", needs=True)
 def moment_zero(case: Case, draw: np.random.Generator) -> Drawn:
     name = pick(draw, moment_columns(case))
     from_share = pick(draw, (0.0, 0.3, 0.5, 0.7))
@@ -495,7 +466,7 @@ def moment_zero(case: Case, draw: np.random.Generator) -> Drawn:
     return replace(case, moments=on_column(case.moments, name, zero)), f"{name} zero from {from_share:.0%} on"
 
 
-@kind("moment_copied", "columns_exchanged", moments=True)
+@kind("moment_copied", "columns_exchanged", needs=True)
 def moment_copied(case: Case, draw: np.random.Generator) -> Drawn:
     assert case.moments is not None
     columns = moment_columns(case)
@@ -510,7 +481,7 @@ def moment_copied(case: Case, draw: np.random.Generator) -> Drawn:
     ), f"{name} is a copy of {other}"
 
 
-@kind("moment_scale", "moment_sign", moments=True)
+@kind("moment_scale", "moment_sign", needs=True)
 def moment_scaled(case: Case, draw: np.random.Generator) -> Drawn:
     assert case.moments is not None
     name, factor = pick(draw, moment_columns(case)), pick(draw, (-1.0, 0.5, 0.7, 1.5, 2.0))
@@ -519,7 +490,7 @@ def moment_scaled(case: Case, draw: np.random.Generator) -> Drawn:
     ), f"{name} x {factor:g}"
 
 
-@kind("columns_exchanged", "sides_swapped", moments=True)
+@kind("columns_exchanged", "sides_swapped", needs=True)
 def moments_exchanged(case: Case, draw: np.random.Generator) -> Drawn:
     assert case.moments is not None
     one = pick(draw, moment_columns(case))
@@ -528,7 +499,7 @@ def moments_exchanged(case: Case, draw: np.random.Generator) -> Drawn:
     return replace(case, moments=replace(case.moments, names=tuple(names))), f"{one} and {two} exchanged"
 
 
-@kind("over_filtered", moments=True)
+@kind("over_filtered", needs=True)
 def moments_filtered(case: Case, draw: np.random.Generator) -> Drawn:
     assert case.moments is not None
     cutoff = pick(draw, (1.5, 2.0, 2.5))
@@ -536,7 +507,7 @@ def moments_filtered(case: Case, draw: np.random.Generator) -> Drawn:
     return replace(case, moments=table), f"moments filtered at {cutoff:g} Hz"
 
 
-@kind("moment_offset", moments=True)
+@kind("moment_offset", needs=True)
 def moment_offset(case: Case, draw: np.random.Generator) -> Drawn:
     assert case.moments is not None
     name, by = pick(draw, moment_columns(case)), pick(draw, (-25.0, -15.0, 15.0, 25.0))
@@ -545,7 +516,7 @@ def moment_offset(case: Case, draw: np.random.Generator) -> Drawn:
     ), f"{name} {by:+.0f} N m"
 
 
-@kind("time_offset", moments=True)
+@kind("time_offset", needs=True)
 def moments_late(case: Case, draw: np.random.Generator) -> Drawn:
     assert case.moments is not None
     by = pick(draw, (-0.06, -0.03, 0.03, 0.06))
@@ -561,21 +532,6 @@ def shared(case: Case) -> xr.Dataset:
     return ms.share_model(case.model, case.coordinates, case.moments, loads=case.loads)
 
 
-def signs(result: xr.Dataset) -> set[tuple[str, str, str]]:
-    """Errors and warnings on a result, and the criteria of plausibility that it does not meet."""
-    found = {
-        (entry.code, entry.severity, entry.what.split()[0])
-        for entry in stored_findings(result.attrs[FINDINGS]) if entry.severity != "note"
-    }  # fmt: skip
-    bad = [f" {word}:" for word in (AT_EDGE, "outside")]
-    lines = result["plausible"].attrs["criteria"].splitlines()
-    return found | {
-        ("implausible", line.split()[1], line.split()[0])
-        for line in lines
-        if any(word in line for word in bad)
-    }
-
-
 def sound_cases(data: Path, folder: Path) -> Iterator[tuple[str, Case, xr.Dataset]]:
     for name, files in trials(data).items():
         model, coordinates, moments, loads = files(folder)
@@ -588,50 +544,11 @@ def sound_cases(data: Path, folder: Path) -> Iterator[tuple[str, Case, xr.Datase
         yield name, replace(case, shared=names, angles=tuple(map(str, result["dof"].values))), result
 
 
-def change(result: xr.Dataset, sound: xr.Dataset) -> float:
-    """The largest change of a muscle force over common muscles and frames [N]."""
-    one, two = xr.align(result["muscle_force"], sound["muscle_force"], join="inner")
-    return float(np.nanmax(np.abs(one - two).values, initial=0.0))
-
-
 def main(data: str, count: str = "100", seed: str = "1", *kinds: str) -> None:
     """Print the table of drawn faults."""
-    draw = np.random.default_rng(int(seed))
-    table = Rows("trial", "planted", "kind", "found", "change [N]", "codes")
-    counts: dict[str, list[float]] = {"by name": [], "otherwise": [], "silent": []}
     with TemporaryDirectory() as folder:
         sound = {name: (case, result) for name, case, result in sound_cases(Path(data), Path(folder))}
-        for name, (_, result) in sound.items():
-            console.print(
-                f"sound {name}: {', '.join(sorted({code for code, *_ in signs(result)})) or 'no finding'}"
-            )
-        of_moments = [name for name, (case, _) in sound.items() if case.moments is not None]
-        names = list(kinds or KINDS)
-        for number in range(int(count)):
-            title = names[number % len(names)]
-            fault, codes, needs = KINDS[title]
-            for name in draw.permutation(of_moments if needs else list(sound)):
-                case, before = sound[name]
-                try:
-                    spoiled, text = fault(case, draw)
-                    break
-                except NotHere:
-                    continue
-            size, new = np.nan, set[tuple[str, str, str]]()
-            try:
-                after = shared(spoiled)
-                size, new = change(after, before), signs(after) - signs(before)
-            except InputError as error:
-                new = {((error.key or "refused").rpartition(".")[2], "error", "refused")}
-            found = "by name" if any(code in codes for code, *_ in new) else "otherwise" if new else "silent"
-            counts[found].append(size)
-            table.add_row(
-                name, text, title, found, f"{size:.0f}", ", ".join(sorted({code for code, *_ in new}))
-            )
-    console.print(table)
-    for found, sizes in counts.items():
-        great = sum(size > SILENT_N for size in sizes)
-        console.print(f"{found}: {len(sizes)} of {count}, {great} of them above {SILENT_N:g} N")
+        BANK.table(sound, shared, lambda case: case.moments is not None, int(count), int(seed), kinds)
 
 
 if __name__ == "__main__":

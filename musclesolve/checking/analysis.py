@@ -13,6 +13,7 @@ import numpy as np
 from musclesolve._util.arrays import time_spans
 from musclesolve.checking.case import Case, collect_errors, finding_of, on_plate
 from musclesolve.checking.forces.plate_balance import plates_out_of_balance
+from musclesolve.checking.observed_body import seen_feet
 from musclesolve.checking.repair import change_plate
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.errors import InputError
@@ -21,9 +22,10 @@ from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.anatomy.proportions import OFF_STATURE, fitting_stature
 from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.motion_warnings import USUAL_CUTOFF_HZ, cutoff_with_flight
-from musclesolve.pipeline.mechanics import TIME_MARGIN
+from musclesolve.motion.signals.low_pass import f90
+from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics
 from musclesolve.pipeline.run_options import find_options
-from musclesolve.recording.data import SIDE_NAMES
+from musclesolve.recording.data import SIDE_NAMES, SIDES
 from musclesolve.recording.plates.plate_checks import (
     check_any_load,
     instants_of,
@@ -253,11 +255,44 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
         )
         implausible.append(Finding(warning.code, severity, warning.what, warning.remedy, place, cost=cost))
     yield from implausible
+    yield from _spectrum(case, recorded)
     if (change := recorded.change) is not None:
         moved = {"rms": float(np.sqrt(np.mean(change.change**2))), "most": float(change.change.max())}
         masses = {"carried": change.carried, "given": case.trial.subject.mass}
         yield finding("motion_change", "note", moved | masses, case.key("consistency", "residual"))
     yield from plates_out_of_balance(case.with_findings(implausible), recorded)
+
+
+SHORTEST_WALK = 0.8
+"""Duration from which a spectrum is known [s]."""
+LEAST_F90 = 5.4
+"""Least frequency f90 (`low_pass.f90`) of the angles of a walking leg [Hz]: recorded walks have 6.1 to 7.5; of markers
+that were filtered at 3 Hz 3.8 to 5.3."""
+WALKING = 2.0
+"""Speed of the swinging foot relative to the other one from which the subject walks [m/s]."""
+
+
+def _spectrum(case: Case, recorded: Mechanics) -> Iterator[Finding]:
+    """Find a walk whose fast part is missing: markers that were filtered before, or a cut-off that is too low."""
+    motion, feet = recorded.unchanged, seen_feet(case.trial)
+    names = recorded.model.topology.dof_names[: recorded.model.tree.joint_count]
+    legs = [
+        k for k, name in enumerate(names) if name.startswith(("hip_flexion", "knee_flexion", "ankle_dorsi"))
+    ]
+    if len(feet) < len(SIDES) or len(legs) < 4 or case.found("cutoff") or np.ptp(motion.time) < SHORTEST_WALK:
+        return
+    apart = np.gradient(feet["r"].heel - feet["l"].heel, case.trial.markers.time, axis=0)
+    if np.quantile(np.linalg.norm(apart, axis=1), 0.98) < WALKING:
+        return
+    rate = 1.0 / float(np.diff(motion.time).mean())
+    highest = max(f90(motion.coordinates[:, k], rate, 4) for k in legs)
+    if highest < LEAST_F90:
+        values = {
+            "frequency": highest,
+            "least": LEAST_F90,
+            "cutoff": case.trial.settings.filter.fixed_cutoff or np.nan,
+        }
+        yield finding("over_filtered", "warning", values, case.key("filter", "cutoff_hz"))
 
 
 def _remarks(case: Case, body: Anatomy) -> Iterator[Finding]:

@@ -28,7 +28,8 @@ from musclesolve.checking.model.given_moments import (
     where_moments,
 )
 from musclesolve.checking.model.model_case import FEWEST_FRAMES
-from musclesolve.checking.model.posture import ANGLES, f90, held_stretches, walks
+from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
+from musclesolve.motion.signals.low_pass import f90
 from musclesolve.opensim.inverse_dynamics import joint_forces
 from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.moments import COLUMN_ENDINGS

@@ -19,7 +19,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import few
+from musclesolve._util.message_text import count_of, few
 from musclesolve._util.sides import OTHER, SIDES, once_for_both_sides, sided, split_side, with_side
 from musclesolve.errors import InputError
 from musclesolve.opensim.geometry import opensim_geometry
@@ -322,6 +322,10 @@ def muscles_of_model(body: ModelBody) -> Iterator[Finding]:
             found.setdefault(each.code, []).append(each)
             if each.code in ("muscle_anatomy", "muscle_fiber"):
                 told.add(each.muscle)
+    differ = {each.muscle for each in found.get("muscle_anatomy", ())} | told
+    uneven = [said for name, said in uneven_paths(model, used) if not {name, _twin(name)} & differ]
+    if uneven:
+        yield finding("muscle_anatomy.twin", "warning", {"muscles": few(uneven, NAMED)}, where)
     chosen = _chosen_strength(anatomy)
     found["muscle_strength"] = [
         each for each in found.get("muscle_strength", []) if each.muscle not in chosen
@@ -338,6 +342,24 @@ def muscles_of_model(body: ModelBody) -> Iterator[Finding]:
     if chosen:
         values = {"muscles": few(map(sided, chosen), NAMED), "count": len(chosen)}
         yield finding("muscle_strength.chosen", "note", values, where)
+
+
+def uneven_paths(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield right muscles whose paths pass other bodies or wrap objects than their twins, and how."""
+
+    def stations(name: str) -> tuple[list[str], list[str]]:
+        muscle = model.muscles[name]
+        wraps = sorted(split_side(wrap.surface)[0] for wrap in muscle.wraps)
+        return [split_side(point.frame.body)[0] for point in muscle.points], wraps
+
+    def said(name: str) -> str:
+        points, wraps = stations(name)
+        return f"{sided(name)} has points on {', '.join(points)} and {count_of(len(wraps), 'wrap object')}"
+
+    for one in sorted(used):
+        two = _twin(one)
+        if split_side(one)[1] == "r" and two in used and stations(one) != stations(two):
+            yield one, f"{said(one)}, {said(two)}"
 
 
 def _chosen_strength(body: Anatomy) -> list[str]:

@@ -2,7 +2,8 @@
 
 A foot that carries the body stands still with its sole on the floor. Over the frames in which heel or toe of a foot are
 slowest (`STILL`), the tilt of the soles and the direction of the feet show offsets of angles, and their speed shows
-angles that are reversed or exchanged. In the walks of the public models the mean pitch of both soles is -3 to 3 degrees
+angles that are reversed or exchanged. So do feet that turn while both ends are planted, and feet that enter the floor
+between their contacts. In the walks of the public models the mean pitch of both soles is -3 to 3 degrees
 and their difference up to 5, toes point 3 degrees inward to 6 outward with a difference of up to 13 degrees, and the
 slower third of the frames has up to 0.22 m/s.
 
@@ -19,10 +20,10 @@ from itertools import combinations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.sides import SIDES, split_side
 from musclesolve.checking.model.model_case import CUTOFF_HZ, Motion, soles
-from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.motion.signals.low_pass import f90, low_pass
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.model import GROUND
 from musclesolve.opensim.segments import segments
@@ -33,20 +34,31 @@ STILL = 0.3
 """Share of the frames, the slowest ones of a foot, in which it stands."""
 FEW = 5
 """Fewest frames of a stance in which the direction of a foot is followed."""
-FRAMES = 80
-"""Most frames in which feet are examined."""
+FRAMES = 160
+"""Most frames in which feet are examined, twice to four times the fewest."""
 PITCH, UNEVEN = 6.0, 6.5
 """Mean pitch of both soles, and its difference between the feet [degrees], that no standing feet have."""
 OUT, TURNED = (-10.0, 22.0), 17.0
 """Mean direction of the feet, outward from the pelvis, and its difference [degrees]."""
-YAW = 8.0
-"""Range of the direction of a foot within a stance [degrees] that no standing foot has; public walks have 7.3."""
+PLANTED, EDGE = 0.4, 0.25
+"""Speed [m/s] of the faster one of heel and toe below which a foot is planted, and the share of such a stretch that is
+left out at each end."""
+YAW = 2.6
+"""Rms of the direction of a planted foot [degrees] that no foot has; public walks have up to 2.1."""
+LOW = 0.03
+"""Depth of heel or toe below its place in standing [m] that the floor prevents; public walks have up to 0.029."""
+LEVEL = 0.05
+"""Difference of the heights of contacts [m] up to which the floor is level."""
 SPEED = 0.35
 """Speed of a foot that does not stand [m/s]."""
 FLIES = 0.08
 """Share of frames in free fall from which the body runs or jumps: its feet are not examined."""
 EXPLAINED = 0.35
 """Share of the misfit of the soles that remains once the angle at fault is corrected."""
+TURNS, CALMER = 2.2, 0.7
+"""Rms of the direction of a planted foot [degrees] from which a reversed rotation of its hip is looked for, and the
+share of it that remains once the rotation is corrected."""
+TURNING = "hip_rotation"
 ANGLES = ("hip_flexion", "hip_adduction", "hip_rotation", "knee_angle", "ankle_angle")
 SPECTRA = ("hip_flexion", "knee_angle", "ankle_angle")
 WALKING = 2.0
@@ -55,7 +67,6 @@ LOWEST_F90 = 4.8
 """Least f90 of the angles of a walking person [Hz]."""
 LOW_HZ, KEPT = 4.0, 0.8
 """Cut-off [Hz] below which f90 is compared with that of the usual cut-off, and the share of it that is kept."""
-TOP, SHARE = 8.0, 0.9
 SHORTEST = 1.0
 """Duration from which a spectrum is known [s]."""
 NOISE = 0.75
@@ -68,17 +79,19 @@ HELD_S = 0.15
 class Standing:
     """Feet while they stand, right and left: pitch of the sole, toe up, direction outward [degrees], speed [m/s].
 
-    yaw: range of the direction of a foot within a stance [degrees].
+    yaw: rms of the direction of the planted foot about its mean in each contact [degrees]. low: greatest depth of heel
+    or toe below its place in standing [m].
     """
 
     pitch: Array
     out: Array
     speed: Array
     yaw: Array
+    low: Array
 
     @property
     def misfits(self) -> Array:
-        """Pitch, its difference, direction, its difference, speeds and yaw of both feet, as multiples of the limits."""
+        """Pitch, its difference, direction, its difference, speed, yaw and depth of both feet over their limits."""
         middle, half = 0.5 * (OUT[0] + OUT[1]), 0.5 * (OUT[1] - OUT[0])
         return np.array(
             [
@@ -88,6 +101,7 @@ class Standing:
                 abs(self.out[0] - self.out[1]) / TURNED,
                 *(self.speed / SPEED),
                 *(self.yaw / YAW),
+                *(self.low / LOW),
             ]
         )
 
@@ -97,6 +111,12 @@ class Standing:
         return float((self.misfits**2).sum())
 
 
+def _stances(frames: Mask, edge: float = 0.0) -> list[slice]:
+    """Stretches of at least `FEW` of some frames (T,), without a share of each at both ends."""
+    cuts = ((first, stop, round(edge * (stop - first))) for first, stop in true_runs(frames))
+    return [slice(first + cut, stop - cut) for first, stop, cut in cuts if stop - first - 2 * cut >= FEW]
+
+
 def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
     """The feet of a motion in some poses at equal steps."""
     model, up = fixed.model, fixed.model.up
@@ -104,34 +124,45 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
     upright, flat = segments(model).upright.rotation[0], np.eye(3) - np.outer(up, up)
     ahead = (pose.rotation[:, model.body_number[root]] @ upright[model.body_number[root]].T)[:, :, 0] @ flat
     way = np.median(ahead / np.maximum(np.linalg.norm(ahead, axis=1, keepdims=True), 1e-9), axis=0)
-    found = []
+    found, levels = [], list[float]()
     for sole in soles(model, pose):
         number = model.body_number[sole.body]
         ends = [np.gradient(point, time, axis=0) - fixed.belt for point in (sole.heel, sole.toe)]
-        speed = np.min([np.linalg.norm(end, axis=1) for end in ends], axis=0)
-        still = speed <= np.quantile(speed, STILL)
-        forward = (pose.rotation[still, number] @ upright[number].T)[:, :, 0]
+        slower, faster = np.sort([np.linalg.norm(end, axis=1) for end in ends], axis=0)
+        still, planted = slower <= np.quantile(slower, STILL), faster < PLANTED
+        forward = (pose.rotation[:, number] @ upright[number].T)[:, :, 0]
         level = forward @ flat
-        pitch = np.degrees(np.arcsin(np.clip(forward @ up, -1.0, 1.0)))
+        toe_up = np.degrees(np.arcsin(np.clip(forward @ up, -1.0, 1.0)))
         turn = np.degrees(np.arctan2(np.cross(level, way) @ up, level @ way))
         outward = turn if sole.side == "r" else -turn
-        turns, count = np.full(len(time), np.nan), 0.0
-        turns[still] = outward
-        for first, stop in true_runs(np.asarray(still)):
-            if stop - first >= FEW:
-                count = max(count, float(np.ptp(np.quantile(turns[first:stop], [0.1, 0.9]))))
-        found.append((np.median(pitch), np.median(outward), np.quantile(speed, STILL), count))
-    return Standing(*np.array(found).T)
+        turned = [outward[stance] - outward[stance].mean() for stance in _stances(planted, EDGE)] or [
+            np.zeros(1)
+        ]
+        lowest = np.minimum(sole.heel @ up, sole.toe @ up)
+        levels += (float(np.median(lowest[stance])) for stance in _stances(still))
+        depth = [np.median((point @ up)[still]) - (point @ up).min() for point in (sole.heel, sole.toe)]
+        found.append(
+            (
+                np.median(toe_up[still]),
+                np.median(outward[still]),
+                np.quantile(slower, STILL),
+                np.std(np.concatenate(turned)),
+                max(depth),
+            )
+        )
+    pitch, out, speeds, yaw, low = np.array(found).T
+    return Standing(pitch, out, speeds, yaw, low * (np.ptp(levels or [0.0]) < LEVEL))
 
 
 def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     """Find angles with an offset, reversed or exchanged ones: standing feet have their soles on the floor."""
-    if len(fixed.soles) != 2 or len(fixed.time) < FRAMES // 2 or _flies(fixed):
+    if len(fixed.soles) != 2 or len(fixed.time) < FRAMES // 4 or _flies(fixed):
         return
     every = max(1, len(fixed.time) // FRAMES)
     time, value = fixed.time[::every], fixed.motion.value[::every]
     now = standing(fixed, body_motion(fixed.model, value), time)
-    if now.misfits.max() < 1.0:
+    fits = bool(now.misfits.max() < 1.0)
+    if fits and now.yaw.max() < TURNS:
         return
     where = Where(body.motion.file)
     number = fixed.model.coordinate_number
@@ -144,33 +175,38 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     both = [(f"{stem}_r", f"{stem}_l") for stem in ANGLES]
     groups += [("angle_sign", pair) for pair in both if set(pair) <= set(names)]
     groups += [("columns_exchanged", pair) for pair in combinations(names, 2)]
+    rotations = [each for each in groups if each[0] == "angle_sign" and each[1][0].startswith(TURNING)]
     # offsets alone tilt or turn feet that stand
-    reversing = bool(max(now.misfits[4:].max(), 0.5 * now.misfits[:2].max()) >= 1.0)
-    best, code, group = now, "", tuple[str, ...]()
-    for tried_code, tried in groups if reversing else ():
-        columns, changed = [number[name] for name in tried], value.copy()
-        if tried_code == "angle_sign":
-            changed[:, columns] *= -1.0
-        else:
-            changed[:, columns] = value[:, columns[::-1]]
-        then = standing(fixed, body_motion(fixed.model, changed), time)
-        if then.cost < best.cost:
-            best, code, group = then, tried_code, tried
+    if max(now.misfits[4:].max(), 0.5 * now.misfits[:2].max()) < 1.0:
+        groups = rotations if fits else []
+    tried = []
+    for code, group in groups:
+        columns, changed = [number[name] for name in group], value.copy()
+        changed[:, columns] = -value[:, columns] if code == "angle_sign" else value[:, columns[::-1]]
+        tried.append((standing(fixed, body_motion(fixed.model, changed), time), code, group))
     said = {
         "right": float(now.pitch[0]), "left": float(now.pitch[1]),
         "right_out": float(now.out[0]), "left_out": float(now.out[1]),
         "right_speed": float(now.speed[0]), "left_speed": float(now.speed[1]),
+        "right_yaw": float(now.yaw[0]), "left_yaw": float(now.yaw[1]),
+        "right_low": float(now.low[0]), "left_low": float(now.low[1]),
     }  # fmt: skip
-    moving = bool((now.speed > SPEED).any())
-    if best.cost < EXPLAINED * now.cost and best.misfits.max() < 1.2:
+    best, code, group = min(tried, key=lambda each: each[0].cost, default=(now, "", ()))
+    if best.cost < EXPLAINED * now.cost and best.misfits.max() < 1.2 and not fits:
         yield finding(code, "error", said | {"names": " and ".join(group)}, where)
         return
-    if moving:
-        yield finding("foot_slides.standing", "warning", said, where)
-    if now.misfits[:2].max() >= 1.0:
-        yield finding("angle_offset", "warning", said, where)
-    if now.misfits[2:4].max() >= 1.0:
-        yield finding("angle_offset.turned", "warning", said, where)
+    for then, code, group in sorted(tried, key=lambda each: each[0].yaw.sum()):
+        calmer = ((then.yaw < CALMER * now.yaw) & (now.yaw > TURNS)).any()
+        if (code, group) in rotations and calmer and then.misfits.max() < 1.0:
+            said = said | {"names": " and ".join(group), "right_then": then.yaw[0], "left_then": then.yaw[1]}
+            yield finding("angle_sign.rotation", "warning", said, where)
+            return
+    for code, at in (
+        ("foot_slides.standing", slice(4, 6)), ("foot_slides.turning", slice(6, 8)),
+        ("foot_height.floor", slice(8, 10)), ("angle_offset", slice(2)), ("angle_offset.turned", slice(2, 4)),
+    ):  # fmt: skip
+        if now.misfits[at].max() >= 1.0:
+            yield finding(code, "warning", said, where)
 
 
 def _flies(fixed: Motion) -> bool:
@@ -178,17 +214,6 @@ def _flies(fixed: Motion) -> bool:
     if not fixed.weight > 0.0 or not np.isfinite(fixed.need).all():
         return False
     return float(np.mean(fixed.due[:, 3:] @ fixed.model.up < 0.1 * fixed.weight)) > FLIES
-
-
-def f90(values: Array, rate: float, power: int) -> float:
-    """Frequency [Hz] below which `SHARE` of the power of f^(power/2) times a signal (T,) lies, up to `TOP`."""
-    steps = np.linspace(-1.0, 1.0, len(values))
-    level = values - np.polyval(np.polyfit(steps, values, 1), steps)
-    amount = np.abs(np.fft.rfft(level * np.hanning(len(level)), 8 * len(level))) ** 2
-    frequency = np.fft.rfftfreq(8 * len(level), 1.0 / rate)
-    inside = (frequency > 0.3) & (frequency < TOP)
-    total = np.cumsum((amount * frequency**power)[inside])
-    return float(frequency[inside][np.searchsorted(total, SHARE * total[-1])])
 
 
 def walks(fixed: Motion) -> bool:

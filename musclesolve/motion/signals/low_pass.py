@@ -235,3 +235,17 @@ def _real(values: ArrayLike, what: str) -> Array:
         text = as_text(values) if numbers.ndim == 0 else f"an array of {numbers.dtype}"
         raise input_error("not_numbers", problem=f"{text} as {what}", expected="real numbers")
     return numbers.astype(float, copy=False)
+
+
+def f90(values: Array, rate: float, power: int) -> float:
+    """Frequency [Hz] below which 90 % of the power up to 8 Hz of f^(power/2) times a signal (T,) lies.
+
+    power: 4 for accelerations of positions and angles, 2 for rates.
+    """
+    steps = np.linspace(-1.0, 1.0, len(values))
+    level = values - np.polyval(np.polyfit(steps, values, 1), steps)
+    amount = np.abs(np.fft.rfft(level * np.hanning(len(level)), 8 * len(level))) ** 2
+    frequency = np.fft.rfftfreq(8 * len(level), 1.0 / rate)
+    inside = (frequency > 0.3) & (frequency < 8.0)
+    total = np.cumsum((amount * frequency**power)[inside])
+    return float(frequency[inside][np.searchsorted(total, 0.9 * total[-1])])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,12 +12,13 @@ import pytest
 from recorded_data import recorded
 
 import musclesolve as ms
-from benchmarks.planted_model_faults import KINDS, Case, trials
+from benchmarks.planted_model_faults import KINDS, Case, on_column, trials
 from musclesolve.checking.model.examine import findings_of_body
+from musclesolve.checking.model.model_case import Motion
 from musclesolve.checking.model.moment_columns import line
-from musclesolve.checking.model.muscles import anatomy_of, deviations
-from musclesolve.checking.model.posture import f90, held_stretches
-from musclesolve.pipeline.opensim.coordinate_motion import as_table
+from musclesolve.checking.model.muscles import anatomy_of, deviations, uneven_paths
+from musclesolve.checking.model.posture import f90, held_stretches, standing
+from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
 from musclesolve.pipeline.opensim.model_body import model_body, model_settings
 from musclesolve.results.finding import Finding
 from musclesolve.signals import low_pass
@@ -86,6 +88,38 @@ def test_muscles_of_public_models_do_not_deviate(name: str) -> None:
     model = ms.read_osim(recorded(name.partition("/")[0]).parent / name)
     body = anatomy_of(model, [name for name, muscle in model.muscles.items() if muscle.enabled])
     assert [each.said for each in deviations(body)] == []
+    assert list(uneven_paths(model, set(body.names))) == []
+
+
+def test_a_reversed_rotation_turns_the_planted_foot() -> None:
+    case = walk()
+    spoiled = replace(case, coordinates=on_column(case.coordinates, "hip_rotation_l", lambda values: -values))
+    (own,) = (each for each in found_in(spoiled) if each.code == "angle_sign")
+    assert "hip_rotation_l" in own.what
+
+
+def test_feet_with_exchanged_ankles_enter_the_floor() -> None:
+    case = walk()
+    names = {"ankle_angle_r": "ankle_angle_l", "ankle_angle_l": "ankle_angle_r"}
+    table = replace(case.coordinates, names=tuple(names.get(each, each) for each in case.coordinates.names))
+    body = model_body(case.model, table, case.moments, model_settings())
+    fixed, sound = (
+        Motion.from_body(each)
+        for each in (body, replace(body, motion=coordinate_motion(case.model, case.coordinates)))
+    )
+    low, before = (standing(each, each.bodies.pose, each.time).low for each in (fixed, sound))
+    assert (low > 2.0 * before).all() and (before < 0.012).all()
+
+
+def test_a_path_without_a_point_of_its_twin_is_found() -> None:
+    case = walk()
+    iliacus = case.model.muscles["iliacus_r"]
+    muscles = {
+        **case.model.muscles,
+        "iliacus_r": replace(iliacus, points=iliacus.points[:-2] + iliacus.points[-1:]),
+    }
+    ((name, said),) = uneven_paths(replace(case.model, muscles=muscles), set(muscles))
+    assert name == "iliacus_r" and "right iliacus" in said and "left iliacus" in said
 
 
 def test_a_muscle_of_the_other_leg_is_an_error() -> None:

@@ -1,0 +1,143 @@
+"""A bank of faults drawn at random: what each changes in newtons, and whether it is found.
+
+A kind of fault changes a sound case by a draw. A row of the table states the largest change of a muscle force, and
+whether the fault is found by its name (one of the codes of its kind), by another error or warning that the sound case
+does not have, or not at all. The last lines count the rows.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import xarray as xr
+from rich.table import Table as Rows
+
+from benchmarks.timing import console
+from musclesolve.errors import InputError
+from musclesolve.results.finding import FINDINGS, stored_findings
+from musclesolve.results.plausibility import AT_EDGE
+
+SILENT_N = 300.0
+"""Change of a muscle force from which no fault may be silent [N]."""
+Case = TypeVar("Case")
+Kind = Callable[[Case, np.random.Generator], tuple[Case, str]]
+
+
+class NotHere(ValueError):
+    """A case has nothing that this fault changes."""
+
+
+def pick(draw: np.random.Generator, values: Sequence[Any]) -> Any:
+    """Draw one of some values."""
+    if not len(values):
+        raise NotHere
+    return values[int(draw.integers(len(values)))]
+
+
+@dataclass(frozen=True)
+class Bank(Generic[Case]):
+    """Kinds of faults of one kind of case.
+
+    changes: whether faults change the case that they are given. kinds: name -> fault, codes that name it, and whether
+    it `needs` what some cases alone have.
+    """
+
+    changes: bool = False
+    kinds: dict[str, tuple[Kind[Case], tuple[str, ...], bool]] = field(default_factory=dict)
+
+    def kind(self, *codes: str, needs: bool = False) -> Callable[[Kind[Case]], Kind[Case]]:
+        """Register a kind of fault with the codes that name it."""
+
+        def register(fault: Kind[Case]) -> Kind[Case]:
+            self.kinds[fault.__name__] = fault, codes, needs
+            return fault
+
+        return register
+
+    def table(
+        self,
+        sound: dict[str, tuple[Case, xr.Dataset]],
+        shared: Callable[[Case], xr.Dataset],
+        has: Callable[[Case], bool],
+        count: int,
+        seed: int,
+        kinds: Sequence[str] = (),
+    ) -> None:
+        """Print the table of drawn faults.
+
+        sound: name -> case and its result; shared: the result of a case; has: whether a case has what a kind `needs`.
+        """
+        draw = np.random.default_rng(seed)
+        rows = Rows("trial", "planted", "kind", "found", "change [N]", "codes")
+        counts: dict[str, list[float]] = {"by name": [], "otherwise": [], "silent": []}
+        of_kind: defaultdict[str, list[float]] = defaultdict(list)
+        for name, (_, result) in sound.items():
+            codes = ", ".join(sorted({code for code, *_ in signs(result)})) or "no finding"
+            console.print(f"sound {name}: {codes}")
+        names = list(kinds or self.kinds)
+        for number in range(count):
+            title = names[number % len(names)]
+            fault, codes, needs = self.kinds[title]
+            for name in draw.permutation(
+                [name for name, (case, _) in sound.items() if has(case) or not needs]
+            ):
+                case, before = sound[name]
+                try:
+                    spoiled, text = fault(deepcopy(case) if self.changes else case, draw)
+                    break
+                except NotHere:
+                    continue
+            size, new = np.nan, set[tuple[str, str, str]]()
+            try:
+                after = shared(spoiled)
+                size, new = change(after, before), signs(after) - signs(before)
+            except InputError as error:
+                new = {((error.key or "refused").rpartition(".")[2], "error", "refused")}
+            found = "by name" if any(code in codes for code, *_ in new) else "otherwise" if new else "silent"
+            counts[found].append(size)
+            if found == "silent":
+                of_kind[title].append(size)
+            rows.add_row(
+                name, text, title, found, f"{size:.0f}", ", ".join(sorted({code for code, *_ in new}))
+            )
+        console.print(rows)
+        for title, sizes in of_kind.items():
+            console.print(f"silent {title}: up to {max(sizes):.0f} N")
+        for found, sizes in counts.items():
+            great = sum(size > SILENT_N for size in sizes)
+            console.print(f"{found}: {len(sizes)} of {count}, {great} of them above {SILENT_N:g} N")
+
+
+def signs(result: xr.Dataset) -> set[tuple[str, str, str]]:
+    """Errors and warnings on a result, and the criteria of plausibility that it does not meet."""
+    found = {
+        (entry.code, entry.severity, entry.what.split()[0])
+        for entry in stored_findings(result.attrs[FINDINGS])
+        if entry.severity != "note"
+    }
+    bad = [f" {word}:" for word in (AT_EDGE, "outside")]
+    lines = result["plausible"].attrs["criteria"].splitlines()
+    return found | {
+        ("implausible", line.split()[1], line.split()[0])
+        for line in lines
+        if any(word in line for word in bad)
+    }
+
+
+def change(result: xr.Dataset, sound: xr.Dataset) -> float:
+    """The largest change of a muscle force over common muscles [N].
+
+    Frames are compared one by one where there are as many; else those at most half a frame apart.
+    """
+    one, two = xr.align(result["muscle_force"], sound["muscle_force"], join="inner", exclude="time")
+    if one.sizes["time"] == two.sizes["time"]:
+        return float(np.nanmax(np.abs(one.values - two.values), initial=0.0))
+    half = 0.5 * float(np.diff(two["time"]).mean())
+    near = one.sel(time=two["time"].values, method="nearest")
+    known = np.abs(near["time"].values - two["time"].values) <= half + 1e-9
+    return float(np.nanmax(np.abs(near.values - two.values)[known], initial=0.0))

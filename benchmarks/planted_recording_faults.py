@@ -1,0 +1,399 @@
+"""Faults drawn at random and planted into recordings: cost in newtons, and findings.
+
+python -m benchmarks.planted_recording_faults DATA [COUNT [SEED [KIND ...]]]
+
+DATA is a folder with the recordings of `trials`; the bundled stride is one more. Marker, plate, channel, clock,
+quantity of the body, side and size are drawn; `drawn_faults` describes the table.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import xarray as xr
+
+import musclesolve as ms
+import musclesolve.synthetic.faults
+from benchmarks.drawn_faults import Bank, NotHere, pick
+from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.recording.data import SIDES
+from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
+
+BANK = Bank[Copy](changes=True)
+kind = BANK.kind
+planted = sys.modules["musclesolve.synthetic.faults"]
+REAL = Path(__file__).resolve().parents[1] / "tests" / "real" / "rajagopal_walk.toml"
+LANDMARKS = (
+    "asis", "psis", "knee_lateral", "knee_medial", "ankle_lateral", "ankle_medial", "heel", "toe", "metatarsal_5",
+    "shoulder",
+)  # fmt: skip
+Drawn = tuple[Copy, str]
+
+
+def trials(data: Path, folder: Path) -> dict[str, Path]:
+    """Trial files of sound recordings: the bundled stride, a walk over ground, a walk on a treadmill."""
+    walk = folder / "walk.toml"
+    text = REAL.read_text(encoding="utf-8").replace("../../../shared/data", data.resolve().as_posix())
+    walk.write_text(text, encoding="utf-8")
+    return {
+        "stride": Path(ms.data.reference_stride()),
+        "walk": walk,
+        "treadmill": data / "treadmill_emg" / "s01" / "trial.toml",
+    }
+
+
+# Tools of the faults
+
+
+def sides_of_fault(draw: np.random.Generator) -> str | None:
+    """A side, or both (None)."""
+    return None if draw.random() < 0.3 else str(pick(draw, SIDES))
+
+
+def of(side: str | None) -> str:
+    return "both plates" if side is None else f"the {'right' if side == 'r' else 'left'} plate"
+
+
+def landmark_of(copy: Copy, draw: np.random.Generator, static: bool = False) -> tuple[str, str]:
+    """A landmark and the marker that shows it."""
+    names = [f"{part}_{side}" for part in LANDMARKS for side in SIDES]
+    markers = copy.static if static else copy.walk
+    if markers is None:
+        raise NotHere
+    shown = [
+        (name, marker)
+        for name in names
+        for marker in list(copy.mapping.get(name, ()))[:1]
+        if marker in markers
+    ]
+    chosen: tuple[str, str] = pick(draw, shown)
+    return chosen
+
+
+def direction(draw: np.random.Generator, size: float) -> np.ndarray:
+    """A vector (3,) of a size in any direction."""
+    way = draw.standard_normal(3)
+    return np.asarray(size * way / np.linalg.norm(way))
+
+
+def on_plates(copy: Copy, side: str | None, role: str, change: Callable[[np.ndarray], np.ndarray]) -> None:
+    for plate in copy.plates(side):  # type: ignore[arg-type]
+        if copy.columns(plate, role):
+            copy.set_plate(plate, role, change(copy.plate(plate, role)))
+
+
+def filtered(copy: Copy, cutoff: float) -> None:
+    position = copy.walk.position.copy()
+    seen = np.isfinite(position).all(axis=(0, 2))
+    flat = position[:, seen].reshape(len(position), -1)
+    position[:, seen] = low_pass(flat, copy.walk.rate, cutoff).reshape(len(position), -1, 3)
+    copy.put(position)
+
+
+# Plates
+
+
+@kind("plate_scale", "mass", "force_units")
+def gain(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, factor = sides_of_fault(draw), pick(draw, (0.85, 0.9, 0.95, 1.05, 1.1, 1.15))
+    planted.scale_plates(copy, factor, ["force", "moment"], side)  # type: ignore[arg-type]
+    return copy, f"{of(side)} x {factor:g}"
+
+
+@kind("plate_channel", "leaning_force", "plate_scale", "plate_axes")
+def channel(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, axis, factor = sides_of_fault(draw), int(draw.integers(3)), pick(draw, (-1.0, 0.0, 0.5, 1.5, 2.0))
+    if axis == 2:
+        factor = pick(draw, (0.8, 0.9, 1.1, 1.2))
+    scale = np.ones(3)
+    scale[axis] = factor
+    on_plates(copy, side, "force", lambda force: force * scale)
+    return copy, f"F{'xyz'[axis]} of {of(side)} x {factor:g}"
+
+
+@kind("moment_channel", "free_moment", "plate_channel")
+def free_moment(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, factor = sides_of_fault(draw), pick(draw, (-1.0, 0.0, 3.0, 10.0))
+    on_plates(copy, side, "moment", lambda moment: moment * factor)
+    return copy, f"free moment of {of(side)} x {factor:g}"
+
+
+@kind("pressure_offset", "pressure_outside")
+def points_moved(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, size, angle = (
+        sides_of_fault(draw),
+        pick(draw, (15.0, 20.0, 30.0, 50.0)),
+        draw.uniform(0.0, 2.0 * np.pi),
+    )
+    ahead, left = size * np.cos(angle), size * np.sin(angle)
+    planted.move_points(copy, ahead, left, side)  # type: ignore[arg-type]
+    return copy, f"points of {of(side)} {ahead:+.0f} mm ahead, {left:+.0f} mm left"
+
+
+@kind("pressure_offset", "pressure_outside", "plate_axes", "leaning_force")
+def plate_turned(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, angle = str(pick(draw, SIDES)), np.radians(pick(draw, (-15.0, -8.0, 8.0, 15.0, 90.0, 180.0)))
+    turn = np.array(
+        [[np.cos(angle), -np.sin(angle), 0.0], [np.sin(angle), np.cos(angle), 0.0], [0.0, 0.0, 1.0]]
+    )
+    for plate in copy.plates(side):  # type: ignore[arg-type]
+        point, middle = (
+            copy.plate(plate, "point"),
+            planted.plate_middles(copy.plate(plate, "force")[:, 2], copy.plate(plate, "point")),
+        )
+        copy.set_plate(plate, "force", copy.plate(plate, "force") @ turn.T)
+        copy.set_plate(plate, "point", middle + (point - middle) @ turn.T)
+    return copy, f"{of(side)} turned by {np.degrees(angle):+.0f} degrees"
+
+
+@kind("plate_baseline", "plate_drift", "plate_scale", "mass")
+def zero(copy: Copy, draw: np.random.Generator) -> Drawn:
+    first, last = pick(draw, ((15.0, 15.0), (30.0, 30.0), (0.0, 40.0), (0.0, -40.0), (-20.0, -20.0)))
+    planted.lift_right_plate(copy, first, last)
+    return copy, f"zero of the right plate {first:+.0f} to {last:+.0f} N"
+
+
+@kind("leaning_force", "plate_channel", "plate_axes")
+def tilted(copy: Copy, draw: np.random.Generator) -> Drawn:
+    ahead, left = pick(draw, ((1.0, 0.0), (0.0, 1.0), (2.0, 0.0), (0.0, 2.0), (-2.0, 0.0), (0.0, -3.0)))
+    planted.tilt_plates(copy, ahead, left)
+    return copy, f"plates tilted by {ahead:+.0f} degrees ahead, {left:+.0f} left"
+
+
+@kind("plate_channel", "leaning_force")
+def crosstalk(copy: Copy, draw: np.random.Generator) -> Drawn:
+    share, axis = pick(draw, (-0.05, -0.03, 0.03, 0.05)), int(draw.integers(2))
+    planted.mix_channels(copy, share, np.eye(3)[axis].tolist())
+    return copy, f"{share:+.0%} of Fz in F{'xy'[axis]}"
+
+
+@kind("plates_swapped", "plate_channel", "force_without_contact", "pressure_outside", "plate_scale", "mass")
+def mixed(copy: Copy, draw: np.random.Generator) -> Drawn:
+    share = pick(draw, (0.03, 0.05, 0.1))
+    planted.mix_plates(copy, share)
+    return copy, f"{share:.0%} of the other plate"
+
+
+@kind("plate_clipped")
+def clipped(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, share = str(pick(draw, SIDES)), pick(draw, (0.8, 0.9, 0.95))
+
+    def clip(force: np.ndarray) -> np.ndarray:
+        return np.column_stack([force[:, :2], np.minimum(force[:, 2], share * force[:, 2].max())])
+
+    on_plates(copy, side, "force", clip)
+    return copy, f"{of(side)} saturates at {share:.0%}"
+
+
+@kind("force_cutoff", "force_leap", "over_filtered")
+def forces_filtered(copy: Copy, draw: np.random.Generator) -> Drawn:
+    cutoff = pick(draw, (2.0, 3.0, 5.0))
+    rate = 1.0 / float(np.diff(copy.forces.time).mean())
+    on_plates(copy, None, "force", lambda force: low_pass(force, rate, cutoff))
+    return copy, f"forces filtered at {cutoff:g} Hz"
+
+
+# Clocks
+
+
+@kind("time_offset")
+def late(copy: Copy, draw: np.random.Generator) -> Drawn:
+    by = pick(draw, (-0.03, -0.02, -0.012, 0.012, 0.02, 0.03))
+    planted.stamp_forces_late(copy, by)
+    return copy, f"forces {1000 * by:+.0f} ms"
+
+
+@kind("time_offset")
+def one_late(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, by = str(pick(draw, SIDES)), pick(draw, (-0.03, -0.02, 0.02, 0.03))
+    shift = round(by / float(np.diff(copy.forces.time).mean()))
+    for role in ("force", "point", "moment"):
+        on_plates(copy, side, role, lambda values: np.roll(values, shift, axis=0))
+    return copy, f"{of(side)} {1000 * by:+.0f} ms"
+
+
+@kind("clock_rate", "time_offset")
+def clock_of_forces(copy: Copy, draw: np.random.Generator) -> Drawn:
+    rate = pick(draw, (0.98, 0.99, 1.01, 1.02))
+    planted.run_forces_at(copy, rate)
+    return copy, f"clock of the forces x {rate:g}"
+
+
+@kind("clock_rate", "time_offset", "header_rate")
+def clock_of_markers(copy: Copy, draw: np.random.Generator) -> Drawn:
+    rate, time = pick(draw, (0.97, 0.98, 0.99, 1.01, 1.02, 1.03)), copy.walk.time
+    copy.walk = replace(copy.walk, time=time[0] + rate * (time - time[0]))
+    return copy, f"clock of the markers x {rate:g}"
+
+
+@kind("clock_rate", "time_offset", "header_rate", "unbalanced")
+def both_clocks(copy: Copy, draw: np.random.Generator) -> Drawn:
+    rate = pick(draw, (0.9, 0.95, 1.05, 1.1))
+    clock_start = copy.walk.time[0]
+    copy.walk = replace(copy.walk, time=clock_start + rate * (copy.walk.time - clock_start))
+    copy.forces = replace(copy.forces, time=clock_start + rate * (copy.forces.time - clock_start))
+    for key, value in (("start_s", copy.settings.time.start_s), ("end_s", copy.settings.time.end_s)):
+        if value is not None:
+            copy.set_key("time", key, f"{clock_start + rate * (value - clock_start):.4f}")
+    return copy, f"both clocks x {rate:g}"
+
+
+# Markers
+
+
+@kind("marker_units", "proportions", "static_of_another", "stature", "subject")
+def scale_of_space(copy: Copy, draw: np.random.Generator) -> Drawn:
+    factor = pick(draw, (0.95, 0.97, 1.03, 1.05))
+    planted.scale_positions(copy, factor)
+    planted.scale_positions(copy, factor, static=True)
+    return copy, f"positions x {factor:g}"
+
+
+@kind("static_of_another", "segment_length", "marker_moved", "marker_units")
+def scale_of_standing(copy: Copy, draw: np.random.Generator) -> Drawn:
+    factor = pick(draw, (0.95, 0.97, 1.03, 1.05))
+    if copy.static is None:
+        raise NotHere
+    planted.scale_positions(copy, factor, static=True)
+    return copy, f"positions of the standing trial x {factor:g}"
+
+
+@kind("marker_moved", "segment_length", "joint_width", "landmark_order", "proportions", "outer_toe")
+def marker_misplaced(copy: Copy, draw: np.random.Generator) -> Drawn:
+    (name, marker), size = landmark_of(copy, draw), pick(draw, (0.015, 0.02, 0.03))
+    way = direction(draw, size)
+    copy.move(marker, slice(None), way)
+    if copy.static is not None and marker in copy.static:
+        copy.move(marker, slice(None), way, static=True)
+    return copy, f"{name} {1000 * size:.0f} mm off in all recordings"
+
+
+@kind("marker_moved", "static_of_another", "joint_width", "segment_length", "landmark_order", "proportions")
+def standing_marker_misplaced(copy: Copy, draw: np.random.Generator) -> Drawn:
+    (name, marker), size = landmark_of(copy, draw, static=True), pick(draw, (0.015, 0.02, 0.03))
+    copy.move(marker, slice(None), direction(draw, size), static=True)
+    return copy, f"{name} {1000 * size:.0f} mm off in the standing trial"
+
+
+@kind("marker_slipped", "leap", "marker_moved", "segment_length")
+def marker_slips(copy: Copy, draw: np.random.Generator) -> Drawn:
+    (name, marker), size = landmark_of(copy, draw), pick(draw, (0.015, 0.02, 0.03))
+    copy.move(marker, slice(copy.frame(float(draw.uniform(0.2, 0.8))), None), direction(draw, size))
+    return copy, f"{name} slips by {1000 * size:.0f} mm"
+
+
+@kind("pair_swapped", "labels_exchanged", "leap", "sides_swapped", "landmark_order")
+def labels_exchanged(copy: Copy, draw: np.random.Generator) -> Drawn:
+    (one, a), (two, b) = landmark_of(copy, draw), landmark_of(copy, draw)
+    if a == b:
+        raise NotHere
+    first = copy.frame(float(draw.uniform(0.1, 0.8)))
+    frames = slice(None) if draw.random() < 0.5 else slice(first, first + int(draw.integers(5, 25)))
+    copy.exchange(a, b, frames)
+    return copy, f"{one} and {two} exchanged{'' if frames == slice(None) else ' for a while'}"
+
+
+@kind("frozen", "gap_filled", "leap")
+def marker_held(copy: Copy, draw: np.random.Generator) -> Drawn:
+    (name, marker), count = landmark_of(copy, draw), int(draw.integers(8, 25))
+    first = copy.frame(float(draw.uniform(0.1, 0.7)))
+    position, column = copy.walk.position.copy(), copy.walk.names.index(marker)
+    position[first : first + count, column] = position[first, column]
+    copy.put(position)
+    return copy, f"{name} held for {count} frames"
+
+
+@kind("noise", "leap")
+def noisy(copy: Copy, draw: np.random.Generator) -> Drawn:
+    size = pick(draw, (0.002, 0.004, 0.008))
+    copy.put(copy.walk.position + size * draw.standard_normal(copy.walk.position.shape))
+    return copy, f"noise of {1000 * size:.0f} mm in all markers"
+
+
+@kind("over_filtered", "cutoff")
+def markers_filtered(copy: Copy, draw: np.random.Generator) -> Drawn:
+    cutoff = pick(draw, (2.0, 3.0, 4.0))
+    filtered(copy, cutoff)
+    return copy, f"markers filtered at {cutoff:g} Hz"
+
+
+@kind("frames_skipped", "frames_missing", "leap", "time_offset")
+def frames_lost(copy: Copy, draw: np.random.Generator) -> Drawn:
+    count, first = int(draw.integers(2, 8)), copy.frame(float(draw.uniform(0.2, 0.8)))
+    kept = np.ones(copy.walk.time.size, bool)
+    kept[first : first + count] = False
+    copy.walk = replace(copy.walk, time=copy.walk.time[: kept.sum()], position=copy.walk.position[kept])
+    return copy, f"{count} frames lost, times renumbered"
+
+
+@kind("up_axis", "floor_tilted", "leaning_force", "soles_slide", "walking_direction")
+def cameras_tilted(copy: Copy, draw: np.random.Generator) -> Drawn:
+    ahead, left = pick(draw, ((2.0, 0.0), (-2.0, 0.0), (0.0, 2.0), (0.0, -2.0), (3.0, 0.0), (0.0, 3.0)))
+    rotation = planted._tilt(ahead, left)
+    for static, markers in ((False, copy.walk), (True, copy.static)):
+        if markers is not None:
+            copy.put(markers.position @ copy.rotation.T @ rotation.T @ copy.rotation, static=static)
+    return copy, f"markers tilted by {ahead:+.0f} degrees ahead, {left:+.0f} left"
+
+
+# Body and settings
+
+
+@kind("mass", "plate_scale")
+def mass(copy: Copy, draw: np.random.Generator) -> Drawn:
+    factor = pick(draw, (0.85, 0.9, 1.1, 1.15, 2.2))
+    planted.scale_key(copy, "mass_kg", factor, 1)
+    return copy, f"mass x {factor:g}"
+
+
+@kind("stature")
+def stature(copy: Copy, draw: np.random.Generator) -> Drawn:
+    by = pick(draw, (-0.2, -0.15, -0.1, 0.1, 0.15, 0.2))
+    copy.set_key("subject", "stature_m", f"{copy.settings.subject.stature_m + by:.2f}")
+    return copy, f"stature {100 * by:+.0f} cm"
+
+
+@kind("cutoff", "over_filtered")
+def cutoff(copy: Copy, draw: np.random.Generator) -> Drawn:
+    value = pick(draw, (2.0, 3.0, 4.0, 15.0, 20.0))
+    copy.set_key("filter", "cutoff_hz", f"{value:g}")
+    return copy, f"cut-off {value:g} Hz"
+
+
+@kind("plates_swapped", "sides_swapped")
+def plates_swapped(copy: Copy, _: np.random.Generator) -> Drawn:
+    planted.plates_swapped(copy)
+    return copy, "plates exchanged"
+
+
+# The table
+
+
+def sound_cases(paths: dict[str, Path], folder: Path) -> dict[str, tuple[Copy, xr.Dataset]]:
+    cases = {name: open_copy(path) for name, path in paths.items()}
+    return {name: (copy, ms.run(write_copy(deepcopy(copy), folder / name))) for name, copy in cases.items()}
+
+
+def main(data: str, count: str = "100", seed: str = "1", *kinds: str) -> None:
+    """Print the table of drawn faults."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        sound = sound_cases(trials(Path(data), folder), folder)
+        BANK.table(
+            sound,
+            lambda copy: ms.run(write_copy(copy, folder / "spoiled")),
+            lambda _: True,
+            int(count),
+            int(seed),
+            kinds,
+        )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
