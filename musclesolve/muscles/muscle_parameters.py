@@ -160,15 +160,18 @@ class MuscleParameters:
 
     def forces(self, fiber: FiberState) -> TendonForce:
         """Force capacity and passive force at the tendon (T, n) [N] of fibers (T, n), by the curves of each muscle."""
-        if len(self.families) > 1:
-            capacity, passive = np.empty_like(fiber.length), np.empty_like(fiber.length)
-            for _, members in self.families:
-                part = FiberState(*(array[:, members] for array in fiber))
-                capacity[:, members], passive[:, members] = self.muscles(members).forces(part)
-            return TendonForce(capacity, passive)
-        ((family, _),) = self.families
         numbers = self.max_isometric_force, self.optimal_fiber_length, self._fastest
-        return tendon_force(fiber, *numbers, family, self.passive)
+        if len(self.families) == 1:
+            return tendon_force(fiber, *numbers, self.families[0][0], self.passive)
+        capacity, passive = np.empty_like(fiber.length), np.empty_like(fiber.length)
+        for family, members in self.families:
+            part = FiberState(*(array[:, members] for array in fiber))
+            own, element = (
+                (each[members] for each in numbers),
+                PassiveElement(*(each[members] for each in self.passive)),
+            )
+            capacity[:, members], passive[:, members] = tendon_force(part, *own, family, element)
+        return TendonForce(capacity, passive)
 
     @cached_property
     def thickness(self) -> Array:
@@ -189,11 +192,14 @@ class MuscleParameters:
 
     def muscles(self, which: Indices) -> MuscleParameters:
         """Some of the muscles, by number, in the order of `which`."""
-        families = [(family, np.flatnonzero(np.isin(which, members))) for family, members in self.families]
+        number = np.empty(len(self.names), np.intp)
+        for k, (_, members) in enumerate(self.families):
+            number[members] = k
+        chosen = number[which]
         return replace(
             self,
             names=tuple(self.names[k] for k in which),
-            families=tuple((family, members) for family, members in families if members.size),
+            families=tuple((self.families[k][0], np.flatnonzero(chosen == k)) for k in np.unique(chosen)),
             passive=PassiveElement(*(part[which] for part in self.passive)),
             **{name: getattr(self, name)[which] for name in _NUMBERS},
         )

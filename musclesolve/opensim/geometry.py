@@ -144,12 +144,14 @@ def _by_functions(
 
 
 def path_blocks(
-    system: PathSystem, values: Array, names: Sequence[str] = ()
+    system: PathSystem, values: Array, names: Sequence[str] = (), known: BodyMotion | None = None
 ) -> Iterator[tuple[slice, BodyMotion, tuple[PathLayout, Array, Mask, Array, Array]]]:
-    """Blocks of poses (T, K): slice, motion of bodies by the named coordinates, arguments of `solve_paths`."""
+    """Blocks of poses (T, K): their slice, the motion of bodies by the named coordinates, the arguments of
+    `solve_paths`; known: this motion in all poses, if it was computed before.
+    """
     for start in range(0, len(values), _BLOCK):
         part = slice(start, start + _BLOCK)
-        motion = body_motion(system.model, values[part], names)
+        motion = body_motion(system.model, values[part], names) if known is None else known.poses(part)
         position, center, rotation = system.placed(motion, values[part])
         yield part, motion, (system.layout, position, system.on(values[part]), center, rotation)
 
@@ -194,7 +196,12 @@ def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], te
 
 
 def path_pulls(
-    model: OpenSimModel, values: Array, muscles: Sequence[str], beyond: Array, coordinates: Sequence[str] = ()
+    model: OpenSimModel,
+    values: Array,
+    muscles: Sequence[str],
+    beyond: Array,
+    coordinates: Sequence[str],
+    motion: BodyMotion,
 ) -> tuple[Array, Array]:
     """Return the effect of unit tension on some bodies and coordinates.
 
@@ -203,6 +210,7 @@ def path_pulls(
         muscles: names of the n muscles.
         beyond: (J, B), 1 if a body belongs to a sum, else 0.
         coordinates: names of m coordinates.
+        motion: of the bodies in these poses, by these coordinates.
 
     Returns:
         Sums over the nodes on the bodies of r x dL/dr [m] about the origin of the ground and of dL/dr, (T, n, J, 6):
@@ -215,12 +223,11 @@ def path_pulls(
     if not drawn:
         return pulls, _by_functions(model, values, coordinates, chosen)[1]
     system = path_system(model, [chosen[k] for k in drawn])
-    for part, motion, paths in path_blocks(system, values, coordinates):
+    for part, moved, paths in path_blocks(system, values, coordinates, motion):
         nodes = solve_paths(*paths)
         bodies, wrench = unit_wrenches(system, nodes)
         pulls[part][:, drawn] = np.einsum("jb,tnbk->tnjk", beyond[:, bodies], wrench)
-        if coordinates:
-            arms[part][:, :, drawn] = _moment_arms(system, motion, values[part], nodes, coordinates)
+        arms[part][:, :, drawn] = _moment_arms(system, moved, values[part], nodes, coordinates)
     fitted = [muscle.by_function is not None for muscle in chosen]
     if any(fitted):
         arms[:, :, fitted] = _by_functions(model, values, coordinates, chosen)[1][:, :, fitted]

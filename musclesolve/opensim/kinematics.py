@@ -35,6 +35,10 @@ class BodyMotion:
     twist: Array
     axes: tuple[list[AxisMotion], ...] = ()
 
+    def poses(self, some: slice) -> BodyMotion:
+        """The motion in some of the poses, without axes."""
+        return BodyMotion(self.rotation[some], self.position[some], self.twist[some])
+
 
 def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
     """Values (T, K) of all coordinates: stated (T,) [rad or m] or default; coupled ones by their couplers.
@@ -143,19 +147,24 @@ class JointMotion:
 def joint_motion(
     model: OpenSimModel, joint: Joint, values: Array, rotation: Array, position: Array
 ) -> JointMotion:
-    """Motion of the child frame, from the pose (T, 3, 3), (T, 3) of the parent frame."""
+    """Motion of the child frame, from the pose (T, 3, 3), (T, 3) of the parent frame; constant axes are left out."""
     number, axes, spins = model.coordinate_number, [], []
     for axis in joint.translations:
+        if isinstance(axis.function, Constant) and axis.function.constant == 0.0:
+            continue
         along = rotation @ axis.axis
         x = values[:, [number[name] for name in axis.coordinates]]
         position = position + axis.function.value(x)[:, None] * along
-        axes.append(AxisMotion(axis, x, np.concatenate([np.zeros_like(along), along], axis=1)))
+        if not isinstance(axis.function, Constant):
+            axes.append(AxisMotion(axis, x, np.concatenate([np.zeros_like(along), along], axis=1)))
     for axis in joint.rotations:
+        if isinstance(axis.function, Constant) and axis.function.constant == 0.0:
+            continue
         about = rotation @ axis.axis
         x = values[:, [number[name] for name in axis.coordinates]]
-        if not (isinstance(axis.function, Constant) and axis.function.constant == 0.0):
-            rotation = rotation @ rotation_about(axis.axis, axis.function.value(x))
-        spins.append((axis, x, about))
+        rotation = rotation @ rotation_about(axis.axis, axis.function.value(x))
+        if not isinstance(axis.function, Constant):
+            spins.append((axis, x, about))
     for axis, x, about in spins:
         axes.append(AxisMotion(axis, x, np.concatenate([about, vector_product(position, about)], axis=1)))
     return JointMotion(rotation, position, axes)

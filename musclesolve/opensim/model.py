@@ -392,7 +392,17 @@ class OpenSimModel:
         for name in names:
             if name in self._without_path:
                 raise self._lacking(name, [f"path of {name}"])
-            muscle = list(self.muscles.values())[numbers[name]]
+            muscle, lacking = self._with_lacks[numbers[name]]
+            if lacking:
+                raise self._lacking(muscle.name, lacking)
+            picked.append(muscle)
+        return picked
+
+    @cached_property
+    def _with_lacks(self) -> list[tuple[OpenSimMuscle, list[str]]]:
+        """The muscles, each with what it needs and is not supported."""
+        found = []
+        for muscle in self.muscles.values():
             lost = [wrap.surface for wrap in muscle.wraps if wrap.surface not in self.surfaces]
             lacking = [f"wrap object {surface}" for surface in lost]
             lacking += [f"path of {muscle.name}"] * (f"path of {muscle.name}" in self.unsupported)
@@ -403,10 +413,8 @@ class OpenSimModel:
                 for constraint in self.other_constraints
                 if constraint.driven & crossed
             ]
-            if lacking:
-                raise self._lacking(muscle.name, lacking)
-            picked.append(muscle)
-        return picked
+            found.append((muscle, lacking))
+        return found
 
     def require_paths(self) -> None:
         """Check that every muscle of the file has a path of points.

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -314,6 +314,7 @@ def _family(muscle: OpenSimMuscle) -> str:
     return _MILLARD[min(_MILLARD, key=lambda length: abs(length - shortest))]
 
 
+@cache
 def long_name(model_name: str) -> tuple[str, str, dict[str, str]]:
     """Long name, group and texts of a muscle from silva_2003; for an unknown muscle its name in the model."""
     table = bundled_toml("musclesolve.opensim", "leg_names.toml")

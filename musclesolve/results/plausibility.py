@@ -393,6 +393,11 @@ def with_verdict(result: xr.Dataset) -> xr.Dataset:
 
     The stored findings on which the verdict rests are marked.
     """
+    return judged_facts(result).result
+
+
+def judged_facts(result: xr.Dataset) -> Facts:
+    """Return the facts of a result after `with_verdict`; what the verdict asked of them is known."""
     facts, sides = Facts(result), [str(side) for side in result["side"].values]
     judged = plausibility(facts)
     flags = np.array([FLAGS[judged.verdict_of(side)] for side in sides], dtype=np.int8)
@@ -412,7 +417,9 @@ def with_verdict(result: xr.Dataset) -> xr.Dataset:
     if text(result, FINDINGS):
         findings = judged.with_deciding(facts.findings)
         result.attrs[FINDINGS] = json.dumps([found.as_dict() for found in findings])
-    return result
+        del facts.findings
+    facts.result = result
+    return facts
 
 
 def _contact(facts: Facts) -> Iterator[Comparison]:

@@ -18,12 +18,14 @@ def judged_result(body: Body, findings: Sequence[Finding], progress: Progress | 
     return with_verdict(shared_result(body, findings, progress))
 
 
-def shared_result(body: Body, findings: Sequence[Finding], progress: Progress | None = None) -> xr.Dataset:
-    """Share the moments of a body, and label the result with the findings on the trial."""
+def shared_result(
+    body: Body, findings: Sequence[Finding], progress: Progress | None = None, paths: bool = True
+) -> xr.Dataset:
+    """Share the moments of a body, and label the result with the findings on the trial; paths: as of `assemble`."""
     report = progress or no_progress
     analysis = share(body, progress=report)
     report("result", 1.0)
-    return assemble(analysis, without_remarks(findings))
+    return assemble(analysis, without_remarks(findings), paths)
 
 
 def without_remarks(findings: Iterable[Finding]) -> list[Finding]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -301,12 +301,23 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
 
 def muscles_of_model(body: ModelBody) -> Iterator[Finding]:
     """Find muscles that differ from their twins or from public models, and muscles that stand twice."""
-    model, where = body.model, Where(body.model.file)
+    yield from _of_model(body.model, tuple(body.muscles), whole=body.settings.muscles.names is None)
+
+
+@lru_cache(maxsize=4)
+def _of_model(model: OpenSimModel, chosen: tuple[str, ...], whole: bool) -> list[Finding]:
+    """What `muscles_of_model` finds, once for all trials of a model; whole: the trial names no muscles."""
+    return list(_found(model, chosen, whole))
+
+
+def _found(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Iterator[Finding]:
+    """See `_of_model`."""
+    where = Where(model.file)
     try:
         anatomy = anatomy_of(model, [name for name, muscle in model.muscles.items() if muscle.enabled])
     except InputError:
-        anatomy = anatomy_of(model, body.muscles)
-    used = {name for name in anatomy.names if {name, _twin(name)} & set(body.muscles)}
+        anatomy = anatomy_of(model, muscles)
+    used = {name for name in anatomy.names if {name, _twin(name)} & set(muscles)}
     crossed = [
         name for name, arm in zip(anatomy.names, anatomy.other, strict=True) if arm > SAME and name in used
     ]
@@ -314,7 +325,8 @@ def muscles_of_model(body: ModelBody) -> Iterator[Finding]:
         values = {"muscles": few(map(sided, crossed), NAMED), "count": len(crossed)}
         yield finding("muscle_anatomy.side", "error", values, where)
     yield from _twice(anatomy, used, where)
-    yield from _missing(body, where)
+    if whole:
+        yield from _missing(model, where)
     found: dict[str, list[Deviation]] = {}
     told: set[str] = {*crossed}
     for each in deviations(anatomy):
@@ -389,13 +401,10 @@ def _twice(body: Anatomy, used: set[str], where: Where) -> Iterator[Finding]:
         yield finding("muscle_twice", "error", {"pairs": few(pairs, NAMED), "count": len(pairs)}, where)
 
 
-def _missing(body: ModelBody, where: Where) -> Iterator[Finding]:
+def _missing(model: OpenSimModel, where: Where) -> Iterator[Finding]:
     """Find muscles that one side alone has, and the last muscles that a known set lacks."""
-    if body.settings.muscles.names is not None:
-        return
     stems = {
-        side: {split_side(name)[0] for name in body.model.muscles if split_side(name)[1] == side}
-        for side in SIDES
+        side: {split_side(name)[0] for name in model.muscles if split_side(name)[1] == side} for side in SIDES
     }
     both = stems["r"] & stems["l"]
     if not both or len(both) < 0.8 * len(stems["r"] | stems["l"]):

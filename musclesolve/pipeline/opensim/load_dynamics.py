@@ -165,8 +165,8 @@ class LoadDynamics:
         with_patella = beyond[knees]
         for row, k in zip(with_patella, knees, strict=True):
             row[[model.body_number[body] for body in parts.patella(joints[k])]] = 1.0
-        sums, arms = path_pulls(model, value, muscles, np.concatenate([beyond, with_patella]), moving)
         pose = body_motion(model, value, moving)
+        sums, arms = path_pulls(model, value, muscles, np.concatenate([beyond, with_patella]), moving, pose)
         twist, patella = pose.twist, np.zeros((len(sums), len(knees), sums.shape[1], 3))
         force = sums[:, :, : len(joints), 3:].copy()
         moment = np.empty_like(force)

@@ -75,10 +75,9 @@ class OwnAxes(Marks):
         given = np.array(axes, dtype=object)
         if given.size != grid.rows * grid.columns:
             raise input_error(
-                "plotting.other_number_of_axes",
+                "bad_value",
                 where="ax",
                 problem=f"this figure has {grid.rows} x {grid.columns} panels, and ax has {given.size}",
-                code="bad_value",
                 expected=f"{grid.rows * grid.columns} axes",
                 remedy=f"plt.subplots({grid.rows}, {grid.columns}), or a result of fewer muscles and one ax",
             )

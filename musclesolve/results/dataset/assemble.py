@@ -107,11 +107,11 @@ segment_axes.register(RecordedBody, recording_axes)
 
 
 @singledispatch
-def labels_of(body: Body, analysis: Analysis) -> Labels:
+def labels_of(body: Body, analysis: Analysis, paths: bool) -> Labels:
     """Labels of one kind of body in an analysis, which no other kind has: of a model, unless registered."""
     from musclesolve.results.dataset.model_labels import model_labels
 
-    return model_labels(body, analysis)  # type: ignore[arg-type]
+    return model_labels(body, analysis, paths)  # type: ignore[arg-type]
 
 
 labels_of.register(RecordedBody, recording_labels)
@@ -140,14 +140,14 @@ OF_ANALYSIS = ("file_changed", "gait_events", "muscle_parameters", "remark")
 """Codes of warnings of an analysis that the checks of the recording or model do not report."""
 
 
-def assemble(analysis: Analysis, found: Sequence[Finding] | None = None) -> xr.Dataset:
+def assemble(analysis: Analysis, found: Sequence[Finding] | None = None, paths: bool = True) -> xr.Dataset:
     """Label all numbers of an analysis, with units and provenance.
 
     found: findings on the recording or model; None without a check, and then the warnings of the analysis itself take
-    their place.
+    their place. paths: whether the paths of the muscles, for pictures, are in the result.
     """
     body, parts = analysis.body, analysis.parts
-    labels = labels_of(body, analysis)
+    labels = labels_of(body, analysis, paths)
     emg, channels = emg_labels(analysis)
     fascicles, columns = fascicle_labels(analysis)
     knees = knee_labels(analysis, labels.segment_axes)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -84,11 +83,12 @@ def kept_of(result: xr.Dataset, keep: Sequence[str]) -> xr.Dataset:
     kept = result[[name for name in keep if name in result]]
     dims = {*kept.dims}
     kept = kept.drop_vars([name for name, each in kept.coords.items() if not dims.issuperset(each.dims)])
-    changed: dict[Any, Any] = {}
-    for name, variable in kept.data_vars.items():
+    changed = {}
+    for name in kept.data_vars:
+        variable = kept.variables[name]
         attrs = variable.attrs | ({"frame": FRAMES[str(name)]} if name in FRAMES else {})
         dtype = np.float32 if variable.dtype == np.float64 else variable.dtype
-        changed[name] = variable.astype(dtype).assign_attrs(attrs)
+        changed[name] = xr.Variable(variable.dims, variable.values.astype(dtype), attrs)
     attrs = {key: value for key, value in result.attrs.items() if key != "trial_file"}
     if "model_file" in attrs:
         attrs["model_file"] = Path(attrs["model_file"]).name
@@ -97,6 +97,4 @@ def kept_of(result: xr.Dataset, keep: Sequence[str]) -> xr.Dataset:
         for where in (one["where"] for one in found if one["where"]["file"]):
             where["file"] = Path(where["file"]).name
         attrs[FINDINGS] = json.dumps(found)
-    kept = kept.assign(changed)
-    kept.attrs = attrs | {"signs": SIGNS}
-    return kept
+    return xr.Dataset(changed, kept.coords, attrs | {"signs": SIGNS})

@@ -37,12 +37,12 @@ from musclesolve.results.dataset.skeleton import Variable
 from musclesolve.settings.trial import PREDICTED
 
 
-def model_labels(body: ModelBody, analysis: Analysis) -> Labels:
-    """Labels of an OpenSim model along its coordinates; names are the model's."""
+def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> Labels:
+    """Labels of an OpenSim model along its coordinates; names are the model's; paths: as of `assemble`."""
     model, motion = body.model, body.motion
     values = coordinate_values(model, motion.by_name(motion.value))
     skeleton, points = model_skeleton(model, values).labels
-    paths, path_muscles = model_paths(model, values, body.muscles)
+    lines, path_muscles = model_paths(model, values, body.muscles if paths else ())
     loads, load_names = load_labels(model, body.dynamics)
     measured = body.measured.dynamics
     kept = None if measured is None else measured.balanced
@@ -65,7 +65,7 @@ def model_labels(body: ModelBody, analysis: Analysis) -> Labels:
     return Labels(
         variables={
             **skeleton,
-            **paths,
+            **lines,
             **loads,
             **balance,
             **_of_change(body),

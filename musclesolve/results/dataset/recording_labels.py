@@ -37,13 +37,13 @@ from musclesolve.results.dataset.skeleton import Variable
 from musclesolve.settings.trial import PARTLY_PREDICTED, PREDICTED
 
 
-def recording_labels(body: RecordedBody, analysis: Analysis) -> Labels:
-    """Labels of the human along a recording."""
+def recording_labels(body: RecordedBody, analysis: Analysis, paths: bool) -> Labels:
+    """Labels of the human along a recording; paths: as of `assemble`."""
     mechanics, measured = body.mechanics, body.mechanics.measured
     model, motion = mechanics.model, mechanics.motion
     placed = body.placed
     skeleton, points = subject_skeleton(model, motion).labels
-    paths, path_muscles = subject_paths(placed, motion)
+    lines, path_muscles = subject_paths(placed, motion) if paths else ({}, {})
     strides, events, strikes = gait_labels(body.gait)
     cutoffs, markers, filtering = filter_labels(measured.filter)
     # muscles of both sides that serve one group, as about joints of the trunk, have its verdict instead of their own
@@ -52,7 +52,7 @@ def recording_labels(body: RecordedBody, analysis: Analysis) -> Labels:
     return Labels(
         variables={
             **skeleton,
-            **paths,
+            **lines,
             **_of_body(body, analysis.sides),
             **_angles(body, analysis.sides),
             **_of_ground(body, analysis.sides),

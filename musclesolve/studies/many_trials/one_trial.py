@@ -41,7 +41,8 @@ from musclesolve.results.files.result_netcdf import (
     storable,
     trial_from,
 )
-from musclesolve.results.shared_result import judged_result
+from musclesolve.results.plausibility import judged_facts
+from musclesolve.results.shared_result import shared_result
 from musclesolve.run_trial import run
 from musclesolve.settings.trial import is_predicted
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe, settings_hash
@@ -127,20 +128,22 @@ def analyze(
         loaded = read_trial(trial)
         hashes = input_hashes(loaded)
         with helper(*DRAWING, wanted=figures) as beside:
-            of_trial = dict[str, bytes]()
-            if more is None:
+            of_trial, facts = dict[str, bytes](), None
+            if more is None and not keep:
                 result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
             else:
                 body = prepare(loaded, progress=progress, **options)  # type: ignore[arg-type]
-                result = judged_result(body, findings_of(body, loaded), progress)
-                of_trial = more(body, result)
+                paths = not keep or "path_position" in keep
+                facts = judged_facts(shared_result(body, findings_of(body, loaded), progress, paths))
+                result = facts.result
+                of_trial = {} if more is None else more(body, result)
             result = completed(result)
             drawn = _figures(result, progress, beside) if figures else {}
         result.attrs |= trial_from(trial, folder)
         result.attrs[ATTRIBUTE] = recipe(
             hashes, settings_hash(loaded.document.content), _recorded(options, keep), [RESULT, *drawn]
         )
-        result.attrs[MEASURES] = Measures.from_result(result).as_json()
+        result.attrs[MEASURES] = Measures.from_result(result, facts).as_json()
         progress("writing", 1.0)
         content = result_content(kept_of(result, keep), small=True) if keep else result_content(result)
         files = {RESULT: content, **drawn, **of_trial}

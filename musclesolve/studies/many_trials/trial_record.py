@@ -16,7 +16,7 @@ from musclesolve.errors import input_error
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.results.judgement import NOT_USABLE, USABLE, judge
-from musclesolve.results.plausibility import with_verdict
+from musclesolve.results.plausibility import judged_facts
 from musclesolve.results.tables.lines import csv_text
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, inputs_hash
 
@@ -73,11 +73,11 @@ class Measures:
     inputs: str = ""  # hash of the hashes of the input files
 
     @classmethod
-    def from_result(cls, result: xr.Dataset) -> Measures:
-        """The measures of a result, which is judged here where it has no verdict."""
-        result = result if "plausible" in result else with_verdict(result)
-        facts = Facts(result)
-        legs, judgement = facts.legs.values(), judge(facts)
+    def from_result(cls, result: xr.Dataset, facts: Facts | None = None) -> Measures:
+        """The measures of a result, which is judged here where it has no verdict; facts: of this result, if known."""
+        if facts is None or facts.result is not result:
+            facts = Facts(result) if "plausible" in result else judged_facts(result)
+        result, legs, judgement = facts.result, facts.legs.values(), judge(facts)
         size, peaks, judged = facts.pelvis_residual, facts.contact_peaks, result["plausible"].attrs
         return cls(
             solved=sum(leg.solved for leg in legs),
