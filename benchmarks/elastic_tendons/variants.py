@@ -72,7 +72,7 @@ def _rigid_with_dynamics(part: SharingGroup, sharing: Sharing) -> SolvedGroup:
     solution, _, _ = share_motion(
         part, sharing, ElasticMuscles.from_parameters(part.state.parameters).rigid()
     )
-    return SolvedGroup(part, sharing_problem(part, sharing), solution)
+    return SolvedGroup(part, sharing_problem(part, sharing).frames, solution)
 
 
 def motion(

@@ -148,7 +148,7 @@ class Held:
         chosen = [name.removesuffix("_r") in self.of or not self.of for name in names(leg)]
         floor = np.where(chosen, self.least, sharing.least_activation)
         problem = problem.with_arrays(lower=np.broadcast_to(floor, problem.force_capacity.shape).copy())
-        return SolvedGroup(leg, problem, ms.solve(problem, sharing.cost, on_infeasible="reserve"))
+        return SolvedGroup(leg, problem.frames, ms.solve(problem, sharing.cost, on_infeasible="reserve"))
 
 
 STEP = 1e-3

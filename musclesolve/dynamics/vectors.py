@@ -49,7 +49,7 @@ def in_blocks(function: Callable[..., AnyArray], *arrays: AnyArray) -> AnyArray:
     """
     frames = len(arrays[0])
     if frames <= BLOCK:
-        return function(*arrays)
+        return function(*(array[:] for array in arrays))
     parts = ((part, function(*(array[part] for array in arrays))) for part in blocks(frames))
     first, values = next(parts)
     whole = np.empty((frames, *values.shape[1:]), values.dtype)

@@ -7,16 +7,17 @@ connects them: the legs of the human, groups of coordinates and muscles of a mod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of
 from musclesolve.constants import ELASTIC, RIGID, USUAL_LEAST_ACTIVATION
+from musclesolve.dynamics.vectors import blocks
 from musclesolve.muscles.muscle_state import MuscleState, group_blocks
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.pipeline.knee_contact import ContactSpacing
@@ -36,8 +37,6 @@ BLOCK = 512
 """Number of frames in a block of a longer motion; a multiple of the chains of the compiled solver."""
 EVERY = slice(None)
 """All frames."""
-SAMPLED = 1000
-"""Number of frames that represent a long motion in a mean."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +64,21 @@ class Sharing:
         return replace(self, solver=replace(solver, threads=1)) if isinstance(solver, Batch) else self
 
 
+class Pulls(NamedTuple):
+    """Forces and moments at J joints for one newton in each of n muscles: (T, J, n, 3) [1, m].
+
+    patella: force of the femur on the patella of K knees, (T, K, n, 3) [1].
+    """
+
+    force: Array
+    moment: Array
+    patella: Array
+
+    def frames(self, which: slice | Indices) -> Pulls:
+        """The pulls in some frames."""
+        return Pulls(*(values[which] for values in self))
+
+
 @dataclass(frozen=True, eq=False)
 class JointLoads:
     """Forces and moments at the joints of a part as a function of its tendon forces.
@@ -79,52 +93,73 @@ class JointLoads:
     The quadriceps pulls at the shank through the patellar ligament (patella.py). Axes of the laboratory: forward, left,
     up.
 
-    net, net_moment: on the distal segment without muscle forces, (T, J, 3) [N, N m] over `joints`; across,
-    moment_across: for one newton in each muscle, (T, J, n, 3) [1, m]. patella: force of the femur on the patella for
-    one newton in each muscle, (T, K, n, 3) over `knees`, which are among the joints.
+    net, net_moment: on the distal segment without muscle forces, (T, J, 3) [N, N m] over `joints`. pulls: gives what
+    one newton in each muscle adds in some frames: `Pulls.frames` of pulls in memory, or, for a long motion, whose pulls
+    take more memory than all other arrays of a body, a function that computes them. knees: those with a patella, which
+    are among the joints.
     """
 
     joints: tuple[str, ...]
     net: Array
-    across: Array
     net_moment: Array
-    moment_across: Array
+    pulls: Callable[[slice | Indices], Pulls]
     knees: tuple[str, ...] = ()
-    patella: Array = field(default_factory=lambda: np.zeros((0, 0, 0, 3)))
+
+    @cached_property
+    def all_pulls(self) -> Pulls:
+        """The pulls in all frames."""
+        return self.pulls(EVERY)
+
+    @property
+    def across(self) -> Array:
+        """Force at each joint for one newton in each muscle, (T, J, n, 3)."""
+        return self.all_pulls.force
+
+    @property
+    def moment_across(self) -> Array:
+        """Moment at each joint for one newton in each muscle, (T, J, n, 3) [m]."""
+        return self.all_pulls.moment
 
     def forces(self, tension: Array) -> Array:
         """Forces on the distal segments with tendon forces (T, n) [N], (T, J, 3) [N]."""
         return self.net + (tension[:, None, None] @ self.across)[:, :, 0]
 
+    def carried(self, tension: Array) -> dict[str, dict[str, Array]]:
+        """What joints carry with tendon forces (T, n) [N]: arrays (T, 3) by joint.
+
+        contact_force [N] and contact_moment [N m] on the distal segment, about the joint center;
+        patellofemoral_force [N] of the femur on the patella.
+        """
+        force, moment, patella = ((tension[:, None, None] @ each)[:, :, 0] for each in self.all_pulls)
+        return {
+            "contact_force": by_name(self.joints, self.net + force),
+            "contact_moment": by_name(self.joints, self.net_moment + moment),
+            "patellofemoral_force": by_name(self.knees, patella),
+        }
+
     def contact(self, tension: Array) -> dict[str, Array]:
         """Force on the distal segment with tendon forces (T, n) [N], (T, 3) [N] by joint."""
         return by_name(self.joints, self.forces(tension))
 
-    def contact_moment(self, tension: Array) -> dict[str, Array]:
-        """Moment on the distal segment about the joint center with tendon forces (T, n) [N], (T, 3) [N m] by joint."""
-        return by_name(self.joints, self.net_moment + (tension[:, None, None] @ self.moment_across)[:, :, 0])
+    def frames(self, which: slice | Indices) -> JointLoads:
+        """The loads in some frames, with their pulls in memory."""
+        pulls = self.pulls(which).frames
+        return replace(self, net=self.net[which], net_moment=self.net_moment[which], pulls=pulls)
 
-    def patellofemoral(self, tension: Array) -> dict[str, Array]:
-        """Force of the femur on the patella with tendon forces (T, n) [N], (T, 3) [N] by the joint of the knee."""
-        return by_name(self.knees, (tension[:, None, None] @ self.patella)[:, :, 0]) if self.knees else {}
+    def part(self, joints: Sequence[str], muscles: Indices | slice, in_memory: bool = True) -> JointLoads:
+        """Select the loads of some joints by the forces of all k muscles that cross them, with numbers `muscles` (k,).
 
-    def part(self, joints: Sequence[str], muscles: Indices | slice) -> JointLoads:
-        """Select the loads of some joints by the forces of all k muscles across them, numbered `muscles` (k,)."""
+        in_memory: the pulls are selected here, else when they are needed.
+        """
         knees = tuple(knee for knee in self.knees if knee in joints)
         rows, of_knees = stretch_of(self.joints, tuple(joints)), stretch_of(self.knees, knees)
-        return JointLoads(
-            tuple(joints),
-            self.net[:, rows],
-            self.across[:, rows][:, :, muscles],
-            self.net_moment[:, rows],
-            self.moment_across[:, rows][:, :, muscles],
-            knees,
-            self.patella[:, of_knees][:, :, muscles] if knees else self.patella,
-        )
 
-    def sampled(self) -> tuple[slice, JointLoads]:
-        """Return the frames that represent the motion, and the loads in them: here all frames."""
-        return slice(None), self
+        def pulls_in(frames: slice | Indices) -> Pulls:
+            places = zip(self.pulls(frames), (rows, rows, of_knees), strict=True)
+            return Pulls(*(each[:, chosen][:, :, muscles] for each, chosen in places))
+
+        pulls = pulls_in(EVERY).frames if in_memory else pulls_in
+        return JointLoads(tuple(joints), self.net[:, rows], self.net_moment[:, rows], pulls, knees)
 
     def alike(self, count: int, joints: slice, muscles: slice) -> JointLoads:
         """Arrange `count` groups of joints and muscles of equal size in one frame as `count` frames of one group.
@@ -133,10 +168,9 @@ class JointLoads:
         """
         names = self.joints[joints]
         net, net_moment = (array[0, joints].reshape(count, -1, 3) for array in (self.net, self.net_moment))
-        across, moment_across = (
-            group_blocks(array[:, joints, muscles], count) for array in (self.across, self.moment_across)
-        )
-        return JointLoads(names[: len(names) // count], net, across, net_moment, moment_across)
+        force, moment = (group_blocks(array[:, joints, muscles], count) for array in self.all_pulls[:2])
+        pulls = Pulls(force, moment, force[:, :0])
+        return JointLoads(names[: len(names) // count], net, net_moment, pulls.frames)
 
     @property
     def matrix(self) -> Array:
@@ -155,58 +189,6 @@ class JointLoads:
     def components(self) -> tuple[str, ...]:
         """Names of the components: knee_r_x is the forward component at the right knee."""
         return tuple(f"{joint}_{axis}" for joint in self.joints for axis in "xyz")
-
-
-class LaterLoads(JointLoads):
-    """Loads of a long motion, which keep only the loads without muscle forces in memory.
-
-    The loads of the muscles are computed again when needed: they take more memory than all other arrays of a body.
-    """
-
-    _make: Callable[[slice | Indices], JointLoads | None]
-
-    @classmethod
-    def from_net(
-        cls,
-        joints: tuple[str, ...],
-        net: Array,
-        net_moment: Array,
-        knees: tuple[str, ...],
-        make: Callable[[slice | Indices], JointLoads | None],
-    ) -> LaterLoads:
-        """Make loads as in `JointLoads`; make: computes all loads in some frames."""
-        loads: LaterLoads = object.__new__(cls)
-        loads.__dict__.update(joints=joints, net=net, net_moment=net_moment, knees=knees, _make=make)
-        return loads
-
-    @cached_property
-    def _made(self) -> JointLoads:
-        return self._in(EVERY)
-
-    def _in(self, frames: slice) -> JointLoads:
-        loads = self._make(frames)
-        assert loads is not None
-        return loads
-
-    @cached_property
-    def across(self) -> Array:  # type: ignore[override]
-        """See JointLoads."""
-        return self._made.across
-
-    @cached_property
-    def moment_across(self) -> Array:  # type: ignore[override]
-        """See JointLoads."""
-        return self._made.moment_across
-
-    @cached_property
-    def patella(self) -> Array:  # type: ignore[override]
-        """See JointLoads."""
-        return self._made.patella
-
-    def sampled(self) -> tuple[slice, JointLoads]:
-        """Return `SAMPLED` frames at equal distances, and the loads in them."""
-        some = slice(None, None, max(len(self.net) // SAMPLED, 1))
-        return some, self._in(some)
 
 
 @lru_cache(maxsize=64)
@@ -246,11 +228,12 @@ class SharingGroup:
     angle: Array | None = None
     rate: Array | None = None
 
-    def frames(self, which: slice | Indices) -> SharingGroup:
-        """Select some frames of the part, without loads."""
+    def frames(self, which: slice | Indices, loaded: bool = False) -> SharingGroup:
+        """Select some frames of the part, without loads unless asked for."""
         arrays = {name: getattr(self, name) for name in ("moment", "usable", "time", "emg", "angle", "rate")}
         selected = {name: array[which] for name, array in arrays.items() if array is not None}
-        return replace(self, state=self.state.frames(which), loads=None, **selected)
+        loads = self.loads.frames(which) if loaded and self.loads is not None else None
+        return replace(self, state=self.state.frames(which), loads=loads, **selected)
 
     @property
     def rows(self) -> slice | Indices:
@@ -266,94 +249,6 @@ class SharingGroup:
     def measured(self) -> Mask:
         """(T,) the frames whose shared moments are known."""
         return np.asarray(np.isfinite(self.shared_moment).all(axis=1))
-
-
-class KeptArms:
-    """Moment arms (T, m, n) of a long motion, kept block by block without those that are zero in a whole block.
-
-    Read as an array of which one selects frames first. Most muscles cross few of the degrees of freedom of a leg.
-    """
-
-    def __init__(self, frames: int, dofs: int, muscles: int) -> None:
-        """No moment arms yet; of so many."""
-        self.shape = frames, dofs, muscles
-        self.size = frames * dofs * muscles
-        self.ndim = len(self.shape)
-        self._blocks = list[tuple[Mask, Array]]()
-
-    @classmethod
-    def from_array(cls, arms: Array) -> Any:
-        """Keep moment arms (T, m, n)."""
-        kept = cls(*arms.shape)
-        for first in range(0, len(arms), BLOCK):
-            kept[first : first + BLOCK] = arms[first : first + BLOCK]
-        return kept
-
-    @property
-    def nbytes(self) -> int:
-        """Size of the numbers in memory [bytes]."""
-        return sum(values.nbytes for _, values in self._blocks)
-
-    def __setitem__(self, block: slice, values: Array) -> None:
-        """Keep the next block of frames."""
-        assert block.start == len(self._blocks) * BLOCK
-        crossed = (values != 0.0).any(axis=0)
-        self._blocks.append((crossed, values[:, crossed]))
-
-    def __getitem__(self, key: Any) -> Array:
-        """The moment arms in some frames, or of some degrees of freedom and muscles there."""
-        which, *rest = key if isinstance(key, tuple) else (key,)
-        frames = np.arange(self.shape[0])[which]
-        number, row = np.divmod(np.atleast_1d(frames), BLOCK)
-        arms = np.zeros((len(row), *self.shape[1:]))
-        for block in np.unique(number):
-            crossed, values = self._blocks[block]
-            (in_block,) = np.nonzero(number == block)
-            arms[in_block[:, None], *np.nonzero(crossed)] = values[row[in_block]]
-        return np.asarray(
-            arms.reshape(*frames.shape, *self.shape[1:])[(slice(None),) * frames.ndim + tuple(rest)]
-        )
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """All moment arms."""
-        return np.asarray(self[EVERY], dtype)
-
-
-class LaterParts(Sequence[SharingGroup]):
-    """Parts of a body along a motion that is too long for the muscle rows of all frames to lie in memory.
-
-    Parts are made block by block for the sharing (`blocks`); an index makes a part in all frames.
-    """
-
-    def __init__(
-        self, count: int, frames: int, make: Callable[[slice | Indices], tuple[SharingGroup, ...]]
-    ) -> None:
-        """Keep the numbers of parts and frames; make: makes all parts in some frames."""
-        self._count, self.frames, self.make = count, frames, make
-
-    @cached_property
-    def _whole(self) -> tuple[SharingGroup, ...]:
-        return self.make(EVERY)
-
-    def changed(self, change: Callable[[Sequence[SharingGroup]], tuple[SharingGroup, ...]]) -> LaterParts:
-        """The parts after a change that is made in the frames of each block."""
-        return LaterParts(self._count, self.frames, lambda frames: change(self.make(frames)))
-
-    def blocks(self) -> Iterator[tuple[slice, tuple[SharingGroup, ...]]]:
-        """Yield the frames of each block and the parts in them."""
-        for first in range(0, self.frames, BLOCK):
-            block = slice(first, min(first + BLOCK, self.frames))
-            yield block, self.make(block)
-
-    def __len__(self) -> int:
-        return self._count
-
-    @overload
-    def __getitem__(self, number: int) -> SharingGroup: ...
-    @overload
-    def __getitem__(self, number: slice) -> Sequence[SharingGroup]: ...
-    def __getitem__(self, number: int | slice) -> SharingGroup | Sequence[SharingGroup]:
-        return self._whole[number]
 
 
 @dataclass(frozen=True, eq=False)
@@ -395,15 +290,17 @@ class TendonStates:
 class SolvedGroup:
     """A part, the problem of its muscles and the solution.
 
-    part: with elastic tendons it has the solved state of its muscles; tendons: solved states of fibers and tendons,
-    None for rigid tendons; notes: sentences for the user on how the motion was solved.
+    part: with elastic tendons it has the solved state of its muscles; problem_at: gives the problem of some frames;
+    tendons: solved states of fibers and tendons, None for rigid tendons; notes: sentences for the user on how the
+    motion was solved. stored: what the joints of a long motion carry, see `JointLoads.carried`.
     """
 
     part: SharingGroup
-    problem: Problem
+    problem_at: Callable[[slice | Indices], Problem]
     solution: Solution
     tendons: TendonStates | None = None
     notes: tuple[str, ...] = ()
+    stored: dict[str, dict[str, Array]] | None = None
 
     @property
     def side(self) -> str:
@@ -421,28 +318,35 @@ class SolvedGroup:
         return np.asarray(self.solution.force + self.state.passive_force)
 
     @cached_property
+    def problem(self) -> Problem:
+        """The problem of all frames."""
+        return self.problem_at(EVERY)
+
+    @cached_property
     def known(self) -> Mask:
         """Mask (T,) of the frames whose problem consists of finite numbers."""
-        return self.problem.valid
-
-    def problem_at(self, frames: Indices) -> Problem:
-        """The problem of some frames (k,)."""
-        return self.problem.frames(frames)
+        return np.concatenate([self.problem_at(block).valid for block in blocks(len(self.part.time), BLOCK)])
 
     @cached_property
+    def carried(self) -> dict[str, dict[str, Array]]:
+        """See `JointLoads.carried`; empty where no ground reactions are known."""
+        loads = self.part.loads
+        return self.stored or ({} if loads is None else loads.carried(self.tension))
+
+    @property
     def contact_force(self) -> dict[str, Array]:
         """Force (T, 3) [N] at each joint with muscle forces; no joints where no ground reactions are known."""
-        return {} if self.part.loads is None else self.part.loads.contact(self.tension)
+        return self.carried.get("contact_force", {})
 
-    @cached_property
+    @property
     def contact_moment(self) -> dict[str, Array]:
         """Moment (T, 3) [N m] at each joint about its center with muscle forces; no joints without ground reactions."""
-        return {} if self.part.loads is None else self.part.loads.contact_moment(self.tension)
+        return self.carried.get("contact_moment", {})
 
-    @cached_property
+    @property
     def patellofemoral_force(self) -> dict[str, Array]:
         """Force (T, 3) [N] of the femur on the patella by the joint of the knee, where ground reactions are known."""
-        return {} if self.part.loads is None else self.part.loads.patellofemoral(self.tension)
+        return self.carried.get("patellofemoral_force", {})
 
     @property
     def net_reaction(self) -> dict[str, Array]:
@@ -451,35 +355,6 @@ class SolvedGroup:
             return {}
         net = np.where(self.part.measured[:, None, None], self.part.loads.net, np.nan)
         return by_name(self.part.loads.joints, net)
-
-
-class JoinedGroup(SolvedGroup):
-    """A part along a long motion that was shared block by block; its problem is computed again on each access."""
-
-    _make: Callable[[slice | Indices], Problem]
-
-    @classmethod
-    def from_blocks(
-        cls,
-        part: SharingGroup,
-        solution: Solution,
-        stored: Mapping[str, object],
-        make: Callable[[slice | Indices], Problem],
-    ) -> JoinedGroup:
-        """Join part and solution of all frames; stored: further properties; make: makes the problem in some frames."""
-        group: JoinedGroup = object.__new__(cls)
-        values = {"part": part, "solution": solution, "tendons": None, "notes": (), "_make": make}
-        group.__dict__.update(values, **stored)
-        return group
-
-    @cached_property
-    def problem(self) -> Problem:  # type: ignore[override]
-        """See SolvedGroup."""
-        return self._make(EVERY)
-
-    def problem_at(self, frames: Indices) -> Problem:
-        """See SolvedGroup."""
-        return self._make(frames)
 
 
 class Body(Protocol):

@@ -103,7 +103,7 @@ def pose_problem(
     sides = [side for side in SIDES if set(served[side]) & set(dofs)]
     of_muscles = {name: chosen[name] for name in OF_MUSCLES}
     scaled = joined([scale_muscles(model, database, side, **of_muscles) for side in sides])
-    rows = [scaled.dof_names.index(dof) for dof in dofs]
+    rows = np.array([scaled.dof_names.index(dof) for dof in dofs], np.intp)
     acting = np.flatnonzero(scaled.acts[rows].any(axis=0))
     joints = [model.dof(dof) for dof in dofs]
     part = SharingGroup(

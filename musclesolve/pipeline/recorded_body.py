@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -14,13 +15,19 @@ from musclesolve._util.sides import ALL_SIDES, sides_of, with_side
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.vectors import MOST_FRAMES
+from musclesolve.dynamics.vectors import MOST_FRAMES, blocks
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import MotionValidity
-from musclesolve.muscles.muscle_state import ScaledState, muscle_state
+from musclesolve.muscles.muscle_state import (
+    MUSCLE_ARRAYS,
+    KeptArms,
+    MuscleState,
+    ScaledState,
+    muscle_state,
+)
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, served_dofs
-from musclesolve.pipeline.body import EVERY, JointLoads, LaterParts, Sharing, SharingGroup
+from musclesolve.pipeline.body import BLOCK, EVERY, JointLoads, Pulls, Sharing, SharingGroup
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
@@ -173,10 +180,15 @@ def recorded_body(
             parts.append(sharing_group(options, model, moved, forces, *arrays, joints=joints[number]))
         return tuple(parts)
 
-    count = len(motion.time)
-    parts: Sequence[SharingGroup] = (
-        parts_in(EVERY, report) if count <= MOST_FRAMES else LaterParts(len(placed), count, parts_in)
-    )
+    def pulls_in(number: int, frames: slice | Indices) -> Pulls:
+        """The pulls of one group of muscles at its joints in some frames."""
+        moved = motion.frames(frames)
+        return muscle_pulls(model, moved, muscle_state(model, placed[number], moved), joints[number])[0]
+
+    if len(motion.time) <= MOST_FRAMES:
+        parts = parts_in(EVERY, report)
+    else:
+        parts = joined_parts(parts_in, len(motion.time), pulls_in)
     gait = Gait.from_trial(trial, recorded.measured, *(recorded.completed or ()))
     fascicles = None
     if trial.fascicles is not None:
@@ -186,6 +198,60 @@ def recorded_body(
     names = tuple(dict.fromkeys(name for joint in joints for name in joint.names))
     computed = moments, validity, gait, parts, placed, names
     return RecordedBody(trial, options, recorded, *computed, emg, fascicles)
+
+
+def joined_parts(
+    parts_in: Callable[[slice], tuple[SharingGroup, ...]],
+    frames: int,
+    pulls_in: Callable[[int, slice | Indices], Pulls],
+) -> tuple[SharingGroup, ...]:
+    """Join parts that are made block by block: the muscle rows of all frames of a long motion take too much memory.
+
+    Arrays over frames and muscles contain the muscles of all parts; each part has its columns. pulls_in: makes the
+    pulls at the joints of a part, by its number, in some frames.
+    """
+    whole: dict[str, Array] = {}
+    kept: list[dict[tuple[str, str], Any]] = []
+    for block in blocks(frames, BLOCK):
+        made, stop = parts_in(block), 0
+        kept = kept or [{} for _ in made]
+        muscles = sum(len(part.state.parameters.names) for part in made)
+        for part, arrays in zip(made, kept, strict=True):
+            columns = slice(stop, stop := stop + len(part.state.parameters.names))
+            for place in ("part", "state", "loads"):
+                owner = part if place == "part" else getattr(part, place)
+                for name in _OVER_FRAMES[place]:
+                    if (values := getattr(owner, name)) is None:
+                        continue
+                    if (place, name) not in arrays:
+                        shape = frames, *values.shape[1:]
+                        if name == "moment_arm":
+                            arrays[place, name] = KeptArms(*shape)
+                        elif place == "state":
+                            array = whole.setdefault(name, np.empty((frames, muscles), values.dtype))
+                            arrays[place, name] = array[:, columns]
+                        else:
+                            arrays[place, name] = np.empty(shape, values.dtype)
+                    arrays[place, name][block] = values
+
+    def joined(number: int, part: SharingGroup) -> SharingGroup:
+        of: dict[str, dict[str, Any]] = {place: {} for place in _OVER_FRAMES}
+        for (place, name), values in kept[number].items():
+            of[place][name] = values
+        assert part.loads is not None
+        state = MuscleState(parameters=part.state.parameters, **of["state"])
+        loads = replace(part.loads, pulls=partial(pulls_in, number), **of["loads"])
+        return replace(part, state=state, loads=loads, **of["part"])
+
+    return tuple(joined(number, part) for number, part in enumerate(made))
+
+
+_OVER_FRAMES = {
+    "part": ("moment", "usable", "time", "emg", "angle", "rate"),
+    "state": tuple(MUSCLE_ARRAYS),
+    "loads": ("net", "net_moment"),
+}
+"""Arrays over frames of a part, of the state of its muscles and of its loads."""
 
 
 def feet_beyond(model: Model, dofs: Sequence[str]) -> tuple[Side, ...]:
@@ -306,14 +372,23 @@ def group_loads(
     loads: on the bodies; joints: of these muscles on this model; rotation (T, B, 3, 3): of the bodies from standing.
     `joints` and `rotation` are computed by default.
     """
+    geometry = MuscleJoints.from_model(model, state.muscles) if joints is None else joints
+    pulls, centers = muscle_pulls(model, motion, state, geometry, rotation)
+    force, moment = loads.at(model.tree.child[geometry.dofs], centers)
+    knees = tuple(geometry.names[joint] for joint in geometry.knees[1])
+    return JointLoads(geometry.names, force, moment, pulls.frames, knees)
+
+
+def muscle_pulls(
+    model: Model, motion: Motion, state: ScaledState, geometry: MuscleJoints, rotation: Array | None = None
+) -> tuple[Pulls, Array]:
+    """Pulls of the muscles of a state at their joints, and the joint centers (T, J, 3) [m]; as in `group_loads`."""
     from musclesolve.muscles.paths.kernel.entry import COUPLES
     from musclesolve.pipeline.patella_kernel import THROUGH
 
-    geometry = MuscleJoints.from_model(model, state.muscles) if joints is None else joints
     path, count, tree = state.path, len(geometry.names), model.tree
     centers = np.zeros((len(motion.q), len(geometry.beyond), 3))
     centers[:, :count] = motion.q[:, tree.pivot[geometry.dofs]]
-    force, moment = loads.at(tree.child[geometry.dofs], centers[:, :count])
     pull, about = path.pulls(geometry.beyond, centers)
     axes = contiguous(motion.axes(tree))
     for joint, dofs, columns in geometry.guided:
@@ -328,10 +403,7 @@ def group_loads(
         THROUGH.load()(
             geometry.knees, lean_table(), moved, geometry.heads, arms, pull, about, np.empty((3, 3))
         )
-    knees = tuple(geometry.names[joint] for joint in geometry.knees[1])
-    return JointLoads(
-        geometry.names, force, pull[:, :count], moment, about[:, :count], knees, pull[:, count:]
-    )
+    return Pulls(pull[:, :count], about[:, :count], pull[:, count:]), centers[:, :count]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,23 +8,22 @@ static problem in this state.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, true_runs
+from musclesolve._util.arrays import Indices, true_runs
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.constants import USUAL_LEAST_ACTIVATION
+from musclesolve.constants import RIGID, USUAL_LEAST_ACTIVATION
+from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import input_error
-from musclesolve.muscles.muscle_state import MUSCLE_ARRAYS, MuscleState
 from musclesolve.pipeline.body import (
+    BLOCK,
     Analysis,
     Body,
-    JoinedGroup,
-    KeptArms,
-    LaterLoads,
-    LaterParts,
     Sharing,
     SharingGroup,
     SolvedGroup,
@@ -55,8 +54,8 @@ def share(body: Body, sharing: Sharing | None = None, progress: Progress | None 
     """Share the moments of each part of a body among its muscles; `sharing` overrides the settings of the body."""
     report, chosen = progress or no_progress, sharing or body.sharing
     body.check(chosen)
-    if isinstance(body.parts, LaterParts) and chosen.tendon == "rigid":
-        return Analysis(body, chosen, share_in_blocks(body.parts, len(body.muscles), chosen, report))
+    if chosen.tendon == RIGID and body.parts[0].state.is_long:
+        return Analysis(body, chosen, share_in_blocks(body.parts, chosen, report))
     solved = []
     for number, part in enumerate(body.parts):
         first, count = number, len(body.parts)
@@ -70,7 +69,10 @@ def share(body: Body, sharing: Sharing | None = None, progress: Progress | None 
 
 
 def share_part(
-    part: SharingGroup, sharing: Sharing, like: Problem | None = None, progress: Progress | None = None
+    part: SharingGroup,
+    sharing: Sharing,
+    like: Problem | None = None,
+    progress: Progress | None = None,
 ) -> SolvedGroup:
     """Share the moments of one part among its muscles; frames that are not feasible are solved with reserves.
 
@@ -96,102 +98,47 @@ def share_part(
         status = np.where(part.usable, solution.status, Status.INVALID_MOTION)
         status = np.where(part.measured, status, Status.NOT_MEASURED).astype(np.int8)
         solution = replace(solution, status=status)
-    return SolvedGroup(part, problem, solution, tendons, notes)
+    return SolvedGroup(part, problem.frames, solution, tendons, notes)
 
 
 def share_in_blocks(
-    parts: LaterParts, muscles: int, sharing: Sharing, progress: Progress
-) -> tuple[JoinedGroup, ...]:
-    """Share the moments of parts with `muscles` muscles together, block by block, so that memory stays small.
+    parts: Sequence[SharingGroup], sharing: Sharing, progress: Progress
+) -> tuple[SolvedGroup, ...]:
+    """Share the moments of the parts of a long motion block by block, so that memory stays small.
 
-    With rigid tendons frames do not depend on each other. Arrays over frames and muscles contain all muscles; each part
-    has its columns.
+    With rigid tendons frames do not depend on each other. Activations and forces of all muscles are in one array each;
+    each part has its columns.
     """
-    whole: dict[str, Array] = {}
-    kept: list[dict[tuple[str, str], Any]] = [{} for _ in range(len(parts))]
-    arrays, last = list[SolutionArrays](), list[SolvedGroup]()
-    for block, made in parts.blocks():
-        progress("sharing", 0.7 + 0.25 * block.start / parts.frames)
-        last, first = [share_part(part, sharing) for part in made], 0
-        for number, solved in enumerate(last):
-            count = len(solved.state.parameters.names)
-
-            def over_muscles(
-                name: str, kind: Any = float, columns: slice = slice(first, first + count)
-            ) -> Array:
-                """The columns of a part in an array of all muscles."""
-                return whole.setdefault(name, np.empty((parts.frames, muscles), kind))[:, columns]
-
-            if number == len(arrays):
-                new = SolutionArrays.unfilled(parts.frames, len(solved.part.shared), count)
-                new.activation, new.force = over_muscles("activation"), over_muscles("force")
-                arrays.append(new)
-            arrays[number].store(block, SolutionArrays.from_solution(solved.solution))
-            for (kind, name), values in _kept(solved).items():
-                if (kind, name) not in kept[number]:
-                    shape = parts.frames, *values.shape[1:]
-                    if kind == "state" and values.ndim == 2:
-                        kept[number][kind, name] = over_muscles(name, values.dtype)
-                    elif name == "moment_arm":
-                        kept[number][kind, name] = KeptArms(*shape)
-                    else:
-                        kept[number][kind, name] = np.empty(shape, values.dtype)
-                kept[number][kind, name][block] = values
-            first += count
+    frames, stop = len(parts[0].time), np.cumsum([len(part.state.parameters.names) for part in parts])
+    whole, arrays, carried = np.empty((2, frames, stop[-1])), list[SolutionArrays](), list[Any]()
+    for part, last in zip(parts, stop.tolist(), strict=True):
+        muscles = len(part.state.parameters.names)
+        arrays.append(SolutionArrays.unfilled(frames, len(part.shared), muscles))
+        arrays[-1].activation, arrays[-1].force = whole[:, :, last - muscles : last]
+        carried.append({})
+    for block in blocks(frames, BLOCK):
+        progress("sharing", 0.7 + 0.25 * block.start / frames)
+        solved = [share_part(part.frames(block, loaded=True), sharing) for part in parts]
+        for some, of_part, at_joints in zip(solved, arrays, carried, strict=True):
+            of_part.store(block, SolutionArrays.from_solution(some.solution))
+            for kind, by_joint in some.carried.items():
+                stored = at_joints.setdefault(kind, {joint: np.empty((frames, 3)) for joint in by_joint})
+                for joint, values in by_joint.items():
+                    stored[joint][block] = values
     return tuple(
-        _joined(parts, number, sharing, *block_parts)
-        for number, block_parts in enumerate(zip(last, arrays, kept, strict=True))
+        SolvedGroup(
+            part,
+            partial(_problem_in, part, sharing),
+            replace(some.solution, **vars(of_part), time=part.time),
+            stored=at_joints,
+        )
+        for part, some, of_part, at_joints in zip(parts, solved, arrays, carried, strict=True)
     )
 
 
-_AT_JOINTS = ("contact_force", "contact_moment", "patellofemoral_force")
-
-
-def _kept(solved: SolvedGroup) -> dict[tuple[str, str], Array]:
-    """Arrays of a block that are stored with its solution, by (object, attribute)."""
-    part, loads = solved.part, solved.part.loads
-    values = {("state", name): getattr(part.state, name) for name in MUSCLE_ARRAYS}
-    kept = ("moment", "usable", "time", "emg", "angle", "rate")
-    values |= {("part", name): array for name in kept if (array := getattr(part, name)) is not None}
-    values["problem", "known"] = solved.known
-    if loads is not None:
-        values |= {("loads", name): getattr(loads, name) for name in ("net", "net_moment")}
-    for kind in _AT_JOINTS:
-        values |= {(kind, joint): force for joint, force in getattr(solved, kind).items()}
-    return values
-
-
-def _joined(
-    parts: LaterParts,
-    number: int,
-    sharing: Sharing,
-    last: SolvedGroup,
-    arrays: SolutionArrays,
-    kept: dict[tuple[str, str], Any],
-) -> JoinedGroup:
-    """Join a part over all frames; last: the part in the last block."""
-
-    def of(kind: str) -> dict[str, Any]:
-        return {name: values for (place, name), values in kept.items() if place == kind}
-
-    loads = last.part.loads
-    if loads is not None:
-        without = kept["loads", "net"], kept["loads", "net_moment"]
-        loads = LaterLoads.from_net(
-            loads.joints, *without, loads.knees, lambda which: parts.make(which)[number].loads
-        )
-    state = MuscleState(parameters=last.state.parameters, **of("state"))
-    part = replace(last.part, state=state, loads=loads, **of("part"))
-    solution = replace(last.solution, **vars(arrays), time=part.time)
-
-    def problem_in(frames: slice | Indices) -> Problem:
-        """The problem in some frames, with joint reactions if the cost needs them."""
-        if "reaction_matrix" in sharing.cost.data:
-            return sharing_problem(parts.make(frames)[number], sharing)
-        return sharing_problem(part.frames(frames), sharing)
-
-    stored = {"known": kept["problem", "known"], **{kind: of(kind) for kind in _AT_JOINTS}}
-    return JoinedGroup.from_blocks(part, solution, stored, problem_in)
+def _problem_in(part: SharingGroup, sharing: Sharing, frames: slice | Indices) -> Problem:
+    """The problem of some frames of a long motion, with joint reactions if the cost needs them."""
+    return sharing_problem(part.frames(frames, "reaction_matrix" in sharing.cost.data), sharing)
 
 
 def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None = None) -> Problem:

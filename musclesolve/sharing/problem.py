@@ -393,7 +393,7 @@ class Problem:
                 usable &= (np.abs(optional) < HUGE).reshape(len(usable), -1).all(axis=1)
         return usable
 
-    def frames(self, which: NDArray[Any]) -> Problem:
+    def frames(self, which: slice | NDArray[Any]) -> Problem:
         """The problem of some frames only; without time where they are not in order.
 
         Args:

@@ -43,7 +43,7 @@ def test_about_the_axes_of_a_joint_the_moment_is_what_muscles_leave(model, motio
     loads = group_loads(model, motion, distal_loads(model, segment_motion(model, motion), wrenches), state)
     tension = 800.0 * np.random.default_rng(42).random(state.force_capacity.shape)
     axes, moments = model.tree.axes(motion.q), projected_moments(model, motion, wrenches)
-    found = loads.contact_moment(tension)
+    found = loads.carried(tension)["contact_moment"]
     for joint, dofs in {
         "hip_l": ("hip_flexion_l", "hip_adduction_l"),
         "knee_l": ("knee_flexion_l",),
@@ -86,4 +86,4 @@ def test_moments_are_the_direct_sums_over_the_points(model, motion, wrenches):
                             force -= each
                             moment -= np.cross(position[t, p] - center[t], each)
             np.testing.assert_allclose(loads.contact(tension)[joint][t], force, atol=1e-8)
-            np.testing.assert_allclose(loads.contact_moment(tension)[joint][t], moment, atol=1e-8)
+            np.testing.assert_allclose(loads.carried(tension)["contact_moment"][joint][t], moment, atol=1e-8)

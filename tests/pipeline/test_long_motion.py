@@ -15,11 +15,12 @@ from musclesolve.dynamics import Motion
 from musclesolve.dynamics.kinematics import motion_derivatives
 from musclesolve.dynamics.kinematics.motion_derivatives import LongMotion
 from musclesolve.forces import prepare
+from musclesolve.muscles.muscle_state import KeptArms
 from musclesolve.muscles.paths import paths
-from musclesolve.pipeline import body, recorded_body
-from musclesolve.pipeline.body import JoinedGroup, KeptArms, LaterParts
+from musclesolve.pipeline import recorded_body
+from musclesolve.pipeline import share as share_module
 from musclesolve.pipeline.share import share
-from musclesolve.results.dataset import picture
+from musclesolve.results.dataset import assemble, picture
 from musclesolve.results.shared_result import judged_result
 
 WEAK = 0.5
@@ -33,8 +34,9 @@ def in_blocks(monkeypatch):
     monkeypatch.setattr(picture, "MOST_FRAMES", 64)
     monkeypatch.setattr(motion_derivatives, "MOST_FRAMES", 64)
     monkeypatch.setattr(motion_derivatives, "BLOCK", 64)
-    monkeypatch.setattr(body, "BLOCK", 64)
-    monkeypatch.setattr(body, "SAMPLED", 20)
+    monkeypatch.setattr(recorded_body, "BLOCK", 64)
+    monkeypatch.setattr(share_module, "BLOCK", 64)
+    monkeypatch.setattr(assemble, "SAMPLED", 20)
     monkeypatch.setattr(paths, "_LINES", 30)
 
 
@@ -57,11 +59,11 @@ def at_once(weak):
 
 def test_the_numbers_are_the_same_bit_for_bit(weak, at_once, in_blocks):
     prepared = prepare(weak)
-    assert isinstance(prepared.parts, LaterParts)
     blockwise = judged_result(prepared, findings_of(prepared, weak))
-    assert at_once.sizes["time"] > body.BLOCK and at_once.attrs["reasons_r"]
+    assert at_once.sizes["time"] > recorded_body.BLOCK and at_once.attrs["reasons_r"]
     assert blockwise.identical(at_once)
-    assert "_whole" not in vars(prepared.parts)  # nothing in a run needs the rows of all frames
+    for part in prepared.parts:  # nothing in a run needs the rows of all frames
+        assert part.state.is_long and "all_pulls" not in vars(part.loads)
 
 
 @pytest.mark.parametrize("keep", [slice(0, 65), slice(3, 20), np.array([65, 3])], ids=str)
@@ -87,11 +89,10 @@ def whole_and_long(trial, in_blocks, monkeypatch):
 
 def test_what_is_not_kept_is_made_again(whole_and_long):
     whole, part = whole_and_long
-    assert isinstance(part, JoinedGroup)
     for name in ("moment_arm", "moment", "force_capacity", "passive_force"):
         np.testing.assert_array_equal(getattr(part.problem, name), getattr(whole.problem, name))
-    for name in ("across", "moment_across", "patella"):
-        np.testing.assert_array_equal(getattr(part.part.loads, name), getattr(whole.part.loads, name))
+    for later, known in zip(part.part.loads.all_pulls, whole.part.loads.all_pulls, strict=True):
+        np.testing.assert_array_equal(later, known)
     np.testing.assert_array_equal(
         part.part.loads.matrix @ part.tension[:, :, None], whole.part.loads.matrix @ whole.tension[:, :, None]
     )
@@ -100,8 +101,11 @@ def test_what_is_not_kept_is_made_again(whole_and_long):
 @pytest.mark.parametrize("key", [65, slice(60, 90), np.array([65, 3]), (slice(None), 2), (4, slice(1, 3), 5)])
 def test_moment_arms_are_kept_where_they_are_not_zero(whole_and_long, key):
     whole, kept = (part.state.moment_arm for part in whole_and_long)
-    assert isinstance(kept, KeptArms) and kept.nbytes < 0.8 * whole.nbytes
+    assert isinstance(kept, KeptArms)
+    assert sum(values.nbytes for _, values in kept._blocks) < 0.8 * whole.nbytes
     np.testing.assert_array_equal(kept[key], whole[key])
+    dofs, muscles = np.array([0, 3]), np.array([30, 2, 3])
+    np.testing.assert_array_equal(kept.part(dofs, muscles), whole[:, dofs][:, :, muscles])
 
 
 def test_paths_are_traced_when_they_are_read(weak, at_once, in_blocks):
@@ -136,6 +140,6 @@ def test_a_cost_of_joint_reactions_has_them_in_its_problem(trial, in_blocks):
 def test_elastic_tendons_take_all_frames(in_blocks, monkeypatch):
     monkeypatch.setattr(recorded_body, "MOST_FRAMES", 10)
     prepared = prepare(elastic_trial(), side="r")
-    assert isinstance(prepared.parts, LaterParts)
+    assert prepared.parts[0].state.is_long
     (part,) = share(prepared).parts
     assert part.tendons is not None and part.solution.solved.any()

@@ -83,7 +83,7 @@ def test_shank_patella_and_thigh_obey_newton(model, motion, wrenches, name, side
         return pull[:, nodes].sum(axis=1)
 
     knee, hip = f"knee_{side}", f"hip_{side}"
-    contact, on_patella = loads.contact(tension), loads.patellofemoral(tension)[knee]
+    contact, on_patella = loads.contact(tension), loads.carried(tension)["patellofemoral_force"][knee]
     ligament = on(at_patella) + on_patella  # on the shank: the patella without mass passes it on
     needed = joint_loads(
         model,
@@ -150,7 +150,7 @@ def test_in_a_squat_the_knee_bears_what_was_measured(model, bending, name):
     strength = state.parameters.max_isometric_force[heads]
     tension[10, heads] = strength * 1.3 * model.mass.total / -(arms @ strength)
     force = loads.contact(tension)["knee_r"][10] + [0.0, 0.0, -0.5 * weight]
-    patellofemoral = loads.patellofemoral(tension)["knee_r"][10]
+    patellofemoral = loads.carried(tension)["patellofemoral_force"]["knee_r"][10]
     assert 2.0 < np.linalg.norm(force) / weight < 4.5
     assert 2.5 < np.linalg.norm(patellofemoral) / weight < 8.0
     pressed = np.linalg.norm(patellofemoral) / tension[10].sum()

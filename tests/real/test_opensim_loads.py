@@ -11,7 +11,7 @@ from refusals import refused
 
 from musclesolve import Status
 from musclesolve.files import read_mot, write_mot
-from musclesolve.pipeline import body
+from musclesolve.pipeline import share as share_module
 from musclesolve.pipeline.opensim import model_body
 from musclesolve.run_trial import share_model
 
@@ -41,7 +41,8 @@ def test_blocks_of_a_long_motion_give_the_same_bit_for_bit(
     recorded_walk: Path, shared: xr.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_body, "MOST_TOGETHER", 64)
-    monkeypatch.setattr(body, "BLOCK", 64)
+    monkeypatch.setattr(model_body, "BLOCK", 64)
+    monkeypatch.setattr(share_module, "BLOCK", 64)
     found = shared_forces(recorded_walk)
     for name, values in shared.variables.items():
         np.testing.assert_array_equal(found[name].values, values.values, err_msg=str(name))

@@ -1,8 +1,8 @@
 """Joint moments and contact forces of an OpenSim model from external loads, along its coordinates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +39,7 @@ from musclesolve.opensim.inverse_dynamics import (
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.opensim.segments import segments
-from musclesolve.pipeline.body import EVERY, JointLoads
+from musclesolve.pipeline.body import EVERY, JointLoads, Pulls
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.moments import COLUMN_ENDINGS, CoordinateMoments
 from musclesolve.pipeline.patella import Ligament, PatellarLever, quadriceps
@@ -127,6 +127,20 @@ def residual_of_moments(
     return RootResidual(force, moment, float(np.median(place @ model.up)), limit)
 
 
+def last_kept(pulls: Callable[[slice | Indices], Pulls]) -> Callable[[slice | Indices], Pulls]:
+    """Make a function that keeps its last pulls: the parts of a body ask for the same frames one after the other."""
+    kept: dict[str, Pulls] = {}
+
+    def of_frames(frames: slice | Indices) -> Pulls:
+        name = repr(frames) if isinstance(frames, slice) else ""
+        if not name or name not in kept:
+            kept.clear()
+            kept[name] = pulls(frames)
+        return kept[name]
+
+    return of_frames
+
+
 @dataclass(frozen=True, eq=False)
 class LoadDynamics:
     """Inverse dynamics of a model under external loads, in the frames where all loads are known."""
@@ -139,19 +153,32 @@ class LoadDynamics:
     """Cut-off frequency of the filter of the motion [Hz]; None without a filter."""
 
     def joint_loads(
-        self,
-        joints: Sequence[Joint],
-        muscles: Sequence[str],
-        ligament: float = 1.0,
-        frames: slice | Indices = EVERY,
+        self, joints: Sequence[Joint], muscles: Sequence[str], ligament: float = 1.0, in_memory: bool = True
     ) -> JointLoads:
         """Forces and moments at some joints as a function of the tendon forces of n muscles, in axes forward, left, up.
 
         The joint and the muscles that cross it together give the load that the distal bodies need. Moments are about
         the origin of the joint's frame on the distal body, as in OpenSim's joint reactions. ligament: factor on the arm
-        of the patellar ligaments; frames: some of the T frames.
+        of the patellar ligaments; in_memory: pulls of the muscles are computed here, else when they are needed.
         """
-        model, value, names = self.model, self.motion.value[frames], [joint.name for joint in joints]
+        rows = [self.model.joints.index(joint) for joint in joints]
+        reactions = self.reactions.force, self.reactions.moment
+        net, about = (values[:, rows] @ TO_GLOBAL.T for values in reactions)
+        knees = segments(self.model).knees if quadriceps(muscles).size else ()
+        pulls = last_kept(partial(self.pulls, joints, muscles, ligament))
+        return JointLoads(
+            joints=tuple(joint.name for joint in joints),
+            net=net,
+            net_moment=about,
+            pulls=pulls(EVERY).frames if in_memory else pulls,
+            knees=tuple(joint.name for joint in joints if joint in knees),
+        )
+
+    def pulls(
+        self, joints: Sequence[Joint], muscles: Sequence[str], ligament: float, frames: slice | Indices
+    ) -> Pulls:
+        """The effect of unit tension in muscles on some joints in some of the T frames, as in `joint_loads`."""
+        model, value = self.model, self.motion.value[frames]
         outer = [model.body_number[joint.outboard.body] for joint in joints]
         inner = [model.body_number[joint.inboard.body] for joint in joints]
         rows, parts = [model.joints.index(joint) for joint in joints], segments(model)
@@ -193,15 +220,7 @@ class LoadDynamics:
             """Values (T, J, n, 3) in the axes forward, left, up, from values (T, n, J, 3) in the axes of the model."""
             return np.ascontiguousarray(values.swapaxes(1, 2) @ TO_GLOBAL.T)
 
-        return JointLoads(
-            joints=tuple(names),
-            net=self.reactions.force[frames][:, rows] @ TO_GLOBAL.T,
-            across=by_joint(force),
-            net_moment=self.reactions.moment[frames][:, rows] @ TO_GLOBAL.T,
-            moment_across=by_joint(moment),
-            knees=tuple(names[k] for k in knees),
-            patella=patella,
-        )
+        return Pulls(by_joint(force), by_joint(moment), patella)
 
     @cached_property
     def reactions(self) -> JointReactions:
@@ -232,7 +251,8 @@ class LoadDynamics:
         roots = [joint for joint in self.model.joints if joint.inboard.body == GROUND]
         if self.model.mass_faults or any(len(joint.coordinates) < FREE for joint in roots):
             return None
-        return carried_by_joints(self.model, self.dynamics.wrench)[:, self.model.body_number[GROUND]]
+        carried = carried_by_joints(self.model, self.dynamics.wrench)
+        return carried[:, self.model.body_number[GROUND]].copy()  # not a view of the wrenches of all bodies
 
     @cached_property
     def root_origin(self) -> Array:

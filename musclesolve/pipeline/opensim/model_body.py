@@ -1,9 +1,8 @@
 """Force-sharing problem of an OpenSim model with its coordinates and joint moments."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,7 +16,7 @@ from musclesolve._util.warning_note import WarningNote
 from musclesolve.constants import ELASTIC, RIGID
 from musclesolve.dynamics.vectors import blocks, in_blocks
 from musclesolve.errors import InputError, input_error
-from musclesolve.muscles.muscle_state import MuscleState
+from musclesolve.muscles.muscle_state import KeptArms, MuscleState
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
 from musclesolve.muscles.strength import parameter_warnings
@@ -31,12 +30,12 @@ from musclesolve.opensim.geometry import (
     tendon_shifts,
 )
 from musclesolve.opensim.kinematics import joints_crossed
-from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel, OpenSimMuscle
+from musclesolve.opensim.model import Joint, OpenSimModel, OpenSimMuscle
 from musclesolve.opensim.muscle_parameters import control_notes, curve_notes, muscle_parameters
 from musclesolve.opensim.person_file import person_of_model
 from musclesolve.opensim.read_model import known_osim, read_osim, with_function_paths
 from musclesolve.opensim.segments import segments
-from musclesolve.pipeline.body import BLOCK, EVERY, KeptArms, LaterLoads, LaterParts, Sharing, SharingGroup
+from musclesolve.pipeline.body import BLOCK, Sharing, SharingGroup
 from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import Channels, MeasuredActivation
@@ -440,13 +439,7 @@ def model_body(
             )
         joints = shared_joints(model, choice.dofs)
         if joints:
-            loads_in = partial(dynamics.joint_loads, joints, choice.names, 1.0)
-            loads = loads_in(EVERY if together else slice(1))
-            if not together:
-                rows = [model.joints.index(joint) for joint in joints]
-                reactions = dynamics.reactions
-                net, about = (values[:, rows] @ TO_GLOBAL.T for values in (reactions.force, reactions.moment))
-                loads = LaterLoads.from_net(loads.joints, net, about, loads.knees, loads_in)
+            loads = dynamics.joint_loads(joints, choice.names, in_memory=together)
         measured = dynamics if change is None else change.before.dynamics
         notes += measured.residual_note("" if change is None else ", before the motion was changed")
         usable = usable if measured.balanced is None else measured.balanced
@@ -501,22 +494,10 @@ def model_body(
         rate=speed,
     )
 
-    def parts_in(frames: slice | Indices) -> tuple[SharingGroup, ...]:
-        """The parts in some frames."""
-        some = whole
-        if not together:
-            some = whole.frames(frames)
-            if dynamics is not None:
-                some = replace(some, loads=loads_in(frames))
-        groups = separate_groups(choice.acts)
-        return tuple(_part(model, some, dofs.tolist(), columns) for dofs, columns in groups)
-
+    groups = separate_groups(choice.acts)
+    parts = tuple(_part(model, whole, dofs, columns) for dofs, columns in groups)
     beyond = beyond_ranges(model, motion, choice.needed | set(choice.dofs))
     unserved = unserved_dofs(whole)
-    if not together:
-        whole = replace(
-            whole, state=replace(whole.state, moment_arm=KeptArms.from_array(geometry.moment_arm))
-        )
     contradictions = [
         f"No muscle can produce {100.0 * share:.0f} % of the peak moment of {name}, nor its moment in nearly any other "
         f"frame (at most {100.0 * LACKING_SHARE:g} % is expected): its reserves are not counted. "
@@ -532,9 +513,7 @@ def model_body(
         motion=motion,
         every_motion=every_motion,
         whole=whole,
-        parts=parts_in(EVERY)
-        if together
-        else LaterParts(len(separate_groups(choice.acts)), len(motion.time), parts_in),
+        parts=parts,
         angle=angle,
         speed=speed,
         moment_file=due.file,
@@ -599,7 +578,9 @@ def unserved_dofs(part: SharingGroup) -> dict[str, float]:
     """
     state = part.state
     arm, strength = state.moment_arm, np.maximum(state.force_capacity, state.parameters.max_isometric_force)
-    required = part.moment - (arm @ state.passive_force[..., None])[..., 0]
+    required = part.moment - in_blocks(
+        lambda arm, force: (arm @ force[..., None])[..., 0], arm, state.passive_force
+    )
     measured = np.isfinite(required) & part.usable[:, None]
     moment = np.where(measured, required, 0.0)
     most = in_blocks(_largest_moments, arm, strength, moment)
@@ -622,10 +603,12 @@ def _largest_moments(arm: Array, strength: Array, moment: Array) -> Array:
     return np.where(moment > 0.0, up, down)
 
 
-def _part(model: OpenSimModel, whole: SharingGroup, dofs: list[int], muscles: Indices) -> SharingGroup:
+def _part(model: OpenSimModel, whole: SharingGroup, dofs: Indices, muscles: Indices) -> SharingGroup:
     """Select some coordinates, and the muscles that act on them alone, by their numbers in the whole part."""
-    names = tuple(whole.dofs[k] for k in dofs)
-    joints = [joint.name for joint in shared_joints(model, names)]
+    names, loads = tuple(whole.dofs[k] for k in dofs), whole.loads
+    if loads is not None:
+        joints = [joint.name for joint in shared_joints(model, names)]
+        loads = loads.part(joints, muscles, in_memory=not whole.state.is_long)
     return replace(
         whole,
         sides=sides_of(names),
@@ -635,7 +618,7 @@ def _part(model: OpenSimModel, whole: SharingGroup, dofs: list[int], muscles: In
         moment=whole.moment[:, dofs],
         angle=None if whole.angle is None else whole.angle[:, dofs],
         rate=None if whole.rate is None else whole.rate[:, dofs],
-        loads=None if whole.loads is None else whole.loads.part(joints, muscles),
+        loads=loads,
     )
 
 
@@ -689,13 +672,9 @@ def body_of_trial(
     fitted = {} if body.person is None else body.person.emg
     emg = MeasuredActivation.from_emg(trial.emg, model_channels(trial, body.muscles), ALL_SIDES, fitted)
 
-    def informed(parts: Sequence[SharingGroup]) -> tuple[SharingGroup, ...]:
-        """Parts with the activations that are expected from EMG."""
-        return tuple(
-            replace(part, emg=emg.expected(part.time, part.state.parameters.names)) for part in parts
-        )
-
-    parts = body.parts.changed(informed) if isinstance(body.parts, LaterParts) else informed(body.parts)
+    parts = tuple(
+        replace(part, emg=emg.expected(part.time, part.state.parameters.names)) for part in body.parts
+    )
     return replace(body, emg=emg, parts=parts, notes=(*body.notes, *emg.notes(body.time)))
 
 
@@ -811,10 +790,11 @@ def geometry_along(
     names = (*choice.dofs, *sorted(choice.needed - set(choice.dofs)))
     value, speed = _coordinates(model, motion, names)
     crosses = np.array([[name in choice.crossing[muscle] for muscle in choice.names] for name in names])
-    frames, shared, count = len(value), len(choice.dofs), len(choice.names)
+    frames, shared, count = shape = len(value), len(choice.dofs), len(choice.names)
     velocity, length, opensim_length = (np.empty((frames, count)) for _ in range(3))
-    arm = theirs = np.empty((frames, shared, count))
-    for block in blocks(frames):  # arms about the other coordinates are needed for the rates alone
+    empty: Callable[..., Any] = KeptArms if frames > MOST_TOGETHER else lambda *shape: np.empty(shape)
+    arm = theirs = empty(*shape)
+    for block in blocks(frames, BLOCK):  # arms about the other coordinates are needed for the rates alone
         poses = dict(zip(names, value[block].T, strict=True))
         geometry = opensim_geometry(model, poses, names, choice.names, reported)
         np.copyto(geometry.moment_arm, 0.0, where=~crosses)
@@ -822,6 +802,6 @@ def geometry_along(
         length[block], opensim_length[block] = geometry.length, geometry.opensim_length
         arm[block] = geometry.moment_arm[:, :shared]
         if geometry.opensim_arm is not geometry.moment_arm:
-            theirs = np.empty_like(arm) if theirs is arm else theirs
+            theirs = empty(*shape) if theirs is arm else theirs
             theirs[block] = geometry.opensim_arm[:, :shared]
     return OpenSimGeometry(choice.dofs, choice.names, length, arm, opensim_length, theirs), velocity

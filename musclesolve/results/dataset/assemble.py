@@ -42,6 +42,8 @@ BEARING = 0.25
 EXTENDS = 0.02
 """Mean moment arm beyond which a muscle counts as a knee extensor [m]: heads of the quadriceps have 0.03 to 0.05,
 tensor fasciae latae less than 0.01 in some models."""
+SAMPLED = 250
+"""Number of frames that represent the motion in a mean."""
 
 
 def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
@@ -123,10 +125,10 @@ def unrecognized(part: SolvedGroup, segment_axes: dict[str, Array], knees: Colle
     others = np.delete(np.arange(len(names)), quadriceps(names))
     if loads is None or not set(knees) & set(loads.joints):
         return
-    frames, some = loads.sampled()
-    across = by_name(some.joints, some.moment_across)
+    some = slice(None, None, max(len(loads.net) // SAMPLED, 1))
+    across = by_name(loads.joints, loads.pulls(some).moment)
     for joint in [knee for knee in knees if knee in across]:
-        left = segment_axes[joint][frames, 2] * (1.0 if side_of(joint) == "r" else -1.0)
+        left = segment_axes[joint][some, 2] * (1.0 if side_of(joint) == "r" else -1.0)
         arm = np.einsum("tnx,tx->tn", across[joint][:, others], left).mean(axis=0)
         if found := [names[m] for m in others[arm > EXTENDS]]:
             yield (

@@ -14,7 +14,7 @@ from xarray.core import indexing
 
 from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve.dynamics.vectors import in_blocks
-from musclesolve.pipeline.body import KeptArms
+from musclesolve.muscles.muscle_state import KeptArms
 
 
 class LaterArray(BackendArray):

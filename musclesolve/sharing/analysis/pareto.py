@@ -190,7 +190,7 @@ class _WeightedProblem(Problem):
         weighted._set(frame_number=problem.frame_number, whole_frames=problem.whole_frames)
         return weighted
 
-    def frames(self, which: NDArray[Any]) -> _WeightedProblem:
+    def frames(self, which: slice | NDArray[Any]) -> _WeightedProblem:
         part = super().frames(which)
         object.__setattr__(part, "cost_weight", self.cost_weight[which])
         return part  # type: ignore[return-value]

@@ -140,7 +140,7 @@ def margins(
     tested = now.parts
     if limits:
         tested = tuple(
-            replace(part, problem=limited(part.problem, part.part, part.contact_force, limits))
+            replace(part, problem_at=limited(part.problem, part.part, part.contact_force, limits).frames)
             for part in now.parts
         )
     counted = [

@@ -158,7 +158,7 @@ def test_moments_at_joints_are_those_of_joint_reactions(small: OpenSimModel) -> 
     expected = joint_reactions(small, found.dynamics, motion, names, force)
     ankle = next(joint for joint in small.joints if joint.name == "ankle_r")
     loads, row = found.joint_loads([ankle], names), expected.joints.index("ankle_r")
-    moment, contact = loads.contact_moment(force)["ankle_r"], loads.contact(force)["ankle_r"]
+    moment, contact = loads.carried(force)["contact_moment"]["ankle_r"], loads.contact(force)["ankle_r"]
     np.testing.assert_allclose(moment, expected.moment[:, row] @ TO_GLOBAL.T, atol=1e-9)
     np.testing.assert_allclose(contact, expected.force[:, row] @ TO_GLOBAL.T, atol=1e-9)
 
@@ -190,7 +190,10 @@ def test_the_power_of_a_joint_is_what_muscles_leave(public_model, name: str) -> 
     )
     for joint in joints:
         inner, outer = (model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
-        f, m = (each[joint.name] @ TO_GLOBAL for each in (loads.contact(force), loads.contact_moment(force)))
+        f, m = (
+            each[joint.name] @ TO_GLOBAL
+            for each in (loads.contact(force), loads.carried(force)["contact_moment"])
+        )
         m = m + np.cross(net.point[:, net.joints.index(joint.name)], f)
         for row, coordinate in enumerate(names):
             if coordinate in joint.moved_by:
@@ -223,7 +226,7 @@ def test_shank_and_patella_of_a_model_obey_newton(public_model, name: str) -> No
 
     rest = [m for m in range(len(muscles)) if m not in heads]
     at_patella = on([*patella, *beyond], list(heads))
-    femur_on_patella = loads.patellofemoral(force)[knee.name]
+    femur_on_patella = loads.carried(force)["patellofemoral_force"][knee.name]
     ligament = at_patella + femur_on_patella
     needed = found.dynamics.wrench[:, beyond, 3:].sum(axis=1) @ TO_GLOBAL.T
     total = loads.contact(force)[knee.name] + ligament + on(beyond, rest)
@@ -263,7 +266,9 @@ def test_a_squat_on_a_model_presses_the_knee_as_measured(public_model) -> None:
         # the ground pushes with half of the weight, what the knee carries at rest beside it is the leg below
         contact = loads.contact(tension)[knee.name][deepest] + [0.0, 0.0, -0.5 * found.weight]
         assert 2.0 < np.linalg.norm(contact) / found.weight < 4.5, name
-        pressed = np.linalg.norm(loads.patellofemoral(tension)[knee.name][deepest]) / found.weight
+        pressed = (
+            np.linalg.norm(loads.carried(tension)["patellofemoral_force"][knee.name][deepest]) / found.weight
+        )
         assert 2.5 < pressed < 8.0, name
 
 

@@ -14,7 +14,7 @@ from musclesolve import Status, solve
 from musclesolve.dynamics import Motion, motion_from
 from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.pipeline.body import JointLoads, Sharing, SharingGroup
+from musclesolve.pipeline.body import JointLoads, Pulls, Sharing, SharingGroup
 from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.share import share_part, sharing_problem
 from musclesolve.results.dataset.reasons import reserve_reasons
@@ -46,7 +46,7 @@ def leg_of(model, squat, database, rule) -> tuple[SharingGroup, Options]:
     moment = np.zeros((FRAMES, len(LEG_DOFS)))
     moment[:, LEG_DOFS.index("knee_flexion")] = 1.0
     none, across = np.zeros((FRAMES, 1, 3)), np.zeros((FRAMES, 1, len(state.muscles.names), 3))
-    loads = JointLoads(("hip_r",), none, across, none, across)
+    loads = JointLoads(("hip_r",), none, none, Pulls(across, across, across[:, :0]).frames)
     dofs = state.muscles.dof_names
     every = np.ones(FRAMES, dtype=bool)
     return SharingGroup(("r",), dofs, dofs[:5], state, moment, every, squat.time, loads), options

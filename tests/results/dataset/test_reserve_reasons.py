@@ -35,7 +35,7 @@ def leg(moment, passive=0.0):
     problem = Problem(rows, needed, capacity, STRENGTH, muscle=names, dof=dof, passive_force=rest)
     solution = solve(problem, "force_squared", on_infeasible="reserve")
     return SolvedGroup(
-        SimpleNamespace(time=TIME, shared=dof, shared_moment=moment, state=state), problem, solution
+        SimpleNamespace(time=TIME, shared=dof, shared_moment=moment, state=state), problem.frames, solution
     )
 
 

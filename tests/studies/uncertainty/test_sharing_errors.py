@@ -99,7 +99,10 @@ def test_the_patellar_ligament_moves_the_knee_alone_by_what_the_quadriceps_press
     replay = RecordedReplay.from_body(body, standard_deviations({}, NONE | {"patellar_ligament": 0.05}))
     (leg,), errors = body.parts, replay.parameters.errors(np.zeros(replay.parameters.count))
     tension = np.full(leg.state.force_capacity.shape, 100.0)
-    nominal, moment = leg.loads.contact(tension)["knee_r"], leg.loads.contact_moment(tension)["knee_r"]
+    nominal, moment = (
+        leg.loads.contact(tension)["knee_r"],
+        leg.loads.carried(tension)["contact_moment"]["knee_r"],
+    )
     longer = replay.part(replay.body(errors), errors | {"patellar_ligament": np.array([np.log(2.0)])}, 0)
     halved = longer.loads.contact(tension)["knee_r"]
     across = leg.loads.across[:, leg.loads.joints.index("knee_r")]
@@ -110,7 +113,7 @@ def test_the_patellar_ligament_moves_the_knee_alone_by_what_the_quadriceps_press
     axis = body.mechanics.motion.axes(body.mechanics.model.tree)[
         :, body.mechanics.model.dof("knee_flexion_r")
     ]
-    about = longer.loads.contact_moment(tension)["knee_r"] - moment
+    about = longer.loads.carried(tension)["contact_moment"]["knee_r"] - moment
     np.testing.assert_allclose(np.einsum("tx,tx->t", about, axis), 0.0, atol=1e-8)
 
 
