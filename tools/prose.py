@@ -13,6 +13,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 
@@ -152,9 +153,15 @@ def string_faults(file: Path) -> Iterator[str]:
     text = file.read_text(encoding="utf-8")
     if not ANY.search(text.lower()):
         return
-    texts = [*texts_of(tomllib.loads(text))] if file.suffix == ".toml" else strings_of(ast.parse(text))
+    texts = [*texts_of(tomllib.loads(text))] if file.suffix == ".toml" else strings_of(parsed(file))
     for fault in (fault for said in texts for _, fault in word_faults(without_code(said))):
         yield f"{file.relative_to(ROOT).as_posix()}: {fault}"
+
+
+@cache
+def parsed(file: Path) -> ast.Module:
+    """Return the syntax tree of a module."""
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def strings_of(tree: ast.Module) -> list[str]:
@@ -188,7 +195,7 @@ def docstring_faults(file: Path) -> Iterator[str]:
     Of tests only the worst beginnings and the names are checked.
     """
     of_tests = file.is_relative_to(ROOT / "tests")
-    waiting: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
+    waiting: list[ast.AST] = [parsed(file)]
     while waiting:  # statements, not the expressions in them
         node = waiting.pop(0)
         for field in ("body", "orelse", "finalbody"):
