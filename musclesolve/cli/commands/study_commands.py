@@ -89,7 +89,9 @@ def dataset(
 
         with progress() as report:
             found = estimate_dataset(sources, output, progress=report, **settings)
-        finish("dataset", _estimated(found), lambda: asdict(found))
+        computed = len(found.sampled) - len(found.failed)
+        code = 0 if not found.failed else SOME_FRAMES_FAILED if computed else INPUT_AT_FAULT
+        finish("dataset", _estimated(found), lambda: asdict(found), code=code)
         return
     from musclesolve.report.study.dataset_page import dataset_into
 
@@ -128,8 +130,7 @@ def _estimated(found: Estimate) -> Iterator[str]:
         yield line("computed", f"{', '.join(done)}; these results are kept")
     else:
         yield line("time, size", "not known: no trial that was tried has a result")
-    if found.failed:
-        yield line("no result", f"{', '.join(found.failed)}: error.txt in their folders has the reasons")
+    yield from lines("no result", (f"{name}: {reason}" for name, reason in found.failed.items()))
     yield from lines("note", found.notes)
 
 

@@ -45,6 +45,11 @@ DRAFT_HEAD = (
     "Drafted by `musclesolve init --study` from what lies in the folder. Comments state where a value comes from.",
     "Decide the lines that begin with TODO; `musclesolve study` computes the rest.",
 )
+SOURCES_HEAD = (
+    "Drafted by `musclesolve dataset` from its sources, again at every call: a change in this file is lost.",
+    "To decide the lines that begin with TODO, draft a study file with `musclesolve init --study`, and name it as "
+    "the source.",
+)
 _MOST_LISTED = 6
 _BODY = ("mass_kg", "stature_m", "sex")
 """Keys that every subject should have: results are normalized by mass and stature."""
@@ -101,8 +106,8 @@ def draft_study(
         folder: with recordings, trial files (.toml), results of AddBiomechanics (folders or .b3d files), sessions of
             OpenCap, or OpenSim models with coordinates and loads or moments, in it or below it.
         output: the study file; `study.toml` in the folder when None. A folder means `study.toml` in it.
-        sources: folders and B3D files below the folder, the only ones that are searched; of B3D files only the
-            headers are read.
+        sources: of a data set, folders and B3D files below the folder, the only ones that are searched; of B3D files
+            only the headers are read.
     """
     folder = Path(folder)
     found = study_trials(folder) if sources is None else trials_of_sources(sources)
@@ -153,7 +158,7 @@ def draft_study(
     todos[:0] = people.todos
     first = todos[: len(people.todos) + bool(people.lacking)]
     comments = [text for todo in first for text in Line("", todo=todo).texts()]
-    head, _, rest = draft_text(DRAFT_HEAD, blocks, "study").partition("\n\n")
+    head, _, rest = draft_text(DRAFT_HEAD if sources is None else SOURCES_HEAD, blocks, "study").partition("\n\n")
     text = "\n\n".join([head, "\n".join([*comments, *above]), rest])
     recognized = tuple(_recognized(trials, known))
     unused = [] if known is not None else [_unused_table(path, subjects) for path in tables]

@@ -72,6 +72,11 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
     write_study(draft, force=True)
     study, people = read_study(draft.path), f"{INPUTS}/{TABLE}"
     notes = [f"not read: {text}" for text in (*draft.unread, *draft.left_out)]
+    if taken := [text for text in draft.todos if not text.startswith("fill in ")]:
+        notes.append(
+            f"taken as drafted: {'; '.join(taken)} (`musclesolve init --study {above}` drafts a study file in which you "
+            "decide: name it as the source)"
+        )
     if absent := lacking(study.subjects, study.included):
         notes.insert(
             0, f"nothing states {lacking_text(absent)}: enter it in {people}, and give the command again"
@@ -182,7 +187,7 @@ class Estimate:
         trials, subjects: their numbers. frames: of the trials whose frames are known before they are read.
         seconds: of the computation of all trials in so many processes. jobs: number of processes.
         size: of all results [bytes].
-        sampled: the trials that were tried. failed: sampled trials without a result.
+        sampled: the trials that were tried. failed: sampled trials without a result, and the reason.
         notes: what was not read, and what is missing of the subjects.
     """
 
@@ -193,7 +198,7 @@ class Estimate:
     jobs: int
     size: float
     sampled: tuple[str, ...]
-    failed: tuple[str, ...]
+    failed: Mapping[str, str]
     notes: tuple[str, ...] = ()
 
 
@@ -249,7 +254,7 @@ def estimate_dataset(
         size += _total(at, np.array([(known[name].folder / RESULT).stat().st_size for name in own]), every)
     frames = sum(int(length) for length, _ in kinds.get("b3d", []))
     subjects = len({trial.subject for trial in study.included})
-    failed = tuple(name for name in chosen if name not in known)
+    failed = {name: done[name].message for name in chosen if name not in known}
     processes = min(jobs or cores(), len(study.included))
     return Estimate(
         len(study.included),

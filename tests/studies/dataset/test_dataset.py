@@ -236,3 +236,14 @@ def test_trials_of_a_b3d_file_are_unpacked_where_they_are_computed(tmp_path: Pat
     os.utime(tmp_path / "S1.b3d")  # a copy of the same contents is unpacked again, and gives the same results
     ms.make_dataset(sources, data.folder, jobs=1)
     assert {path: path.stat().st_mtime_ns for path in data.folder.rglob("result.nc")} == results
+
+
+def test_an_estimate_without_a_result_fails_with_the_reason(folder: Path, tmp_path: Path) -> None:
+    source = tmp_path / "cut"
+    shutil.copytree(folder / "S02", source / "S02")
+    for whole in (source / "S02").rglob("trial_*_i[kd].*"):
+        whole.unlink()
+    done = CliRunner().invoke(app, ["dataset", str(source), "-o", str(tmp_path / "forces"), "--estimate"])
+    assert done.exit_code == 2 and "not known" in done.stdout and "cut_id.sto" in done.stdout
+    draft = (tmp_path / "forces" / "inputs" / "study.toml").read_text(encoding="utf-8")
+    assert "is lost" in draft.partition("[")[0] and "musclesolve init --study" in draft
