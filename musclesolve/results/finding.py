@@ -147,10 +147,15 @@ class Finding:
         return self.what + (f"; this changes results by {self.cost}" if self.cost else "")
 
     @property
+    def placed(self) -> str:
+        """Place and finding in a line."""
+        place = str(self.where)
+        return f"{f'{place}: ' if place else ''}{self.sentence.rstrip('.')}."
+
+    @property
     def line(self) -> str:
         """Place, finding and remedy in a line."""
-        place = str(self.where)
-        return f"{f'{place}: ' if place else ''}{self.sentence.rstrip('.')}. Remedy: {self.remedy}"
+        return f"{self.placed} Remedy: {self.remedy}"
 
     def __str__(self) -> str:
         """Return the finding in a few lines."""

@@ -5,6 +5,7 @@ statements.toml, filled by `say`. No renderer formats a number again: it chooses
 """
 
 import html
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from numbers import Real
@@ -373,8 +374,16 @@ def judgement(facts: Facts) -> Said:
     ]
     if len(set(judged.legs.values())) > 1:
         yield Statement("verdict", (), None, "", (", ".join(legs),))
-    for entry in judged.findings:
-        yield Statement(entry.severity, (), entry.as_dict(), "", (entry.line,), entry.severity)
+    alike = Counter((entry.severity, entry.remedy) for entry in judged.findings)
+    left = alike.copy()
+    for entry in judged.findings:  # a remedy of several is said once, behind the last of them
+        left[key := (entry.severity, entry.remedy)] -= 1
+        remedy = (
+            ""
+            if left[key]
+            else f" Remedy{f' of these {alike[key]}' if alike[key] > 1 else ''}: {entry.remedy}"
+        )
+        yield Statement(entry.severity, (), entry.as_dict(), "", (f"{entry.placed}{remedy}",), entry.severity)
     yield hold([entry.sentence for entry in judged.of("error", "warning")], "warnings")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import reduce
 from operator import getitem
 
@@ -14,6 +15,8 @@ from synthetic_result import WEIGHT, set_status, with_troubles
 from musclesolve import Status
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import report_page
+from musclesolve.report.picture.still import VERDICTS
+from musclesolve.report.rendering import template
 from musclesolve.report.sections import headline
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.facts import Facts
@@ -151,6 +154,28 @@ def test_shortening_is_the_reason_of_full_activation_where_it_is(speed, share, s
     text = limits(data)
     assert ("50 to 50 % of its maximum isometric force" in text) == stated
     assert ("shorten by up to 2.0 optimal lengths" in text) == stated
+
+
+def test_a_remedy_of_several_findings_is_said_once():
+    data = small()
+    data["joint_reaction"][30] = 20.0 * WEIGHT
+    found = headline(Facts(data), statements(data)).findings
+    remedies = [each.value["remedy"] for each in found]
+    assert len(remedies) > len(set(remedies))
+    text = " ".join(each.sentence for each in found)
+    for remedy in set(remedies):
+        assert text.count(remedy) == 1
+        count = remedies.count(remedy)
+        assert count == 1 or f"Remedy of these {count}: {remedy}" in text
+
+
+def test_verdicts_have_one_color_in_page_and_still():
+    style = template("style.css")
+    variables = dict(re.findall(r"--(\w+): (#\w+);", style.partition("}")[0]))
+    for name, color in VERDICTS.items():
+        rules = re.findall(r"(?m)^([^{\n]*\.badge[^{\n]*)\{[^}]*background: var\(--(\w+)\)", style)
+        own = [variable for rule, variable in rules if f".badge.{name}" in rule.replace(" ", ",").split(",")]
+        assert variables[own[0] if own else "good"] == color, name
 
 
 def test_frames_without_certificate_are_to_be_used_with_care():

@@ -5,16 +5,19 @@ The bands are drawn where the page shows walking at a speed within their range.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.names import suggestion
+from musclesolve._util.sides import split_side
 from musclesolve.plotting.page.curves import Abscissa
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.sheet import Sheet, note
-from musclesolve.results.norms import Norm, norms
+from musclesolve.results.norms import NORMS, Norm, norm, norms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,6 +93,20 @@ class NormBands:
             self.why_not = (
                 f"no normative bands: no published curve of the {WITHOUT_NORM[quantity]} states its axes"
             )
+
+    def name_unknown(self, sheet: Sheet, known: Iterable[tuple[str, str]], muscles: Iterable[str]) -> None:
+        """Note the curves of a norm file that are of no figure, such as misspelt ones.
+
+        known: quantity and name of the curves of a page; muscles: with side or without.
+        """
+        shown = {*known, *(key for name in NORMS for key in norm(name).curves)}
+        stems = {split_side(muscle)[0] for muscle in muscles}
+        for published in self.fitting if current_style().norm_file else ():
+            lost = [key for key in published.curves if key not in shown and key[1] not in stems]
+            for quantity, name in lost:
+                near = suggestion(name, [*(other for own, other in shown if own == quantity), *stems])
+                words = f"{published.name}: no curve is named {quantity} {name}"
+                sheet.add_note(f"{words}; {near}" if near else words)
 
     def explain(self, sheet: Sheet) -> None:
         """Explain the bands on the page, or the reason of their absence."""

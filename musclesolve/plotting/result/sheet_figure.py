@@ -77,6 +77,8 @@ def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
     else:
         first.legend(drawn, events=first.x.is_cycle)
     norms.explain(drawn)
+    every = {*known, *(panel.curve for row in panels() for panel in row)}
+    norms.name_unknown(drawn, every, map(str, first.result["muscle"].values))
     return drawn
 
 

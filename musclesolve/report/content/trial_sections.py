@@ -162,7 +162,7 @@ def strides(trial: TrialFiles) -> dict[str, object]:
         raise Absent("No stride from heel strike to heel strike of one foot was recorded.")
     known = [each for each in STRIDE_MEASURES if any(each.variable in stride.measures for stride in found)]
     legs = {side: [stride for stride in found if stride.side == side] for side in SIDE_NAMES}
-    legs = {side: own for side, own in legs.items() if own}
+    legs = {side: own for side, own in legs.items() if own or side in trial.facts.legs}
     norm = next((each for each in norms(current_style().norm_file) if each.values), None)
     rows = []
     for measure in known:
@@ -177,6 +177,8 @@ def strides(trial: TrialFiles) -> dict[str, object]:
         if norm is not None
         else "A norm of these numbers comes from a norm file of the laboratory: musclesolve report --norm-file."
     )
+    for name in (SIDE_NAMES[side] for side, own in legs.items() if not own):
+        why = f"The {name} leg has no stride from heel strike to heel strike in the recording. {why}"
     columns = ("", *counts, *(["norm"] if norm is not None else []))
     each = [
         (

@@ -4,6 +4,8 @@ three.js comes out of the page template that the package trimesh carries, so not
 A page of meshcat would need ipython, tornado and zmq, and its controls do not play a recording.
 """
 
+import base64
+import gzip
 import re
 import zipfile
 from functools import cache
@@ -69,6 +71,8 @@ def picture_html(data: PictureData, mode: str, content: dict[str, Any], script: 
         content: `page_data` of it.
         script: JavaScript that starts the picture with `start` and chooses its frames.
     """
+    scripts = "\n".join([*map(source, SCRIPTS), script])
+    code = rendered(source("code.js"), three=trusted(three_js()), script=trusted(scripts))
     return rendered(
         source("picture.html"),
         mode=mode,
@@ -84,10 +88,17 @@ def picture_html(data: PictureData, mode: str, content: dict[str, Any], script: 
         simulated=data.simulated,
         shapes=data.shapes is not None and bool(data.shapes.names),
         style=trusted(source("style.css")),
-        three=trusted(three_js()),
-        script=trusted("\n".join([*map(source, SCRIPTS), script])),
+        packed=trusted(packed(code)) if mode == "fragment" else "",
+        unpack=trusted(source("unpack.js")),
+        code=trusted(code),
         data=trusted(json_text(content)),
     )
+
+
+@cache
+def packed(code: str) -> str:
+    """A script as gzip in base 64, which `unpack.js` reads."""
+    return base64.b64encode(gzip.compress(code.encode("utf-8"), mtime=0)).decode("ascii")
 
 
 def _sentence(sentence: str) -> str:

@@ -28,9 +28,15 @@ PANELS = 4
 LONGEST_NAME = 40
 """Letters of the muscles in the title of a panel, which leave room for r."""
 EMG, LINE = "#c9ced5", "#a91223"
-VERDICTS = {"usable": "#00855f", "not-usable": "#8a1c1c", "not-plausible": "#8a1c1c"}
-"""Color of a verdict by its class; of the others, `CARE`."""
-CARE = "#b35900"
+VERDICTS = {
+    "usable": "#00694c",
+    "with-care": "#8a5a00",
+    "not-plausible": "#8a5a00",
+    "in-part": "#9a4600",
+    "not-usable": "#a11d1d",
+    "not-known": "#56606b",
+}
+"""Color of a verdict by its class, as of the badges of pages (style.css)."""
 
 
 def still(result: xr.Dataset) -> bytes:
@@ -55,7 +61,7 @@ def still(result: xr.Dataset) -> bytes:
         judged.label,
         fontsize=13,
         weight="bold",
-        color=VERDICTS.get(judged.css, CARE),
+        color=VERDICTS[judged.css],
         va="center",
     )
     why = textwrap.fill(" ".join(judged.why), 118, max_lines=2, placeholder=" ...")

@@ -10,6 +10,9 @@
   };
   addEventListener("hashchange", unfold);
   unfold();
+  document.querySelectorAll("[data-open-all]").forEach((button) => button.addEventListener("click", () => {
+    document.querySelectorAll("main details").forEach((each) => { each.open = true; });
+  }));
   const select = (element) => {
     const range = document.createRange();
     range.selectNodeContents(element);

@@ -15,6 +15,7 @@ from synthetic_result import few_muscles, result
 
 from musclesolve.plotting import (
     PageStyle,
+    clinical_sheet,
     ground_reaction,
     joint_angles_and_moments,
     joint_powers,
@@ -164,3 +165,15 @@ def test_a_standard_figure_without_a_norm_says_so(quantity: str) -> None:
         each.draw(axes, quantity, "any")
     assert WITHOUT_NORM[quantity] in fitting.why_not and not fitting.drawn
     assert WITHOUT_NORM[quantity] not in too_fast.why_not
+
+
+def test_a_misspelt_curve_of_a_norm_file_is_named_with_what_it_may_mean(tmp_path):
+    file = tmp_path / "norms.csv"
+    names = ("joint_angle,hip_flexon,deg", "joint_angle,knee_flexion,deg", "activation,soleus,1")
+    rows = [f"{name},{percent},10,2,20" for name in names for percent in range(0, 101, 2)]
+    file.write_text("\n".join(["quantity,name,unit,percent,mean,sd,subjects", *rows]), encoding="utf-8")
+    with page_style(PageStyle(norm_file=str(file))):
+        said = texts(clinical_sheet(walking())).replace("\n", " ")
+    assert "no curve is named joint_angle hip_flexon" in said and "'hip_flexion'" in said
+    assert "named joint_angle knee" not in said and "named activation" not in said
+    assert "no curve is named" not in texts(clinical_sheet(walking()))

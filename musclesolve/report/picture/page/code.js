@@ -1,0 +1,8 @@
+(function () {
+"use strict";
+const THREE = {};
+(function (exports, module) {
+{{ three }}
+}).call({}, THREE, {});
+{{ script }}
+})();
