@@ -280,7 +280,7 @@ class OpenSimModel:
     [m/s2]. couplers: in an order in which each depends on earlier ones only. unsupported: parts of the file that the
     reader does not support, "joint shoulder_r" -> "ScapulothoracicJoint"; they and other constraints are errors only if
     needed. notes: on unusual content and its meaning here. meshes: geometry of the bodies. devices: springs, bushings
-    and ligaments.
+    and ligaments. pathless: muscles whose path is of an unsupported kind, until a function is given for it.
     """
 
     name: str
@@ -301,6 +301,7 @@ class OpenSimModel:
     publications: str = ""
     meshes: tuple[AttachedMesh, ...] = ()
     devices: tuple[Device, ...] = ()
+    pathless: Mapping[str, OpenSimMuscle] = field(default_factory=dict)
 
     @property
     def mass(self) -> float:
@@ -390,7 +391,7 @@ class OpenSimModel:
             names = [name for name, muscle in self.muscles.items() if muscle.enabled]
         picked = []
         for name in names:
-            if name in self._without_path:
+            if name in self.pathless:
                 raise self._lacking(name, [f"path of {name}"])
             muscle, lacking = self._with_lacks[numbers[name]]
             if lacking:
@@ -422,14 +423,8 @@ class OpenSimModel:
         Raises:
             InputError: a muscle has a path of another kind.
         """
-        for name in self._without_path:
+        for name in self.pathless:
             raise self._lacking(name, [f"path of {name}"])
-
-    @cached_property
-    def _without_path(self) -> tuple[str, ...]:
-        """Muscles of the file whose path is of a kind without points."""
-        named = [key.removeprefix("path of ") for key in self.unsupported if key.startswith("path of ")]
-        return tuple(name for name in named if name not in self.muscles)
 
     def _lacking(self, muscle: str, lacking: list[str]) -> InputError:
         kinds = ", ".join(f"{name} ({self.unsupported.get(name, 'not in the file')})" for name in lacking)
@@ -438,7 +433,9 @@ class OpenSimModel:
             file=self.file,
             problem=f"muscle {muscle} needs {kinds}",
             expected="joints, constraints, points and wrap objects of the kinds that are supported",
-            remedy="leave this muscle out, or replace these elements in OpenSim",
+            remedy="leave this muscle out, or replace these elements in OpenSim"
+            + " (or give its length as a function of coordinates, fitted there: --paths FILE)"
+            * (muscle in self.pathless),
         )
 
 

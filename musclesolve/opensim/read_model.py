@@ -8,6 +8,7 @@ import numpy as np
 
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.errors import input_error
 from musclesolve.opensim.layouts import CURRENT, components, upgrade
 from musclesolve.opensim.model import (
     GROUND,
@@ -24,6 +25,7 @@ from musclesolve.opensim.read_joints import read_coordinates, read_couplers, rea
 from musclesolve.opensim.read_muscles import read_muscles, read_path_function, read_surfaces
 from musclesolve.opensim.xml_tree import Element, read_xml
 from musclesolve.recording.schema import file_state
+from musclesolve.recording.text.text_file import file_path, suffix_of
 
 _OLDEST = 20000
 _TENSOR = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
@@ -31,6 +33,10 @@ _TENSOR = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
 _ROUNDING = 1e-9
 _BEYOND_TRIANGLE = 0.05
 """Allowed excess of the largest moment of inertia over the sum of the others: files are rounded, and models scaled."""
+
+
+BIORBD = ".biomod"
+"""Suffix of the models of biorbd, in small letters."""
 
 
 def read_osim(path: str | Path) -> OpenSimModel:
@@ -47,6 +53,16 @@ def read_osim(path: str | Path) -> OpenSimModel:
     Raises:
         InputError: the file cannot be read, is no OpenSim model, or contradicts itself; with the place.
     """
+    if suffix_of(path) == BIORBD:
+        raise input_error(
+            "opensim.model_of_biorbd",
+            file=file_path(path),
+            problem="this is a model of biorbd",
+            code="bad_format",
+            expected="an OpenSim model (.osim)",
+            remedy="save the model as .osim; or compute moment arms, capacities and moments with biorbd, and share "
+            "them in Python: ms.solve(ms.Problem(moment_arm=..., moment=..., force_capacity=...))",
+        )
     root = read_xml(path)
     model = _model(root)
     defaults = {
@@ -67,7 +83,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
     coordinates = read_coordinates(context, joints)
     couplers, others = read_couplers(context, coordinates)
     surfaces = read_surfaces(context)
-    muscles, devices = read_muscles(context, model, coordinates)
+    muscles, pathless, devices = read_muscles(context, model, coordinates)
     masses, mass_faults = _masses(context)
     gravity = model.find("gravity")
     read = OpenSimModel(
@@ -78,6 +94,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
         coordinates=coordinates,
         couplers=couplers,
         muscles=muscles,
+        pathless=pathless,
         surfaces=surfaces,
         unsupported=context.unsupported,
         masses=masses,
@@ -128,11 +145,11 @@ def with_function_paths(model: OpenSimModel, path: str | Path) -> OpenSimModel:
             expected="paths of muscles as functions of coordinates, as OpenSim fits them",
             remedy="name such a file",
         )
-    muscles = dict(model.muscles)
+    muscles, known = dict(model.muscles), {**model.muscles, **model.pathless}
     for element in elements:
         name = last_part(element.name)
-        if name not in muscles:
-            raise unknown_name(name, "muscle", muscles, f" in the model {model.name}", root.file)
+        if name not in known:
+            raise unknown_name(name, "muscle", known, f" in the model {model.name}", root.file)
         function = read_path_function(element, model.coordinates)
         if function is None:
             element.fail(
@@ -141,8 +158,14 @@ def with_function_paths(model: OpenSimModel, path: str | Path) -> OpenSimModel:
                 expected="a polynomial, a spline or another function of OpenSim's joints",
                 remedy="fit the path by a polynomial",
             )
-        muscles[name] = replace(muscles[name], by_function=function)
-    return replace(model, muscles=muscles)
+        muscles[name] = replace(known[name], by_function=function)
+    lacking = {name: muscle for name, muscle in model.pathless.items() if name not in muscles}
+    unsupported = {
+        part: kind
+        for part, kind in model.unsupported.items()
+        if part not in {f"path of {name}" for name in model.pathless.keys() - lacking.keys()}
+    }
+    return replace(model, muscles=muscles, pathless=lacking, unsupported=unsupported)
 
 
 def _is_computable(model: OpenSimModel, device: Device) -> bool:
@@ -176,7 +199,8 @@ def _model(root: Element) -> Element:
             "bad_format",
             problem="this is a model of MuJoCo",
             expected=expected,
-            remedy="share its moments in Python: ms.mujoco.MujocoModel.read(...).problem(...)",
+            remedy="share its moments in Python, with the positions qpos (T, nq) of its motion: "
+            f"ms.solve(ms.mujoco.MujocoModel.read({root.file.name!r}).problem(time, qpos))",
         )
     if root.tag != "OpenSimDocument" or model is None:
         root.fail(

@@ -94,13 +94,13 @@ def _surface(context: Context, element: Element, base: Frame) -> WrapSurface:
 
 def read_muscles(
     context: Context, model: Element, coordinates: Mapping[str, Coordinate]
-) -> tuple[dict[str, OpenSimMuscle], tuple[Device, ...]]:
-    """Every force of the model with a path and fibers, and the devices of the model.
+) -> tuple[dict[str, OpenSimMuscle], dict[str, OpenSimMuscle], tuple[Device, ...]]:
+    """Every force of the model with a path and fibers, those with a path of an unsupported kind, and the devices.
 
     Other forces, except actuators without a path, become `unsupported`. Muscles may be in the set of forces and among
     the components of the model.
     """
-    muscles: dict[str, OpenSimMuscle] = {}
+    muscles, pathless = dict[str, OpenSimMuscle](), dict[str, OpenSimMuscle]()
     devices: list[Device] = []
     forces = model.listed("ForceSet")
     elsewhere = [part for part in context.of_kind("Muscle") if part not in forces]
@@ -118,20 +118,20 @@ def read_muscles(
                     f"The muscle {element.name} has no strength (max_isometric_force is 0, line {element.line} of the "
                     "model), and is left out: the other muscles, or a reserve, bear what it would.",
                     "model",
+                    "state its max_isometric_force in the model, unless it is meant not to act",
                 )
             )
         elif is_muscle and path is not None and path.tag == "GeometryPath":
             muscles[element.name] = _muscle(context, element, _path(context, element, path))
-        elif (
-            is_muscle
-            and path is not None
-            and (
-                function := read_path_function(path, coordinates) if path.tag == "FunctionBasedPath" else None
-            )
-        ):
-            muscles[element.name] = _muscle(context, element, OpenSimPath(element.name, (), ()), function)
         elif is_muscle:
-            context.unsupported[f"path of {element.name}"] = path.tag if path else "none"
+            by_function = path is not None and path.tag == "FunctionBasedPath"
+            function = read_path_function(path, coordinates) if path is not None and by_function else None
+            read = _muscle(context, element, OpenSimPath(element.name, (), ()), function)
+            if function is not None:
+                muscles[element.name] = read
+            else:
+                pathless[element.name] = read
+                context.unsupported[f"path of {element.name}"] = path.tag if path else "none"
         elif (path or not element.tag.endswith("Actuator")) and context.flag(element, "appliesForce", True):
             line = _path(context, element, path) if path is not None and path.tag == "GeometryPath" else None
             device = read_device(context, element, line, coordinates)
@@ -139,7 +139,7 @@ def read_muscles(
                 context.unsupported[f"force {element.name}"] = element.tag
             else:
                 devices.append(device)
-    return muscles, tuple(devices)
+    return muscles, pathless, tuple(devices)
 
 
 def _has_no_strength(context: Context, element: Element) -> bool:

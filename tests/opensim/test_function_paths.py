@@ -100,6 +100,39 @@ def test_other_files_are_refused(tmp_path: Path, path: str, code: str, words: st
         with_function_paths(model, beside(tmp_path, path))
 
 
+def test_a_path_of_another_kind_is_given_as_a_function(tmp_path: Path) -> None:
+    """A path of OpenSim 4.6 over obstacles is refused by its kind, until a file has a function for it."""
+    plain = with_function(tmp_path / "leg.osim").read_text(encoding="utf-8")
+    start, end = (plain.index(f"<{mark}FunctionBasedPath") for mark in ("", "/"))
+    other = plain[:start] + '<Scholz2015GeometryPath name="path">' + plain[end:]
+    (tmp_path / "scholz.osim").write_text(
+        other.replace("</FunctionBasedPath>", "</Scholz2015GeometryPath>"), encoding="utf-8"
+    )
+    model = ms.read_osim(tmp_path / "scholz.osim")
+    for names in (None, ["soleus_r"]):
+        with refused("unsupported", "Scholz2015GeometryPath", "--paths"):
+            model.chosen(names)
+    given = with_function_paths(model, beside(tmp_path, function_path("soleus_r", KNEE_AND_ANKLE)))
+    (muscle,) = given.chosen(["soleus_r"])
+    assert muscle.by_function is not None and not given.pathless and "soleus_r" in given.muscles
+    assert "soleus_r" in {each.name for each in given.chosen()}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("leg.bioMod", "version 4\n", ("biorbd", "ms.solve")),
+        ("leg.xml", "<mujoco/>", ("MuJoCo", "'leg.xml'", "qpos")),
+    ],
+)
+def test_models_of_other_programs_are_named_with_their_road(
+    tmp_path: Path, name: str, text: str, words: tuple[str, ...]
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with refused("bad_format", *words):
+        ms.read_osim(tmp_path / name)
+
+
 def test_fitted_paths_of_a_walk_equal_opensim() -> None:
     folder = recorded("models_of_today")
     model = with_function_paths(

@@ -499,12 +499,18 @@ def model_body(
     beyond = beyond_ranges(model, motion, choice.needed | set(choice.dofs))
     unserved = unserved_dofs(whole)
     contradictions = [
-        f"No muscle can produce {100.0 * share:.0f} % of the peak moment of {name}, nor its moment in nearly any other "
-        f"frame (at most {100.0 * LACKING_SHARE:g} % is expected): its reserves are not counted. "
-        f'Leave it out: without = ["{name}"], --without {name}.'
+        WarningNote(
+            f"No muscle can produce {100.0 * share:.0f} % of the peak moment of {name}, nor its moment in nearly any "
+            f"other frame (at most {100.0 * LACKING_SHARE:g} % is expected): its reserves are not counted.",
+            "model",
+            f'leave it out: without = ["{name}"] in [sharing], or --without {name}',
+        )
         for name, share in unserved.items()
     ]
-    contradictions += [f"{leaving.sentence}: moment arms there are extrapolated." for leaving in beyond]
+    contradictions += [
+        WarningNote(f"{leaving.sentence}: moment arms there are extrapolated.", "model", LEAVES_RANGE)
+        for leaving in beyond
+    ]
     return ModelBody(
         model=model,
         settings=settings,
@@ -524,7 +530,7 @@ def model_body(
         warnings=(
             *of_model,
             *warnings,
-            *(WarningNote(sentence, "model") for sentence in contradictions),
+            *contradictions,
         ),
         beyond=beyond,
         unserved=unserved,
@@ -740,6 +746,12 @@ def channel_names(muscles: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return muscles_of | {muscle: (muscle,) for muscle in muscles}
 
 
+LEAVES_RANGE = (
+    "see whether signs and units of the motion are those of this model; widen the range if the joint moves so"
+)
+STEADY_PATH = (
+    "look at these muscles in the moving picture, and correct their points or wrap objects in the model"
+)
 _JUMP, _LARGE_JUMP = 2e-3, 0.1
 """Change of a length beyond its rate that is reported [m], and that is a warning [optimal fiber lengths]."""
 
@@ -764,7 +776,7 @@ def jump_notes(muscles: Sequence[OpenSimMuscle], time: Array, length: Array, rat
         f"Paths of muscles jump from one frame to the next: {few(parts, 6)}. Points or wrap objects let the path "
         "change its side; fiber lengths, forces and moment arms before or after the jump are wrong."
     )
-    return [WarningNote(sentence, "model") if is_large else sentence]
+    return [WarningNote(sentence, "model", STEADY_PATH) if is_large else sentence]
 
 
 def _coordinates(model: OpenSimModel, motion: CoordinateMotion, names: Sequence[str]) -> tuple[Array, Array]:

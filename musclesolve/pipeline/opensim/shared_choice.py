@@ -175,6 +175,8 @@ def shared_choice(
             f"The model has forces that are not computed: {shortened(lost, _NAMED)}. The muscles also get the part of "
             "the joint moments that these forces produce.",
             "model",
+            "write them as a force that is computed (docs/opensim_details.md, what is supported), or share moments "
+            "without their part (--moments)",
         )
     ] * bool(lost)
     notes = [sentence.format(shortened(names, _NAMED)) for sentence, names in left_out.items() if names]

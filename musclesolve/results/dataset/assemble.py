@@ -226,7 +226,8 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None, paths: 
 def _of_warning(note: WarningNote) -> Finding:
     """Make a finding of a warning of the analysis."""
     code = note.code if "sentence" in texts()[note.code].get("what", "") else "remark"
-    return replace(finding(code, "warning", {"sentence": str(note)}), code=note.code)
+    found = finding(code, "warning", {"sentence": str(note)})
+    return replace(found, code=note.code, remedy=note.remedy or found.remedy)
 
 
 def _of_dofs(analysis: Analysis) -> dict[str, Variable]:

@@ -74,8 +74,8 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
     notes = [f"not read: {text}" for text in (*draft.unread, *draft.left_out)]
     if taken := [text for text in draft.todos if not text.startswith("fill in ")]:
         notes.append(
-            f"taken as drafted: {'; '.join(taken)} (`musclesolve init --study {above}` drafts a study file in which you "
-            "decide: name it as the source)"
+            f"taken as drafted: {'; '.join(taken)} (`musclesolve init --study {above}` drafts a study file in which "
+            "you decide: name it as the source)"
         )
     if absent := lacking(study.subjects, study.included):
         notes.insert(

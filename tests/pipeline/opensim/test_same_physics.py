@@ -8,21 +8,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from model_variants import (
+from plain_leg import save_leg
+from recorded_data import recorded
+
+import musclesolve as ms
+from benchmarks.model_variants import (
+    EQUAL,
+    FullTurns,
     Variant,
+    compare_variants,
     differences,
     hanging,
     in_series,
     other_zero,
     plateau,
     reversed_joint,
+    split,
     turned,
     varied,
 )
-from plain_leg import save_leg
-from recorded_data import recorded
-
-import musclesolve as ms
 from musclesolve.files import Table
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 
@@ -37,6 +41,7 @@ VARIANTS: dict[str, tuple[Variant, ...]] = {
     ),
     "in series": (in_series("hip_r"), in_series("knee_r")),
     "massless bodies": (hanging("pelvis"), hanging("tibia_r"), hanging("calcn_r")),
+    "split": (split("pelvis", 0.3), split("tibia_r", 0.6), split("calcn_r", 0.5)),
     "turned": (
         turned("femur_r", (0.5, 1.0, -2.0)),
         turned("tibia_r", (-1.5, 0.4, 0.2)),
@@ -77,6 +82,22 @@ def test_a_variant_changes_no_number(leg, plain: xr.Dataset, tmp_path: Path, nam
     off = differences(plain, shared)
     assert {"muscle_force", "joint_reaction", "knee_contact_medial", "patellofemoral_force"} <= set(off)
     assert max(off.values()) < 1e-9, off
+
+
+@pytest.mark.parametrize(
+    ("name", "turns", "since"),
+    [("hip_flexion_r", 1, 0.4), ("knee_angle_r", -2, 0.0), ("ankle_angle_r", 3, 0.4)],
+)
+def test_full_turns_change_no_number(leg, plain: xr.Dataset, name: str, turns: int, since: float) -> None:
+    model, motion, loads = leg
+    off = differences(plain, ms.share_model(model, FullTurns(name, turns, since).moved(motion), loads=loads))
+    assert max(off.values()) < 1e-9, off
+
+
+def test_variants_of_a_published_model_change_no_number() -> None:
+    """A few of those that `python -m benchmarks.model_variants` draws."""
+    worst = compare_variants(recorded("opensim_models") / "gait2392.osim", count=2, seed=3)
+    assert worst and max(worst) < EQUAL
 
 
 @pytest.mark.parametrize(("joint", "coordinate"), [("knee_r", "knee_angle_r"), ("hip_r", "hip_flexion_r")])

@@ -1,15 +1,19 @@
-"""Variants of the XML of an OpenSim model (version 4) that change no number: its physics written in other ways.
+"""Variants of OpenSim models (version 4) that change no number: the same physics written in other ways.
 
-`python tests/support/model_variants.py MODEL MOTION LOADS [FIRST LAST [COUNT]]` compares forces, arms and moments of a
-few variants, or of so many random ones, with the model.
+    python -m benchmarks.model_variants MODEL... [--count 70] [--seed 0]
+
+Bodies are split, welded with massless ones between or beside them, or get other axes; joints are reversed, or written
+as two in series; angles make full turns. Each model moves its right leg under a load on the foot. A row compares
+muscle forces, contact forces, moment arms and moments of a variant with those of the model: the largest difference, as
+a share of the greatest value of the same unit, and the variable that has it.
 """
 
 from __future__ import annotations
 
 import copy
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,15 +21,29 @@ from xml.etree import ElementTree
 import numpy as np
 import xarray as xr
 from scipy.spatial.transform import Rotation
-from small_model import ZERO, axis
 
 import musclesolve as ms
+from benchmarks.arguments import command_line
 from musclesolve._util.arrays import Array
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.files import Table
+from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import rotation_xyz
+from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
+from musclesolve.pipeline.opensim.load_dynamics import whole_motion
 
 Tree = ElementTree.Element
 Variant = Callable[[Tree], None]
+Motion = dict[str, Array]
+ZERO = "<Constant><value>0</value></Constant>"
 AXES = [f"{kind}{k}" for kind in ("rotation", "translation") for k in (1, 2, 3)]
+
+
+def _axis(kind: str, coordinates: str, direction: str, function: str = ZERO) -> str:
+    return (
+        f'<TransformAxis name="{kind}"><coordinates>{coordinates}</coordinates><axis>{direction}</axis>{function}'
+        "</TransformAxis>"
+    )
 
 
 def _set(tree: Tree, name: str) -> Tree:
@@ -58,9 +76,11 @@ def _angles(rotation: Array) -> Array:
     return Rotation.from_matrix(rotation).as_euler("XYZ")
 
 
-def _massless(tree: Tree, name: str) -> None:
+def _massless(tree: Tree, name: str) -> Tree:
     text = f'<Body name="{name}"><mass>0</mass><mass_center>0 0 0</mass_center><inertia>0 0 0 0 0 0</inertia></Body>'
-    _set(tree, "BodySet").append(ElementTree.fromstring(text))
+    made = ElementTree.fromstring(text)
+    _set(tree, "BodySet").append(made)
+    return made
 
 
 def _new_joint(
@@ -75,7 +95,7 @@ def _new_joint(
     text = (
         f'<CustomJoint name="{name}"><socket_parent_frame>pf</socket_parent_frame>'
         f"<socket_child_frame>cf</socket_child_frame><coordinates/><frames>{frames}</frames><SpatialTransform>"
-        + "".join(axis(each, "", str(np.roll([1, 0, 0], k % 3))[1:-1], ZERO) for k, each in enumerate(AXES))
+        + "".join(_axis(each, "", str(np.roll([1, 0, 0], k % 3))[1:-1]) for k, each in enumerate(AXES))
         + "</SpatialTransform></CustomJoint>"
     )
     made = ElementTree.fromstring(text)
@@ -88,8 +108,8 @@ def _as_custom(joint: Tree) -> dict[str, Tree]:
     if joint.tag == "PinJoint":
         joint.tag, (coordinate,) = "CustomJoint", [each.get("name") for each in joint.iter("Coordinate")]
         one = "<LinearFunction><coefficients>1 0</coefficients></LinearFunction>"
-        turns = [axis("rotation1", str(coordinate), "0 0 1", one)]
-        turns += [axis(name, "", str(np.roll([1, 0, 0], k))[1:-1], ZERO) for k, name in enumerate(AXES[1:])]
+        turns = [_axis("rotation1", str(coordinate), "0 0 1", one)]
+        turns += [_axis(name, "", str(np.roll([1, 0, 0], k))[1:-1]) for k, name in enumerate(AXES[1:])]
         joint.append(ElementTree.fromstring(f"<SpatialTransform>{''.join(turns)}</SpatialTransform>"))
     return {str(each.get("name")): each for each in joint.iter("TransformAxis")}
 
@@ -119,6 +139,39 @@ def hanging(body: str) -> Variant:
         joints.insert(0, made)
 
     return change
+
+
+def split(body: str, share: float) -> Variant:
+    """A share of the mass of a body, with its inertia, as a body of its own that is welded to it."""
+
+    def change(tree: Tree) -> None:
+        own = next(each for each in _set(tree, "BodySet") if each.get("name") == body)
+        part = _massless(tree, f"part_of_{body}")
+        for tag in ("mass", "inertia"):
+            whole = _numbers(own.find(tag))
+            _write(part.find(tag), share * whole)
+            _write(own.find(tag), (1.0 - share) * whole)
+        _write(part.find("mass_center"), _numbers(own.find("mass_center")))
+        _new_joint(tree, f"weld_in_{body}", body, f"part_of_{body}")
+
+    return change
+
+
+@dataclass(frozen=True)
+class FullTurns:
+    """Full turns added to an angle from a share of the motion on."""
+
+    coordinate: str
+    turns: int
+    since: float
+
+    def __call__(self, tree: Tree) -> None:
+        """Change nothing in the model."""
+
+    def moved(self, motion: Motion) -> Motion:
+        """Return the motion with the turns."""
+        later = np.arange(len(motion["time"])) >= self.since * len(motion["time"])
+        return motion | {self.coordinate: motion[self.coordinate] + 2.0 * np.pi * self.turns * later}
 
 
 def reversed_joint(name: str) -> Variant:
@@ -157,7 +210,7 @@ def in_series(name: str) -> Variant:
             (second, later, ("rotation1", *AXES[3:])),
         ):
             for turn in turns:
-                empty = ElementTree.fromstring(axis(turn, "", _text(kept[turn], "axis"), ZERO))
+                empty = ElementTree.fromstring(_axis(turn, "", _text(kept[turn], "axis")))
                 kept[turn][:] = list(empty)
             used = {word for each in kept.values() for word in _text(each, "coordinates").split()}
             holder = other.find("coordinates")
@@ -180,6 +233,10 @@ def in_series(name: str) -> Variant:
 
 def _text(element: Tree, tag: str) -> str:
     return (element.findtext(tag) or "").strip()
+
+
+def _on(point: Tree, body: str) -> bool:
+    return _text(point, "socket_parent_frame").endswith(f"/{body}")
 
 
 def other_zero(joint: str, angle: float) -> Variant:
@@ -213,10 +270,11 @@ def turned(body: str, angles: Sequence[float]) -> Variant:
             _write(placed.find("translation"), back @ _numbers(placed.find("translation")))
             matrix = back @ rotation_xyz(_numbers(placed.find(rotation)))
             _write(placed.find(rotation), _angles(matrix))
+        moving = [each for each in tree.iter("MovingPathPoint") if _on(each, body)]
+        if moving:
+            raise ValueError(f"{body}: points that move with the knee are functions along its axes")
         for point in tree.iter():
-            if point.find("location") is not None and _text(point, "socket_parent_frame").endswith(
-                f"/{body}"
-            ):
+            if point.find("location") is not None and _on(point, body):
                 _write(point.find("location"), back @ _numbers(point.find("location")))
 
     return change
@@ -270,71 +328,113 @@ def differences(one: xr.Dataset, other: xr.Dataset) -> dict[str, float]:
     return found
 
 
-def usual_variants(joints: Sequence[str]) -> dict[str, tuple[Variant, ...]]:
-    """A few variants of a model with names as in OpenSim's models."""
-    knee = next(name for name in joints if "knee" in name and name.endswith("_r"))
-    return {
-        "welded plateau": (plateau(knee, (0.0, -0.006, 0.0)),),
-        "plateau without offset": (plateau(knee, (0.0, 0.0, 0.0)),),
-        "reversed hip and ankle": (reversed_joint("hip_r"), reversed_joint("ankle_r")),
-        "hip in series": (in_series("hip_r"),),
-        "knee in series": (in_series(knee),),
-        "body on the shank": (hanging("tibia_r"), hanging("pelvis")),
-        "turned pelvis": (turned("pelvis", (0.3, -1.2, 2.0)),),
-        "turned foot": (turned("calcn_r", (-0.4, 1.5, 0.7)),),
-    }
-
-
-def random_variants(joints: Sequence[str], count: int, seed: int = 0) -> dict[str, tuple[Variant, ...]]:
+def random_variants(model: Path, count: int, seed: int = 0) -> dict[str, tuple[Variant, ...]]:
     """Variants of one to three changes, of random kinds, sides and sizes, of a model with names as in OpenSim's."""
-    chance, found = np.random.default_rng(seed), {}
-    kinds: dict[str, Callable[[str], Variant]] = {
-        "plateau": lambda name: plateau(name, tuple(chance.uniform(-0.02, 0.02, 3).tolist())),
-        "reversed": reversed_joint,
-        "in series": in_series,
-        "hanging": hanging,
-        "turned": lambda name: turned(name, tuple(chance.uniform(-2.0, 2.0, 3).tolist())),
-    }
-    places = {
-        "plateau": [name for name in joints if name.startswith(("hip", "knee", "walker_knee", "ankle"))],
-        "reversed": [name for name in joints if name.startswith(("hip", "ankle"))],
-        "in series": [name for name in joints if name.startswith(("hip", "knee", "walker_knee"))],
-        "hanging": ["pelvis", "femur_r", "femur_l", "tibia_r", "tibia_l", "calcn_r", "calcn_l"],
-        "turned": ["pelvis", "femur_r", "femur_l", "tibia_r", "tibia_l", "calcn_r", "calcn_l"],
+    chance, found = np.random.default_rng(seed), dict[str, tuple[Variant, ...]]()
+    joints = [joint.name for joint in ms.read_osim(model).joints]
+    bodies = ["pelvis", "femur_r", "femur_l", "tibia_r", "tibia_l", "calcn_r", "calcn_l"]
+    legs = [name for name in joints if name.startswith(("hip", "knee", "walker_knee", "ankle"))]
+    kinds: dict[str, tuple[list[str], Callable[[str], Variant]]] = {
+        "plateau": (legs, lambda name: plateau(name, tuple(chance.uniform(-0.02, 0.02, 3).tolist()))),
+        "weld without offset": (legs, lambda name: plateau(name, (0.0, 0.0, 0.0))),
+        "reversed": ([name for name in legs if name.startswith(("hip", "ankle"))], reversed_joint),
+        "in series": ([name for name in legs if not name.startswith("ankle")], in_series),
+        "hanging": (bodies, hanging),
+        "split": (bodies, lambda name: split(name, float(chance.uniform(0.1, 0.9)))),
+        "turned": (bodies, lambda name: turned(name, tuple(chance.uniform(-2.0, 2.0, 3).tolist()))),
+        "full turns": (
+            [*LEG, "pelvis_rotation"],
+            lambda name: FullTurns(
+                name, int(chance.choice([-2, -1, 1, 3])), float(chance.choice([0.0, 0.4]))
+            ),
+        ),
     }
     while len(found) < count:
         chosen = chance.choice(list(kinds), size=chance.integers(1, 4), replace=False).tolist()
-        named = [(kind, str(chance.choice(places[kind]))) for kind in chosen]
+        named = [(kind, str(chance.choice(kinds[kind][0]))) for kind in chosen]
         title = f"{len(found) + 1}: " + ", ".join(f"{kind} {name}" for kind, name in named)
-        found[title] = tuple(kinds[kind](name) for kind, name in named)
+        found[title] = tuple(kinds[kind][1](name) for kind, name in named)
     return found
 
 
-def compare_variants(arguments: Sequence[str]) -> None:
-    """Print a table of variants: the largest relative difference of each, and the variable that has it."""
-    model, motion, loads = map(Path, arguments[:3])
-    start, end = (*map(float, arguments[3:5]), None, None)[:2]
-    count = int((*arguments[5:6], 0)[0])
-    options = {"loads": loads, "start_s": start, "end_s": end}
-    plain = ms.share_model(model, motion, **options)
-    joints, worst = [joint.name for joint in ms.read_osim(model).joints], []
-    variants = random_variants(joints, count) if count else usual_variants(joints)
-    with tempfile.TemporaryDirectory() as folder:
-        for number, (title, changes) in enumerate(variants.items()):
+LEG = {
+    "hip_flexion_r": 0.3,
+    "hip_adduction_r": 0.05,
+    "hip_rotation_r": 0.05,
+    "knee_angle_r": 0.2,
+    "ankle_angle_r": 0.1,
+}
+"""Angles of the moving leg, and how far each swings [rad]."""
+BENT = 0.4
+"""Middle flexion of the knee [rad]."""
+
+
+def moving_leg(path: Path, folder: Path, frames: int = 21) -> tuple[Motion, Path]:
+    """A motion of the right leg of a model, the left one lifted, and a file with the weight on the right foot."""
+    model = ms.read_osim(path)
+    time = np.linspace(0.0, 0.5, frames)
+    motion = {"time": time}
+    for name, each in model.coordinates.items():
+        if not name.endswith("_beta"):
+            motion[name] = np.full(frames, each.default)
+    motion |= {name: size * np.sin(4.0 * np.pi * time + k) for k, (name, size) in enumerate(LEG.items())}
+    knee = model.coordinates["knee_angle_r"]
+    bent = BENT if knee.upper > -knee.lower else -BENT
+    motion["knee_angle_r"] += bent
+    motion["knee_angle_l"] += 2.5 * bent
+    motion["hip_flexion_l"] += 1.5 * BENT
+    motion["pelvis_rotation"] = 0.1 * np.cos(4.0 * np.pi * time)
+    whole = whole_motion(model, coordinate_motion(model, motion, None))
+    foot = body_motion(model, whole.value).position[:, model.body_number["calcn_r"]]
+    weight = STANDARD_GRAVITY * sum(each.mass for each in model.masses.values())
+    force = weight * np.stack([0.05 * np.sin(time), 1.0 + 0.1 * np.cos(time), 0.0 * time], axis=1)
+    names = [f"ground_{kind}{axis}" for kind in ("force_v", "force_p", "torque_") for axis in "xyz"]
+    values = np.hstack([force, foot + np.array([0.06, -0.02, 0.0]), np.zeros((frames, 3))])
+    loads = folder / "loads.mot"
+    ms.files.write_mot(loads, Table(time, tuple(names), values, False, loads), decimals=9)
+    return motion, loads
+
+
+def compare_variants(model: Path, count: int, seed: int) -> list[float]:
+    """Print the rows of a model; return the largest difference of each variant."""
+    worst = []
+    with tempfile.TemporaryDirectory() as place:
+        motion, loads = moving_leg(model, Path(place))
+        plain = ms.share_model(model, motion, loads=loads)
+        shared = plain["muscle_force"].notnull().sum("muscle")
+        print(
+            f"{model.name}: {int((shared > 0).sum())} frames with forces, of up to {int(shared.max())} muscles"
+        )
+        for number, (title, changes) in enumerate(random_variants(model, count, seed).items()):
             try:
-                path = varied(model, Path(folder) / str(number), *changes)
+                path = varied(model, Path(place) / str(number), *changes)
             except ValueError as error:
                 print(f"{title}  left out: {error}")
                 continue
-            off = differences(plain, ms.share_model(path, motion, **options))
+            own = motion
+            for change in changes:
+                own = change.moved(own) if isinstance(change, FullTurns) else own
+            off = differences(plain, ms.share_model(path, own, loads=loads))
             name = max(off, key=lambda each: off[each])
             worst.append(off[name])
             print(f"{title:70s} {off[name]:8.1e}  {name}", flush=True)
-    equal = sum(each < 1e-9 for each in worst)
+    return worst
+
+
+def main() -> None:
+    parser = command_line(__doc__)
+    parser.add_argument("models", nargs="+", type=Path, help="OpenSim models of version 4, with both legs")
+    parser.add_argument("--count", type=int, default=70, help="variants of each model")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    worst = [each for model in given.models for each in compare_variants(model, given.count, given.seed)]
+    equal = sum(each < EQUAL for each in worst)
     print(
-        f"{equal} of {len(worst)} variants equal the model to 1e-9; the largest difference is {max(worst):.1e}"
+        f"{equal} of {len(worst)} variants equal their model to {EQUAL:g}; the largest difference is {max(worst):.1e}"
     )
 
 
+EQUAL = 1e-9
+
 if __name__ == "__main__":
-    compare_variants(sys.argv[1:])
+    main()
