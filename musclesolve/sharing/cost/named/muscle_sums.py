@@ -204,7 +204,7 @@ class JointWeightedActivation(SumOfTerms):
     formula = "sum_i w_i a_i^p, w_i = 3 where a muscle crosses two joints or more, else 1, p = 2"
     source = "weights after Uhlrich et al. 2022"
     works = ("uhlrich_2022",)
-    use = "default until 2026: the muscles of two joints weighted"
+    use = "to continue what was computed with the default until November 2026"
     positive = ("multi_joint_weight",)
     data = ("joints_crossed",)
 
