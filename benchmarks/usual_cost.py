@@ -1,7 +1,7 @@
 """Costs beside EMG and measured knee forces, on all people at hand: the evidence for the default cost.
 
 python -m benchmarks.usual_cost [--sets NAME ...] [--least A ...] [--costs COST ...] [--beside COST]
-                              [--draws N] [--figure FILE]
+                              [--draws N] [--figure FILE] [--exchange]
 
 A line for each muscle set, cost and least activation. EMG: Pearson r of activation and envelope, mean over the channels
 of a walk and then over walks; median: mean over walks of the medians; hamstrings: mean r of their channels; each with
@@ -14,6 +14,9 @@ Intervals: bootstrap over people and, within each, over strides; the default and
 draws. The two walks with an instrumented knee belong to one person. Phases by heel strike and toe off: stance up
 to two thirds of its length, push-off after, the halves of swing. Channels with equal envelopes are one electrode: they
 count once, with the mean activation of their muscles. Recordings that are absent are named and left out.
+
+With --exchange instead what static optimization with the default cost and set lacks: one thing of the muscles or of the
+sharing exchanged at a time (`EXCHANGES`). An exchanged arm changes the moment of a muscle, not how it presses joints.
 """
 
 from __future__ import annotations
@@ -58,6 +61,9 @@ from musclesolve.sharing.cost import (
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
+from musclesolve.trajectory import solve_rate_limited
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,56 @@ class OpposedActivation(SumOfTerms):
         return np.where(problem.crossed > 1.0, np.power(weight, 1.0 / self.exponent), 1.0)
 
 
+@dataclass(frozen=True)
+class Exchange:
+    """One thing of the muscles or of the sharing that is other than by default."""
+
+    words: str
+    muscles: tuple[str, ...] = ()  # beginnings of their names
+    arm: tuple[str, float] = ("", 1.0)  # of these muscles: a joint, and a factor on the moment arms about it
+    strength: float = 1.0  # factor on their forces
+    least: float | None = None  # their least activation
+    dynamics: bool = False  # whether activation rises and falls with time constants of 10 and 40 ms
+
+    def of(self, problem: Problem) -> Problem:
+        """The problem with the exchange."""
+        names = problem.muscle or ()
+        chosen = np.array([name.startswith(self.muscles) for name in names])
+        joint, factor = self.arm
+        about = np.array([bool(joint) and joint in dof for dof in problem.dof or ()])
+        strength = np.where(chosen, self.strength, 1.0)
+        capacity = {
+            name: getattr(problem, name) * strength
+            for name in ("force_capacity", "fiber_force_capacity", "max_isometric_force")
+        }
+        lower = problem.lower if self.least is None else np.where(chosen, self.least, problem.lower)
+        arm = problem.moment_arm * np.where(about[:, None] & chosen, factor, 1.0)
+        return problem.with_arrays(moment_arm=arm, lower=lower, **capacity)
+
+
+RECTUS, SEMITENDINOSUS, LATERAL = ("rectus_femoris",), ("semitendinosus",), ("biceps_femoris_long",)
+KNEE_MUSCLES = ("vast", "rectus", "semi", "biceps")
+EXCHANGES = (
+    Exchange("nothing"),
+    *(
+        Exchange(f"rectus femoris, arm at the {joint} x {x:g}", RECTUS, (joint, x))
+        for joint in ("hip", "knee")
+        for x in (0.8, 1.2)
+    ),
+    *(Exchange(f"semitendinosus, arm at the knee x {x:g}", SEMITENDINOSUS, ("knee", x)) for x in (0.8, 1.2)),
+    *(
+        Exchange(f"biceps, long head, arm at the {joint} x {x:g}", LATERAL, (joint, x))
+        for joint in ("hip", "knee")
+        for x in (0.8, 1.2)
+    ),
+    *(
+        Exchange(f"biceps, short head, strength x {x:g}", ("biceps_femoris_short",), strength=x)
+        for x in (0.5, 2.0)
+    ),
+    *(Exchange(f"all muscles at least {x:g}", ("",), least=x) for x in (0.0, 0.02)),
+    Exchange("vasti, rectus, hamstrings at least 0.03", KNEE_MUSCLES, least=0.03),
+    Exchange("activation dynamics", dynamics=True),
+)
 KNEE = {"knee": 1.0}
 COSTS: tuple[Cost, ...] = (
     *(JointWeightedActivation(multi_joint_weight=weight) for weight in (1.5, 2.0, 2.5, 3.0)),
@@ -160,12 +216,17 @@ class Walk:
         """Whose walk it is."""
         return PERSON.get(self.name, self.name)
 
-    def shared(self, cost: Cost, least: float) -> Shared:
+    def shared(self, cost: Cost, least: float, exchange: Exchange | None = None) -> Shared:
         """Share the moments of all legs."""
         activation, force, reserves = list[Array](), list[Array](), 0
         for leg in self.legs:
             problem = leg.problem.with_arrays(lower=np.full(leg.problem.lower.shape, least))
-            found = solve(problem, cost, Batch(), on_infeasible="reserve")
+            if exchange is not None:
+                problem = exchange.of(problem)
+            if exchange is None or not exchange.dynamics:
+                found = solve(problem, cost, Batch(), on_infeasible="reserve")
+            else:
+                found = solve_rate_limited(problem, self.time, cost, on_infeasible="reserve").solution
             activation.append(np.asarray(found.activation))
             force.append(np.asarray(found.force))
             reserves += int((found.status == Status.SOLVED_WITH_RESERVE).sum())
@@ -310,9 +371,16 @@ class Choice:
     channels: list[Channels]
 
     @classmethod
-    def of(cls, words: tuple[str, ...], walks: Sequence[Walk], cost: Cost, least: float) -> Choice:
+    def of(
+        cls,
+        words: tuple[str, ...],
+        walks: Sequence[Walk],
+        cost: Cost,
+        least: float,
+        exchange: Exchange | None = None,
+    ) -> Choice:
         """Share every walk."""
-        shared = {walk.name: walk.shared(cost, least) for walk in walks}
+        shared = {walk.name: walk.shared(cost, least, exchange) for walk in walks}
         return cls(words, shared, [one.channels() for one in shared.values() if one.walk.emg is not None])
 
     @property
@@ -406,15 +474,40 @@ def choices(
     sets: Sequence[str], costs: Sequence[Cost], floors: Sequence[float], beside: Cost
 ) -> Iterator[tuple[Choice, Choice]]:
     """Every set, cost and least activation, each with the cost beside it that it is compared with."""
+    for name, walks in walks_of(sets):
+        default = Choice.of((name, "default", ""), walks, beside, USUAL_LEAST_ACTIVATION)
+        for cost, least in product(costs, floors):
+            yield Choice.of((name, cost.label, f"{least:g}"), walks, cost, least), default
+
+
+def walks_of(sets: Sequence[str]) -> Iterator[tuple[str, list[Walk]]]:
+    """Every set, and all walks with its muscles."""
     more = {f"treadmill {who}": partial(treadmill_with_emg, who) for who in ("s01", "s18")}
     everyone = dict(people(**more))
     if not all(walk in everyone for walk in instrumented_knee.WALKS):
         raise SystemExit("No cost can be compared without the walks with an instrumented knee.")
     for name in sets:
-        walks = [Walk.from_body(who, body, name) for who, body in everyone.items()]
-        default = Choice.of((name, "default", ""), walks, beside, USUAL_LEAST_ACTIVATION)
-        for cost, least in product(costs, floors):
-            yield Choice.of((name, cost.label, f"{least:g}"), walks, cost, least), default
+        yield name, [Walk.from_body(who, body, name) for who, body in everyone.items()]
+
+
+def exchanged(sets: Sequence[str], cost: Cost) -> Table:
+    """A line for each exchange, and the mean r of the channels of single muscles over walks."""
+    names = ("rectus_femoris", "semitendinosus", "biceps_femoris_long_head")
+    shown = Table(
+        "set", "exchanged", "EMG mean", "hamstrings", *names, "knee", "hip", "reserves", "short, long"
+    )
+    for name, walks in walks_of(sets):
+        for exchange in EXCHANGES:
+            choice = Choice.of((name, exchange.words, ""), walks, cost, USUAL_LEAST_ACTIVATION, exchange)
+            mean, _, hamstrings = mean_known([summaries(channels) for channels in choice.channels])
+            single = [
+                np.concatenate([each.r[[own == one for own in each.muscle]] for each in choice.channels])
+                for one in names
+            ]
+            cells = row(choice, choice, 0)
+            of_muscles = (f"{np.nanmean(r):.2f}" for r in single)
+            shown.add_row(name, exchange.words, f"{mean:.3f}", f"{hamstrings:.3f}", *of_muscles, *cells[6:])
+    return shown
 
 
 def row(choice: Choice, default: Choice, draws: int) -> list[str]:
@@ -489,8 +582,12 @@ def main() -> None:
     parser.add_argument("--beside", type=cost_of, default=USUAL_COST, help="what the costs are compared with")
     parser.add_argument("--draws", type=int, default=200, help="draws of the bootstrap")
     parser.add_argument("--figure", type=Path, metavar="FILE", help="draw EMG beside the knee")
+    parser.add_argument("--exchange", action="store_true", help="one thing of muscles or sharing at a time")
     chosen = parser.parse_args()
     console.width = 250
+    if chosen.exchange:
+        console.print(exchanged(chosen.sets, find_cost(USUAL_COST)))
+        return
     heads = (
         "set",
         "cost",

@@ -89,7 +89,7 @@ def emg_trade_off(
             where="cost",
             problem=f"the cost {effort.label} follows EMG by itself",
             expected="a cost of effort, which is weighed against EMG",
-            remedy="choose joint_weighted_activation or another cost without EMG",
+            remedy="choose knee_sparing_activation or another cost without EMG",
         )
     concerned = [place for place, part in enumerate(body.parts) if followed_muscles(part)]
     if body.emg is None or not concerned:

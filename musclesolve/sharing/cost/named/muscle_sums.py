@@ -185,12 +185,8 @@ class JointWeightedActivation(SumOfTerms):
     """Sum of squared activations, muscles of two joints weighted: sum_i w_i a_i^p, w_i = w of a muscle that crosses two
     joints or more, else 1; without unit.
 
-    Assumes that the effort of a muscle counts at every joint that it loads. A muscle of two joints presses both
-    together, and antagonists have to balance its unwanted moment at one of the joints; the square of its activation
-    alone accounts for neither effect. Uhlrich et al. (2022, Sci Rep 12:9842) weighted gastrocnemii
-    and hamstrings to lower the force in the knee; here all muscles of two joints are weighted alike. Over a range
-    about the default (2 to 4 with gait2392 and gait2392_hip, 3 to 5 with rajagopal_2023) the knee forces of two walks
-    are near those measured inside the joint, and EMG hardly changes (docs/validation.md).
+    Assumes that the effort of a muscle counts at every joint that it presses. Uhlrich et al. (2022, Sci Rep 12:9842)
+    weighted gastrocnemii and hamstrings to lower the force in the knee; here all muscles of two joints are weighted alike.
 
     Args:
         exponent: p, at least 1.
@@ -204,7 +200,7 @@ class JointWeightedActivation(SumOfTerms):
     formula = "sum_i w_i a_i^p, w_i = 3 where a muscle crosses two joints or more, else 1, p = 2"
     source = "weights after Uhlrich et al. 2022"
     works = ("uhlrich_2022",)
-    use = "default until 2026: the muscles of two joints weighted"
+    use = "to continue what was computed with the default until November 2026"
     positive = ("multi_joint_weight",)
     data = ("joints_crossed",)
 
@@ -218,13 +214,9 @@ class KneeSparingActivation(SumOfTerms):
     """Sum of squared activations, and of squared forces of the muscles that cross a knee: sum_i a_i^p +
     sum_knee (F_i / F_s)^p, F_i the force of the contractile element at the tendon; without unit.
 
-    Assumes that a muscle costs its activation, and where it presses a knee its force, too. With activations alone
-    gastrocnemius and quadriceps work against each other at push-off: strong muscles are cheap, and what they press is
-    not counted. A weight on all muscles of two joints (`joint_weighted_activation`) takes hamstrings away in late
-    swing, where nothing is pressed; here they pay for their force, which is small there. F_s is one number for all
-    muscle sets, on a plateau from 1200 to 1700 N (docs/choose_a_cost.md). A muscle crosses a knee where it has a moment
-    arm of 0.1 mm in some frame about a degree of freedom whose name contains "knee". Without such names the cost is the
-    sum of the powers of the activations.
+    Assumes that a muscle costs its activation, and where it presses a knee its force, too (docs/choose_a_cost.md). A
+    muscle crosses a knee where it has a moment arm of 0.1 mm in some frame about a degree of freedom whose name contains
+    "knee". Without such names the cost is the sum of the powers of the activations.
 
     Args:
         exponent: p, at least 1.
