@@ -61,8 +61,6 @@ from musclesolve.sharing.cost import (
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 from musclesolve.trajectory import solve_rate_limited
 
 
