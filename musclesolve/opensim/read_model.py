@@ -55,10 +55,9 @@ def read_osim(path: str | Path) -> OpenSimModel:
     """
     if suffix_of(path) == BIORBD:
         raise input_error(
-            "opensim.model_of_biorbd",
+            "bad_format",
             file=file_path(path),
             problem="this is a model of biorbd",
-            code="bad_format",
             expected="an OpenSim model (.osim)",
             remedy="save the model as .osim; or compute moment arms, capacities and moments with biorbd, and share "
             "them in Python: ms.solve(ms.Problem(moment_arm=..., moment=..., force_capacity=...))",
