@@ -806,7 +806,7 @@ def geometry_along(
     velocity, length, opensim_length = (np.empty((frames, count)) for _ in range(3))
     empty: Callable[..., Any] = KeptArms if frames > MOST_TOGETHER else lambda *shape: np.empty(shape)
     arm = theirs = empty(*shape)
-    for block in blocks(frames, BLOCK):  # arms about the other coordinates are needed for the rates alone
+    for block in blocks(frames):  # arms about the other coordinates are needed for the rates alone
         poses = dict(zip(names, value[block].T, strict=True))
         geometry = opensim_geometry(model, poses, names, choice.names, reported)
         np.copyto(geometry.moment_arm, 0.0, where=~crosses)

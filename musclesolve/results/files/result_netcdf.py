@@ -78,7 +78,7 @@ beyond that: moment arms, mostly zeros, are packed to a fortieth.
 """
 DAMAGED = (OSError, ValueError, KeyError, RuntimeError)
 """What the library raises where a file is no NetCDF or is damaged."""
-LARGE = 1 << 28
+LARGE = 1 << 26
 """Size of the numbers beyond which a result is written on disk instead of in memory [bytes]."""
 FRAMES = 1024
 """Number of frames of variables of three or more dimensions that are made and written together."""
