@@ -25,71 +25,78 @@ class Function(Protocol):
         ...
 
     def bend(self, x: Array, speed: Array) -> Array:
-        """Sum d2f/(dx_i dx_j) xd_i xd_j (T,) for speeds xd (T, c): the second time derivative of f is it plus df/dx .
+        """Sum d2f/(dx_i dx_j) xd_i xd_j (T,) at coordinates x (T, c) with speeds xd (T, c).
 
-        xdd.
-
-        It is zero for functions without curvature.
+        The second time derivative of f is this sum plus df/dx . xdd.
         """
-        return np.zeros(len(x))
+        ...
+
+
+class ByPartials(Function):
+    """A function that states its partial derivatives by none, one or two coordinates."""
+
+    def value(self, x: Array) -> Array:
+        """See Function."""
+        return self.partial(x)
+
+    def derivative(self, x: Array) -> Array:
+        """See Function."""
+        slope = np.empty(x.shape)
+        for i in range(x.shape[1]):
+            slope[:, i] = self.partial(x, i)
+        return slope
+
+    def bend(self, x: Array, speed: Array) -> Array:
+        """See Function."""
+        total = np.zeros(len(x))
+        for i, j in itertools.product(range(x.shape[1]), repeat=2):
+            total += self.partial(x, i, j) * (speed[:, i] * speed[:, j])
+        return total
+
+    def partial(self, x: Array, *by: int) -> Array:
+        """Partial derivative (T,) by the coordinates of these numbers, at coordinates x (T, c)."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
-class Constant(Function):
+class Constant(ByPartials):
     """f = value."""
 
     constant: float
 
-    def value(self, x: Array) -> Array:
-        """Value f(x) (T,) at coordinates x (T, c)."""
-        return np.full(len(x), self.constant)
-
-    def derivative(self, x: Array) -> Array:
-        """Derivative df/dx (T, c) at coordinates x (T, c)."""
-        return np.zeros_like(x)
+    def partial(self, x: Array, *by: int) -> Array:
+        """See ByPartials."""
+        return np.full(len(x), 0.0 if by else self.constant)
 
 
 @dataclass(frozen=True, eq=False)
-class LinearFunction(Function):
+class LinearFunction(ByPartials):
     """f = sum_i slopes_i x_i + intercept."""
 
     slopes: Array
     intercept: float
 
-    def value(self, x: Array) -> Array:
-        """Value f(x) (T,) at coordinates x (T, c)."""
-        return x @ self.slopes + self.intercept
-
-    def derivative(self, x: Array) -> Array:
-        """Derivative df/dx (T, c) at coordinates x (T, c)."""
-        return np.broadcast_to(self.slopes, x.shape)
+    def partial(self, x: Array, *by: int) -> Array:
+        """See ByPartials."""
+        if not by:
+            return x @ self.slopes + self.intercept
+        return np.full(len(x), self.slopes[by[0]] if len(by) == 1 else 0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Polynomial:
+class Polynomial(ByPartials):
     """f = sum_k coefficients_k prod_i x_i^powers_ki, with powers (k, c)."""
 
     coefficients: Array
     powers: Array
 
-    def value(self, x: Array) -> Array:
-        """Value f(x) (T,) at coordinates x (T, c)."""
-        return np.asarray(np.prod(x[:, None, :] ** self.powers, axis=2) @ self.coefficients)
-
-    def derivative(self, x: Array) -> Array:
-        """Derivative df/dx (T, c) at coordinates x (T, c)."""
-        return np.stack([self._partial(i).value(x) for i in range(x.shape[1])], axis=1)
-
-    def bend(self, x: Array, speed: Array) -> Array:
-        """Sum d2f/(dx_i dx_j) xd_i xd_j (T,) at coordinates x (T, c) with speeds xd (T, c)."""
-        rows = [self._partial(i).derivative(x) for i in range(x.shape[1])]
-        return np.asarray(np.einsum("itj,ti,tj->t", np.stack(rows), speed, speed))
-
-    def _partial(self, i: int) -> Polynomial:
-        """Partial derivative df/dx_i."""
-        lowered = self.powers.copy()
-        lowered[:, i] = np.maximum(lowered[:, i] - 1, 0)
-        return Polynomial(self.coefficients * self.powers[:, i], lowered)
+    def partial(self, x: Array, *by: int) -> Array:
+        """See ByPartials."""
+        coefficients, powers = self.coefficients, self.powers.copy()
+        for i in by:
+            coefficients = coefficients * powers[:, i]
+            powers[:, i] = np.maximum(powers[:, i] - 1, 0)
+        return np.asarray(np.prod(x[:, None, :] ** powers, axis=2) @ coefficients)
 
 
 def polynomial(coefficients: Array) -> Polynomial:
@@ -104,7 +111,7 @@ def multivariate_powers(dimension: int, order: int) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Sine:
+class Sine(ByPartials):
     """f = amplitude sin(omega x + phase) + offset."""
 
     amplitude: float
@@ -112,45 +119,28 @@ class Sine:
     phase: float
     offset: float
 
-    def value(self, x: Array) -> Array:
-        """Value f(x) (T,) at coordinates x (T, c)."""
-        return self.amplitude * np.sin(self.omega * x[:, 0] + self.phase) + self.offset
-
-    def derivative(self, x: Array) -> Array:
-        """Derivative df/dx (T, c) at coordinates x (T, c)."""
-        return self.amplitude * self.omega * np.cos(self.omega * x + self.phase)
-
-    def bend(self, x: Array, speed: Array) -> Array:
-        """Sum d2f/(dx_i dx_j) xd_i xd_j (T,) at coordinates x (T, c) with speeds xd (T, c)."""
-        curvature = -self.amplitude * self.omega**2 * np.sin(self.omega * x + self.phase)
-        return (curvature * speed**2)[:, 0]
+    def partial(self, x: Array, *by: int) -> Array:
+        """See ByPartials."""
+        angle, amplitude = self.omega * x[:, 0] + self.phase, self.amplitude
+        if not by:
+            return amplitude * np.sin(angle) + self.offset
+        return (
+            amplitude * self.omega * np.cos(angle)
+            if len(by) == 1
+            else -amplitude * self.omega**2 * np.sin(angle)
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class TurnedComponent:
+class TurnedComponent(ByPartials):
     """f = e_k . R w of three angles: component k of a vector w (3,) turned by R = R_x R_y R_z, body-fixed."""
 
     component: int
     vector: Array
 
-    def value(self, x: Array) -> Array:
-        """Value f(x) (T,) at coordinates x (T, c)."""
-        return self._of(x, (0, 0, 0))
-
-    def derivative(self, x: Array) -> Array:
-        """Derivative df/dx (T, c) at coordinates x (T, c)."""
-        return np.stack([self._of(x, (int(k == 0), int(k == 1), int(k == 2))) for k in range(3)], axis=1)
-
-    def bend(self, x: Array, speed: Array) -> Array:
-        """Sum d2f/(dx_i dx_j) xd_i xd_j (T,) at coordinates x (T, c) with speeds xd (T, c)."""
-        total = np.zeros(len(x))
-        for i, j in itertools.product(range(3), repeat=2):
-            orders = np.bincount([i, j], minlength=3)
-            total += self._of(x, tuple(orders.tolist())) * speed[:, i] * speed[:, j]
-        return total
-
-    def _of(self, x: Array, orders: tuple[int, ...]) -> Array:
-        """The component with some derivatives of each turn: R_k^(n)(x) is R_k(x + n pi / 2) without its fixed axis."""
+    def partial(self, x: Array, *by: int) -> Array:
+        """See ByPartials: the derivative R_k^(n)(x) of a rotation is R_k(x + n pi / 2) without its fixed axis."""
+        orders = np.bincount(np.array(by, dtype=int), minlength=3)
         turned = np.broadcast_to(self.vector, (len(x), 3))
         for axis in (2, 1, 0):
             angle = x[:, axis] + orders[axis] * np.pi / 2.0
@@ -164,7 +154,7 @@ class TurnedComponent:
 
 
 @dataclass(frozen=True, eq=False)
-class PiecewisePolynomial:
+class PiecewisePolynomial(ByPartials):
     """Through knots (k,): f = sum_n coefficients[p, n] (x - start_p)^n in piece p.
 
     coefficients (k + 1, N): of the pieces that begin at the knots, the last of which has no end, and of the piece
@@ -174,19 +164,9 @@ class PiecewisePolynomial:
     knots: Array
     coefficients: Array
 
-    def value(self, x: Array) -> Array:
-        """Value f(x) (T,) at coordinates x (T, c)."""
-        return self._evaluate(x, 0)
-
-    def derivative(self, x: Array) -> Array:
-        """Derivative df/dx (T, c) at coordinates x (T, c)."""
-        return self._evaluate(x, 1)[:, None]
-
-    def bend(self, x: Array, speed: Array) -> Array:
-        """Sum d2f/(dx_i dx_j) xd_i xd_j (T,) at coordinates x (T, c) with speeds xd (T, c)."""
-        return np.asarray(self._evaluate(x, 2) * speed[:, 0] ** 2)
-
-    def _evaluate(self, x: Array, order: int) -> Array:
+    def partial(self, x: Array, *by: int) -> Array:
+        """See ByPartials."""
+        order = len(by)
         piece = np.searchsorted(self.knots, x[:, 0], side="right") - 1
         s = x[:, 0] - self.knots[np.maximum(piece, 0)]
         rows = self.coefficients[piece]
@@ -262,20 +242,12 @@ def smooth_step(start: float, end: float, before: float, after: float) -> Piecew
 
 
 @dataclass(frozen=True, eq=False)
-class Scaled:
+class Scaled(ByPartials):
     """f = scale g."""
 
-    function: Function
+    function: ByPartials
     scale: float
 
-    def value(self, x: Array) -> Array:
-        """Value f(x) (T,) at coordinates x (T, c)."""
-        return self.scale * self.function.value(x)
-
-    def derivative(self, x: Array) -> Array:
-        """Derivative df/dx (T, c) at coordinates x (T, c)."""
-        return self.scale * self.function.derivative(x)
-
-    def bend(self, x: Array, speed: Array) -> Array:
-        """Sum d2f/(dx_i dx_j) xd_i xd_j (T,) at coordinates x (T, c) with speeds xd (T, c)."""
-        return self.scale * self.function.bend(x, speed)
+    def partial(self, x: Array, *by: int) -> Array:
+        """See ByPartials."""
+        return self.scale * self.function.partial(x, *by)
