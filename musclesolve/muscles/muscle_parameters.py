@@ -160,17 +160,15 @@ class MuscleParameters:
 
     def forces(self, fiber: FiberState) -> TendonForce:
         """Force capacity and passive force at the tendon (T, n) [N] of fibers (T, n), by the curves of each muscle."""
-        numbers = self.max_isometric_force, self.optimal_fiber_length, self._fastest
+        force, optimal, fastest = self.max_isometric_force, self.optimal_fiber_length, self._fastest
         if len(self.families) == 1:
-            return tendon_force(fiber, *numbers, self.families[0][0], self.passive)
+            return tendon_force(fiber, force, optimal, fastest, self.families[0][0], self.passive)
         capacity, passive = np.empty_like(fiber.length), np.empty_like(fiber.length)
-        for family, members in self.families:
-            part = FiberState(*(array[:, members] for array in fiber))
-            own, element = (
-                (each[members] for each in numbers),
-                PassiveElement(*(each[members] for each in self.passive)),
-            )
-            capacity[:, members], passive[:, members] = tendon_force(part, *own, family, element)
+        for family, own in self.families:
+            part = FiberState(*(array[:, own] for array in fiber))
+            element = PassiveElement(*(values[own] for values in self.passive))
+            found = tendon_force(part, force[own], optimal[own], fastest[own], family, element)
+            capacity[:, own], passive[:, own] = found
         return TendonForce(capacity, passive)
 
     @cached_property

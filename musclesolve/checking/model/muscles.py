@@ -301,17 +301,16 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
 
 def muscles_of_model(body: ModelBody) -> Iterator[Finding]:
     """Find muscles that differ from their twins or from public models, and muscles that stand twice."""
-    yield from _of_model(body.model, tuple(body.muscles), whole=body.settings.muscles.names is None)
+    yield from _once_for_all_trials(body.model, tuple(body.muscles), body.settings.muscles.names is None)
 
 
 @lru_cache(maxsize=4)
-def _of_model(model: OpenSimModel, chosen: tuple[str, ...], whole: bool) -> list[Finding]:
-    """What `muscles_of_model` finds, once for all trials of a model; whole: the trial names no muscles."""
-    return list(_found(model, chosen, whole))
+def _once_for_all_trials(*of_model: Any) -> list[Finding]:
+    return list(_of_model(*of_model))
 
 
-def _found(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Iterator[Finding]:
-    """See `_of_model`."""
+def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Iterator[Finding]:
+    """See `muscles_of_model`; whole: the trial names no muscles."""
     where = Where(model.file)
     try:
         anatomy = anatomy_of(model, [name for name, muscle in model.muscles.items() if muscle.enabled])

@@ -89,8 +89,8 @@ def dataset(
 
         with progress() as report:
             found = estimate_dataset(sources, output, progress=report, **settings)
-        computed = len(found.sampled) - len(found.failed)
-        code = 0 if not found.failed else SOME_FRAMES_FAILED if computed else INPUT_AT_FAULT
+        none = len(found.failed) == len(found.sampled)
+        code = INPUT_AT_FAULT if none else SOME_FRAMES_FAILED if found.failed else 0
         finish("dataset", _estimated(found), lambda: asdict(found), code=code)
         return
     from musclesolve.report.study.dataset_page import dataset_into

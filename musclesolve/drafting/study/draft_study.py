@@ -158,7 +158,9 @@ def draft_study(
     todos[:0] = people.todos
     first = todos[: len(people.todos) + bool(people.lacking)]
     comments = [text for todo in first for text in Line("", todo=todo).texts()]
-    head, _, rest = draft_text(DRAFT_HEAD if sources is None else SOURCES_HEAD, blocks, "study").partition("\n\n")
+    head, _, rest = draft_text(DRAFT_HEAD if sources is None else SOURCES_HEAD, blocks, "study").partition(
+        "\n\n"
+    )
     text = "\n\n".join([head, "\n".join([*comments, *above]), rest])
     recognized = tuple(_recognized(trials, known))
     unused = [] if known is not None else [_unused_table(path, subjects) for path in tables]

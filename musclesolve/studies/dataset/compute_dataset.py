@@ -26,7 +26,7 @@ from musclesolve.results.tables.lines import inert_frame
 from musclesolve.settings.commands import KEPT
 from musclesolve.studies.dataset.data_set import SUBJECTS
 from musclesolve.studies.many_trials.one_trial import RESULT
-from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, check_table
+from musclesolve.studies.many_trials.trial_record import CSV, Outcome, check_table
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
 from musclesolve.studies.study.study_file import SOURCES, Study, StudyTrial, lacking, lacking_text, read_study
 from musclesolve.studies.study.unpacked import INPUTS
@@ -34,6 +34,8 @@ from musclesolve.studies.study.unpacked import INPUTS
 SPLITS = {"test": 0.15, "validation": 0.15}
 """Shares of the subjects; the others are for training."""
 TRAIN = "train"
+OF_RESULT = ("frames", "muscles", "mass_kg", "ground_forces", "finding_codes", "inputs_sha256", "file")
+"""Columns of a trial that has a result."""
 SAMPLED = (0.25, 0.75)
 """Quantiles of the length of trials of one kind at which an estimate computes a trial."""
 LONGER = 1.5
@@ -93,10 +95,7 @@ def compute_dataset(
     **how: Any,
 ) -> ComputedStudy:
     """Compute the trials of a data set, and write its tables of trials and subjects; see `make_dataset`."""
-    variables, output = (
-        kept_variables(one_or_several(keep)),
-        Path(os.path.realpath(file_path(output, "output"))),
-    )
+    variables, output = kept_variables(one_or_several(keep)), _folder(output)
     with reserved(output):
         study = dataset_study(sources, output)
         (output / SUBJECTS).unlink(missing_ok=True)  # the data set is not complete before this table is there
@@ -127,26 +126,18 @@ def trials_table(computed: ComputedStudy) -> pd.DataFrame:
     split = split_of(dict.fromkeys(trial.subject for trial in computed.study.trials))
     rows = []
     for name in table["name"]:
+        row: dict[str, Any] = dict.fromkeys(OF_RESULT, "")
         record = computed.records.get(name)
-        found = None if record is None else record.measures
-        rows.append(
-            {
-                "split": split[computed.study.trial_of[name].subject],
-                "frames": "" if found is None else found.frames,
-                "muscles": "" if found is None else found.muscles,
-                "mass_kg": "" if found is None or np.isnan(found.mass_kg) else f"{found.mass_kg:.6g}",
-                "ground_forces": "" if found is None else found.ground,
-                "finding_codes": ""
-                if found is None
-                else " ".join(code.partition(" ")[2] for code in found.codes),
-                "inputs_sha256": "" if found is None else found.inputs,
-                "file": "" if found is None or record is None else _inside(record, computed.folder),
-            }
-        )
+        if record is not None and (found := record.measures) is not None:
+            mass = "" if np.isnan(found.mass_kg) else f"{found.mass_kg:.6g}"
+            codes = " ".join(code.partition(" ")[2] for code in found.codes)
+            file = (record.folder / RESULT).relative_to(computed.folder).as_posix()
+            values = found.frames, found.muscles, mass, found.ground, codes, found.inputs, file
+            row = dict(zip(OF_RESULT, values, strict=True))
+        rows.append({"split": split[computed.study.trial_of[name].subject], **row})
     more = pd.DataFrame(rows, index=table.index)
-    table["status"] = table["status"].replace(
-        Outcome.UNCHANGED.value, Outcome.COMPUTED.value
-    )  # the same data
+    # the same data
+    table["status"] = table["status"].replace(Outcome.UNCHANGED.value, Outcome.COMPUTED.value)
     return pd.concat([table.drop(columns=["trial", "folder", "seconds"]), more], axis=1)
 
 
@@ -154,25 +145,19 @@ def subjects_table(computed: ComputedStudy, trials: pd.DataFrame) -> pd.DataFram
     """The table of subjects: what is stated of each, its split, and the numbers of its trials and frames."""
     rows = []
     for name, own in trials.groupby("subject", sort=False):
-        stated = {
-            key: value
-            for key, value in computed.study.subjects.get(str(name), {}).items()
-            if value is not None
-        }
+        entries = computed.study.subjects.get(str(name), {}).items()
+        stated = {key: value for key, value in entries if value is not None}
         with_result = own[own["file"] != ""]
         masses = pd.to_numeric(with_result["mass_kg"], errors="coerce").dropna()
         body = {} if masses.empty else {"mass_kg": round(float(masses.median()), 2)}
-        counts = {
-            "trials": len(own),
-            "with_result": len(with_result),
-            "frames": int(pd.to_numeric(with_result["frames"]).sum()),
-        }
+        frames = int(pd.to_numeric(with_result["frames"]).sum())
+        counts = {"trials": len(own), "with_result": len(with_result), "frames": frames}
         rows.append({"subject": name, "split": own["split"].iloc[0], **body, **stated, **counts})
     return pd.DataFrame(rows)
 
 
-def _inside(record: TrialRecord, folder: Path) -> str:
-    return (record.folder / RESULT).relative_to(folder).as_posix()
+def _folder(output: str | Path) -> Path:
+    return Path(os.path.realpath(file_path(output, "output")))
 
 
 def _csv(table: pd.DataFrame) -> bytes:
@@ -221,23 +206,18 @@ def estimate_dataset(
         **how: other keywords of `make_dataset`, which do not matter.
     """
     del how
-    output = Path(os.path.realpath(file_path(output, "output")))
+    variables, output = kept_variables(one_or_several(keep)), _folder(output)
     with reserved(output):
         study = dataset_study(sources, output)
         kinds: dict[str, list[tuple[float, str]]] = {}
         for trial in study.included:
-            kinds.setdefault(next(key for key in SOURCES if key in trial.source), []).append(
-                (_length(study, trial), trial.name)
-            )
+            kind = next(key for key in SOURCES if key in trial.source)
+            kinds.setdefault(kind, []).append((_length(study, trial), trial.name))
         chosen = list(dict.fromkeys(
             sorted(of)[int(share * (len(of) - 1))][1] for of in kinds.values() for share in SAMPLED
         ))  # fmt: skip
         few = replace(study, trials=tuple(study.trial_of[name] for name in chosen))
-        options: dict[str, Any] = {
-            "keep": kept_variables(one_or_several(keep)),
-            "jobs": 1,
-            "progress": progress,
-        }
+        options: dict[str, Any] = {"keep": variables, "jobs": 1, "progress": progress}
         compute_trials(replace(few, trials=few.trials[:1]), output, **options)
         done = compute_trials(few, output, again=True, **options).records
         (output / SUBJECTS).unlink(missing_ok=True)
@@ -255,18 +235,9 @@ def estimate_dataset(
     frames = sum(int(length) for length, _ in kinds.get("b3d", []))
     subjects = len({trial.subject for trial in study.included})
     failed = {name: done[name].message for name in chosen if name not in known}
-    processes = min(jobs or cores(), len(study.included))
-    return Estimate(
-        len(study.included),
-        subjects,
-        frames,
-        seconds / processes,
-        processes,
-        size,
-        tuple(chosen),
-        failed,
-        study.notes,
-    )
+    processes, count = min(jobs or cores(), len(study.included)), len(study.included)
+    time = seconds / processes
+    return Estimate(count, subjects, frames, time, processes, size, tuple(chosen), failed, study.notes)
 
 
 def _total(at: np.ndarray, spent: np.ndarray, every: np.ndarray) -> float:
