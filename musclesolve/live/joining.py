@@ -326,6 +326,11 @@ class Joined:
         self._held.clear()
 
     @property
+    def paused(self) -> int:
+        """Number of samples that nobody sent between repetitions of a recording."""
+        return sum(getattr(stream, "paused", 0) for stream in self._streams)
+
+    @property
     def remarks(self) -> list[str]:
         """Sentences on faults of the streams, and on readings that were left out."""
         counts = (self.late, "that came too late"), (self.repeated, "that came twice")

@@ -14,6 +14,7 @@ from .result.joint_figures import joint_angles_and_moments as joint_angles_and_m
 from .result.joint_figures import joint_moments as joint_moments
 from .result.joint_figures import knee_contact_forces as knee_contact_forces
 from .result.muscle_figures import activations as activations
+from .result.muscle_figures import emg_and_activation as emg_and_activation
 from .result.muscle_figures import fibers_and_tendons as fibers_and_tendons
 from .result.muscle_figures import function_groups as function_groups
 from .result.muscle_figures import measured_fascicles as measured_fascicles

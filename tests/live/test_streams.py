@@ -126,7 +126,8 @@ def test_a_repeated_recording_begins_anew_and_no_frame_lies_across_the_seam(live
     wanted, sink = Wanted.from_live(live, repeats=True), Kept()
     length = live.trial.markers.time[-1] - live.trial.markers.time[0]
     live.clear()
-    stream_session(wanted, ["replay"], [sink], seconds=2.0 * length)
+    passed = stream_session(wanted, ["replay"], [sink], seconds=2.0 * length)
+    assert passed.lost == 0
     time = np.array([arrival.sample.time for arrival in sink.arrivals])
     count = len(live.trial.markers.time)
     pause = time[count] - time[count - 1]

@@ -10,7 +10,6 @@ from synthetic_result import with_troubles
 from musclesolve.plotting.page.page_style import (
     GRID_COLOR,
     NOTE_COLOR,
-    SHADE_COLOR,
     SIDE_COLOR,
     STANCE_COLOR,
 )
@@ -112,7 +111,7 @@ def in_words(color):
 def test_dark_colors_keep_their_contrast():
     for color in (*SIDE_COLOR.values(), *COST_COLORS):
         assert contrast(dark_color(color), DARK) >= 4.5
-    for color in (*STANCE_COLOR.values(), *SHADE_COLOR.values(), GRID_COLOR, NOTE_COLOR):
+    for color in (*STANCE_COLOR.values(), GRID_COLOR, NOTE_COLOR):
         assert contrast(dark_color(color), DARK) == pytest.approx(contrast(color, LIGHT), rel=0.05)
     assert dark_color("#fff") == DARK
     assert contrast("#000", "#ffffff") == pytest.approx(21.0)

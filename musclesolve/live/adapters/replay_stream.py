@@ -44,7 +44,10 @@ class ReplayStream:
         self._samples = list(samples(live, trial, live.rate))
         self._next, self._repeats = 0, wanted.repeats
         first, last = self._samples[0].time, self._samples[-1].time
-        self._period = last - first + live.bridge + max(SEAM, 3.0 / live.rate)
+        pause = live.bridge + max(SEAM, 3.0 / live.rate)
+        self._period = last - first + pause
+        self._seam = round(pause * live.rate) - 1 if pause < 1.0 else 0
+        self.paused = 0  # samples that a sender would have sent between the repetitions
         self._shift, self._first, self._begun = 0.0, first, np.inf
 
     def read(self, timeout: float) -> list[Reading]:
@@ -52,7 +55,7 @@ class ReplayStream:
         if self._next == len(self._samples):
             if not self._repeats:
                 raise StreamEnded
-            self._next, self._shift = 0, self._shift + self._period
+            self._next, self._shift, self.paused = 0, self._shift + self._period, self.paused + self._seam
         sample = self._samples[self._next]
         time = sample.time + self._shift
         self._begun = min(self._begun, perf_counter())

@@ -61,7 +61,13 @@ class ShownQuantity:
         stem = "" if self.name in SIDE_NAMES else split_side(self.name)[0].replace("_", " ")
         side = f", {SIDE_NAMES[self.side]}" if self.side in SIDE_NAMES else ""
         label = f"{stem} {words}".strip().capitalize() + side
-        return {"key": self.key, "kind": self.kind, "label": label, **KINDS[quantity.kind].page}
+        return {
+            "key": self.key,
+            "kind": self.kind,
+            "side": self.side,
+            "label": label,
+            **KINDS[quantity.kind].page,
+        }
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ LEAST, USUAL_HEIGHT = 0.36, 0.6  # height that a panel keeps, and that a narrow 
 USUAL_MARGINS, USUAL_GAP = ((0.95, 0.55), 0.40)
 EDGE = 0.06  # free space between text and the edge of the page
 # factor on the lengths of lines: letters on a screen are up to 3 % wider than in print
-HINTED = 0.15
+HINTED = 0.25
 ACROSS = 0.46  # from a panel to the label of its vertical axis
 BETWEEN = 0.045  # between the text above a panel and that above the next, and between two texts of one
 BEYOND = 0.22  # how far the text on the right reaches beyond the panel, where there is space

@@ -25,7 +25,7 @@ from musclesolve.plotting.page.page_style import (
     PREDICTED_STYLE,
     REPEATED,
     RESERVE_STYLE,
-    SHADE_COLOR,
+    SHADE,
     SIDE_COLOR,
     SIDE_DASHES,
     SIDE_WIDTH,
@@ -454,7 +454,8 @@ class Legs:
             areas = [(PERCENTS, strides.mean(values))]
         for place, below in areas:
             label = series(side, what)
-            axes.fill_between(place, below, color=SHADE_COLOR[side], linewidth=0.0, zorder=0.5, label=label)
+            style: dict[str, Any] = {"color": SIDE_COLOR[side], "alpha": SHADE, "linewidth": 0.0}
+            axes.fill_between(place, below, zorder=0.5, label=label, **style)
 
     def legend(
         self,
@@ -514,7 +515,9 @@ class Legs:
                     area(edgecolor=STANCE_COLOR[side], **STANCE_PREDICTED) for side in of_motion
                 )
         if shaded:
-            handles[shaded] = tuple(area(color=SHADE_COLOR[side]) for side in self.sides if side in of)
+            handles[shaded] = tuple(
+                area(color=SIDE_COLOR[side], alpha=SHADE, linewidth=0.0) for side in self.sides if side in of
+            )
         sheet.add_legend(handles | dict(further or {}))
         if self.cut_off:
             sheet.add_note(BEYOND)

@@ -218,16 +218,12 @@ class _OfSides(Mapping[str, Any]):
         return len(self._usual)
 
 
-def _paler(share: float) -> Callable[[Any], str]:
+def _paler(color: Any) -> str:
     """A color mixed with white."""
+    from matplotlib.colors import to_hex, to_rgb
 
-    def mixed(color: Any) -> str:
-        from matplotlib.colors import to_hex, to_rgb
-
-        red, green, blue = (1.0 + share * (channel - 1.0) for channel in to_rgb(color))
-        return to_hex((red, green, blue))
-
-    return mixed
+    red, green, blue = (0.4 * channel + 0.6 for channel in to_rgb(color))
+    return to_hex((red, green, blue))
 
 
 # Okabe & Ito (2008): distinct under every common color vision deficiency, and in gray.
@@ -239,9 +235,9 @@ RESERVE_STYLE = ":"
 REPEATED: dict[str, Any] = {"linewidth": 0.6, "alpha": 0.6}
 SINGLE: dict[str, Any] = {"linewidth": 0.35, "alpha": 0.45}
 BAND = 0.22  # opacity of the band of one standard deviation
-# 40 and 28 % of the color of the leg
-STANCE_COLOR = _OfSides({"r": "#99C7E0", "l": "#F5D999"}, "color", _paler(0.40))
-SHADE_COLOR = _OfSides({"r": "#B8D8E9", "l": "#F8E4B5"}, "color", _paler(0.28))
+# 40 % of the color of the leg
+STANCE_COLOR = _OfSides({"r": "#99C7E0", "l": "#F5D999"}, "color", _paler)
+SHADE = 0.28  # opacity of the area of a measured curve
 STANCE_PREDICTED: dict[str, Any] = {"facecolor": "none", "linewidth": 0.8}
 """Style of the bars of a foot whose force is predicted, beside the color of the leg at their edge."""
 PREDICTED_STYLE = (0, (4.0, 1.6))

@@ -59,6 +59,15 @@ def activations(result: xr.Dataset | Solution) -> Sheet:
 
 
 @native
+def emg_and_activation(result: xr.Dataset) -> Sheet:
+    """Activation (line) of the muscles with EMG over their envelopes (shaded), both as they are compared."""
+    shown = {split_side(name)[0] for own in result["channel_muscles"].values for name in str(own).split(", ")}
+    own = [name for name in map(str, result["muscle"].values) if split_side(name)[0] in shown]
+    titles, grid = ("EMG beside activation", "share of the maximum [1]"), Grid(4, top=1.02, low=True)
+    return _every_muscle(result.sel(muscle=own), "activation", titles, grid, with_emg=True)
+
+
+@native
 def muscle_forces(result: xr.Dataset | Solution) -> Sheet:
     """Force of each muscle in newton, every panel with its own scale."""
     return _every_muscle(as_result(result), "muscle_force", ("Muscle force", FORCE), Grid(low=True))

@@ -24,8 +24,8 @@ class Curves {
 
   latest(column) { return this.values.length ? this.values[this.values.length - 1][column] : NaN; }
 
-  // One quantity on its canvas; `range` keeps the ends of its axis from one drawing to the next.
-  draw(canvas, column, span, settings, banded, range) {
+  // One quantity on its canvas, in the color of its leg; `range` keeps the ends of its axis from one drawing to the next.
+  draw(canvas, column, span, settings, banded, range, side) {
     const [pen, width, height, ink] = sheet(canvas), [left, right, top, bottom] = [46, width - 4, 5, height - 5];
     const { time, values } = this, newest = time[time.length - 1], across = (at) => right - (newest - at) / span * (right - left);
     let first = 0;
@@ -58,8 +58,8 @@ class Curves {
     if (banded) drawBand(pen, ink, settings, at, left, right, top, bottom);
     this.gaps(pen, ink, column, first, across, top, bottom);
     // Of several samples in one column of dots the least and the greatest are joined.
-    pen.strokeStyle = ink("ink");
-    pen.lineWidth = 1.5;
+    pen.strokeStyle = ink({ r: "right", l: "left" }[side] ?? "ink");
+    pen.lineWidth = 1.8;
     pen.beginPath();
     let [pixel, from, to, drawing] = [null, 0, 0, false];
     const lay = () => {

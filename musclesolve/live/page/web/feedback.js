@@ -90,6 +90,8 @@ function drawSteps(canvas, feedback, settings, quantity) {
   const group = (width - left) / 2, slot = (group - 12) / 10;
   ["r", "l"].forEach((side, number) => {
     const begin = left + number * group + 6, steps = feedback.steps[side];
+    pen.fillStyle = ink({ r: "right", l: "left" }[side]);
+    pen.fillRect(begin, height - 1.42 * size, group - 12, 3);
     pen.fillStyle = ink("ink");
     pen.fillText(SIDE_LABELS[side], begin + (group - 12) / 2, height - 0.35 * size);
     steps.forEach(({ value, place }, k) => {

@@ -154,7 +154,7 @@ class OperatorPage {
       value.textContent = withUnit(latest, quantity);
       value.classList.toggle("lp-invalid", latest !== latest);
       this.ranges[quantity.key] ??= {};
-      this.curves.draw(canvas, k, settings.span, settings, quantity.key === settings.quantity, this.ranges[quantity.key]);
+      this.curves.draw(canvas, k, settings.span, settings, quantity.key === settings.quantity, this.ranges[quantity.key], quantity.side);
     });
     const { feedback } = message, quantity = this.quantities.get(settings.quantity), place = PLACES[feedback.place];
     this.part("now").textContent = withUnit(feedback.value, quantity);
