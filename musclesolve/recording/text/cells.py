@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError, input_error
-from musclesolve.recording.text.number_rows import Block, RowReader, section_end
+from musclesolve.recording.text.number_rows import (
+    Block,
+    RowReader,
+    by_place,
+    check_unique,
+    numbered,
+    section_end,
+)
 from musclesolve.recording.text.text_file import EXPORT_AGAIN
 from musclesolve.recording.units import meters_in, newton_meters_in, newtons_in
 
@@ -153,6 +160,19 @@ def factor(
     return size
 
 
+def si_factors(
+    named: Iterable[tuple[str, str | None]], path: Path, line: int, in_si: bool
+) -> tuple[Array, tuple[str, ...]]:
+    """Return factors of columns to SI units, or ones, and their roles, by titles and units; None: without a unit."""
+    factors, roles = list[float](), list[str]()
+    for title, unit in named:
+        scaled = in_si and unit is not None
+        size = factor(unit, lambda each: role_and_size(each)[1], FORCES, title, path, line) if scaled else 1.0
+        factors.append(size)
+        roles.append("" if unit is None else role_and_size(unit)[0])
+    return np.array(factors), tuple(roles)
+
+
 def role_and_size(unit: str) -> tuple[str, float | None]:
     """Return the role of plate columns with a unit, and its size in SI units; "" and None for any other unit."""
     sizes = ((role, size_of(unit)) for role, size_of in _ROLES.items())
@@ -271,4 +291,83 @@ def no_unit(marker: str, path: Path, line: int) -> InputError:
         problem="the header does not state the unit of length of the numbers",
         expected="mm, cm or m in brackets behind the names of the columns",
         remedy=f"write {marker}_x [mm] where the numbers are millimeters, [m] where they are meters",
+    )
+
+
+_COORDINATE = re.compile(r"(?P<marker>.+?)\s*[_.: ]\s*(?P<axis>[xyzXYZ])(?:_(?P<unit>mm|cm|m))?")
+
+
+def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordinates:
+    """Return the columns by a line of names such as ``time, RASI_x [mm], RASI_y [mm], RASI_z [mm], ...``.
+
+    A marker with a repeated coordinate is repeated. Refuses a repeated coordinate of a marker that lacks another one: a
+    typing error.
+    """
+    clock, seconds = find_time(columns, path, line)
+    axes_of: dict[str, dict[str, tuple[int, str | None]]] = {}  # marker -> axis -> its column and its unit
+    twice: dict[str, tuple[str, list[int]]] = {}  # marker -> the axis that occurs twice, and its columns
+    every: dict[
+        tuple[str, str], list[tuple[int, str | None]]
+    ] = {}  # marker and axis -> all columns and their units
+    for k, cell in enumerate(named_columns(columns)):
+        name, unit = named_and_unit(cell)
+        if k == clock or is_counter(k, name):
+            continue
+        match = _COORDINATE.fullmatch(name)
+        if match is None:
+            raise input_error(
+                "recording.text.column_no_coordinate_marker",
+                file=path,
+                where=line,
+                problem=f"the column '{cell}' is no coordinate of a marker",
+                code="bad_format",
+                expected="NAME_x, NAME_y and NAME_z for every marker, with the unit: RASI_x [mm]",
+                remedy="rename or remove the column",
+            )
+        axes, axis = axes_of.setdefault(match["marker"], {}), match["axis"].lower()
+        every.setdefault((match["marker"], axis), []).append((k, unit or match["unit"]))
+        if axis in axes:
+            first, places = twice.setdefault(match["marker"], (axis, [axes[axis][0]]))
+            if axis == first:
+                places.append(k)
+        else:
+            axes[axis] = (k, unit or match["unit"])
+    for marker, (axis, _) in twice.items():
+        if len(axes_of[marker]) < 3:
+            check_unique([*axes_of[marker], axis], f"coordinate of '{marker}'", path, line)
+    if not axes_of:
+        raise input_error("recording.text.file_no_markers", file=path, where=line)
+    repeated = {marker: numbered(f"line {line}, columns", places) for marker, (_, places) in twice.items()}
+    for marker, where in repeated.items():
+        several = zip(*(every.get((marker, axis), []) for axis in "xyz"), strict=False)
+        axes_of |= {
+            name: dict(zip("xyz", triple, strict=True))
+            for name, triple in zip(by_place(marker, where), several, strict=False)
+        }
+    for marker, axes in axes_of.items():
+        if missing := [axis for axis in "xyz" if axis not in axes]:
+            raise input_error(
+                "recording.text.marker_missing_column",
+                file=path,
+                where=line,
+                marker=marker,
+                missing=missing[0],
+            )
+    triples = [[axes[axis] for axis in "xyz"] for axes in axes_of.values()]
+    stated = [unit for triple in triples for _, unit in triple if unit is not None]
+    if len(set(stated)) > 1 and len(stated) < 3 * len(triples):
+        raise no_unit(next(iter(axes_of)), path, line)
+    usual = stated[0] if stated else "m"
+    meters = [
+        [factor(unit or usual, meters_in, LENGTH_UNITS, columns[k], path, line) for k, unit in triple]
+        for triple in triples
+    ]
+    return Coordinates(
+        columns,
+        tuple(axes_of),
+        np.array([[k for k, _ in triple] for triple in triples]),
+        np.array(meters),
+        lambda rows: rows[:, clock] * seconds,
+        repeated,
+        unit_stated=bool(stated),
     )

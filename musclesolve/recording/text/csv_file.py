@@ -9,8 +9,7 @@ these programs write them, each by a file of its own. Any other file begins with
 ``RASI_x_mm``).
 """
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,37 +20,27 @@ from musclesolve.errors import InputError, input_error
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text import dflow_text, motive_csv, nexus_csv, qualisys_tsv
 from musclesolve.recording.text.cells import (
-    FORCES,
-    LENGTH_UNITS,
     Columns,
     Coordinates,
     against_ground,
     blocks_of,
     cells_of,
     clock_and_signals,
-    factor,
-    find_time,
     free_moments,
-    is_counter,
     named_and_unit,
-    named_columns,
     no_unit,
-    role_and_size,
+    plain_coordinates,
     separator_of,
+    si_factors,
 )
 from musclesolve.recording.text.number_rows import (
     RowReader,
-    by_place,
-    check_unique,
     distinct_names,
-    numbered,
     timed_rows,
     without_lost,
 )
 from musclesolve.recording.text.text_file import file_path
-from musclesolve.recording.units import METERS, meters_in
-
-_COORDINATE = re.compile(r"(?P<marker>.+?)\s*[_.: ]\s*(?P<axis>[xyzXYZ])(?:_(?P<unit>mm|cm|m))?")
+from musclesolve.recording.units import METERS
 
 
 @dataclass(frozen=True)
@@ -210,23 +199,9 @@ def _plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     named = [(k, named_and_unit(title)[0]) for k, title in signals]
     columns, repeated = distinct_names(named, "line 1, columns")
     indices = list(columns.values())
-    units = [named_and_unit(titles[k])[1] for k in indices]
-    factors = [
-        factor(unit, lambda unit: role_and_size(unit)[1], FORCES, titles[k], path, 1)
-        if in_si and unit is not None
-        else 1.0
-        for k, unit in zip(indices, units, strict=True)
-    ]
-    return Columns(
-        titles,
-        tuple(columns),
-        indices,
-        np.array(factors),
-        tuple("" if unit is None else role_and_size(unit)[0] for unit in units),
-        times,
-        repeated,
-        separator,
-    )
+    of_columns = [(titles[k], named_and_unit(titles[k])[1]) for k in indices]
+    factors, roles = si_factors(of_columns, path, 1, in_si)
+    return Columns(titles, tuple(columns), indices, factors, roles, times, repeated, separator)
 
 
 def _plain_markers(reader: RowReader, line: str) -> Coordinates:
@@ -234,78 +209,3 @@ def _plain_markers(reader: RowReader, line: str) -> Coordinates:
     separator = separator_of(line)
     header = plain_coordinates(cells_of(line, separator), reader.path, reader.line_number)
     return replace(header, separator=separator)
-
-
-def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordinates:
-    """Return the columns by a line of names such as ``time, RASI_x [mm], RASI_y [mm], RASI_z [mm], ...``.
-
-    A marker with a repeated coordinate is repeated. Refuses a repeated coordinate of a marker that lacks another one: a
-    typing error.
-    """
-    clock, seconds = find_time(columns, path, line)
-    axes_of: dict[str, dict[str, tuple[int, str | None]]] = {}  # marker -> axis -> its column and its unit
-    twice: dict[str, tuple[str, list[int]]] = {}  # marker -> the axis that occurs twice, and its columns
-    every: dict[
-        tuple[str, str], list[tuple[int, str | None]]
-    ] = {}  # marker and axis -> all columns and their units
-    for k, cell in enumerate(named_columns(columns)):
-        name, unit = named_and_unit(cell)
-        if k == clock or is_counter(k, name):
-            continue
-        match = _COORDINATE.fullmatch(name)
-        if match is None:
-            raise input_error(
-                "bad_format",
-                file=path,
-                where=line,
-                problem=f"the column '{cell}' is no coordinate of a marker",
-                expected="NAME_x, NAME_y and NAME_z for every marker, with the unit: RASI_x [mm]",
-                remedy="rename or remove the column",
-            )
-        axes, axis = axes_of.setdefault(match["marker"], {}), match["axis"].lower()
-        every.setdefault((match["marker"], axis), []).append((k, unit or match["unit"]))
-        if axis in axes:
-            first, places = twice.setdefault(match["marker"], (axis, [axes[axis][0]]))
-            if axis == first:
-                places.append(k)
-        else:
-            axes[axis] = (k, unit or match["unit"])
-    for marker, (axis, _) in twice.items():
-        if len(axes_of[marker]) < 3:
-            check_unique([*axes_of[marker], axis], f"coordinate of '{marker}'", path, line)
-    if not axes_of:
-        raise input_error("recording.text.file_no_markers", file=path, where=line)
-    repeated = {marker: numbered(f"line {line}, columns", places) for marker, (_, places) in twice.items()}
-    for marker, where in repeated.items():
-        several = zip(*(every.get((marker, axis), []) for axis in "xyz"), strict=False)
-        axes_of |= {
-            name: dict(zip("xyz", triple, strict=True))
-            for name, triple in zip(by_place(marker, where), several, strict=False)
-        }
-    for marker, axes in axes_of.items():
-        if missing := [axis for axis in "xyz" if axis not in axes]:
-            raise input_error(
-                "recording.text.marker_missing_column",
-                file=path,
-                where=line,
-                marker=marker,
-                missing=missing[0],
-            )
-    triples = [[axes[axis] for axis in "xyz"] for axes in axes_of.values()]
-    stated = [unit for triple in triples for _, unit in triple if unit is not None]
-    if len(set(stated)) > 1 and len(stated) < 3 * len(triples):
-        raise no_unit(next(iter(axes_of)), path, line)
-    usual = stated[0] if stated else "m"
-    meters = [
-        [factor(unit or usual, meters_in, LENGTH_UNITS, columns[k], path, line) for k, unit in triple]
-        for triple in triples
-    ]
-    return Coordinates(
-        columns,
-        tuple(axes_of),
-        np.array([[k for k, _ in triple] for triple in triples]),
-        np.array(meters),
-        lambda rows: rows[:, clock] * seconds,
-        repeated,
-        unit_stated=bool(stated),
-    )

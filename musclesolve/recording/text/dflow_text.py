@@ -5,16 +5,19 @@ channels. No unit is stated: D-Flow writes m, N and N m.
 """
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
 from musclesolve.errors import input_error
 from musclesolve.recording.text.cells import (
+    COUNTERS,
+    TIMES,
     Columns,
     Coordinates,
     cells_of,
     clock_and_signals,
-    find_time,
+    plain_coordinates,
     separator_of,
 )
 from musclesolve.recording.text.number_rows import RowReader, distinct_names
@@ -32,34 +35,21 @@ def begins(line: str) -> bool:
 
 def marker_columns(reader: RowReader, line: str) -> Coordinates:
     """Return the columns of the markers."""
-    path, separator = reader.path, separator_of(line)
+    separator = separator_of(line)
     titles = cells_of(line, separator)
-    clock, seconds = find_time(titles, path, 1)
-    matches = [(k, match) for k, title in enumerate(titles) if (match := _MARKER.fullmatch(title))]
-    columns, _ = distinct_names((k, f"{match['name']}.{match['axis'].lower()}") for k, match in matches)
-    names, repeated = distinct_names(
-        [(k, match["name"]) for k, match in matches if match["axis"].lower() == "x"], "line 1, columns"
-    )
-    if not names:
-        raise input_error("recording.text.file_no_markers", file=path, where=1)
-    for name in dict.fromkeys(match["name"] for _, match in matches):
-        for axis in "xyz":
-            if f"{name}.{axis}" not in columns:
-                raise input_error(
-                    "recording.text.marker_missing_column", file=path, where=1, marker=name, missing=axis
-                )
-    triples = np.array([[columns[f"{name}.{axis}"] for axis in "xyz"] for name in names])
-    note = f"{path.name} states no unit of length: it is a file of D-Flow, which writes meters."
-    return Coordinates(
-        titles,
-        tuple(names),
-        triples,
-        np.ones(triples.shape),
-        lambda rows: rows[:, clock] * seconds,
-        repeated,
-        separator,
-        (note,),
-    )
+    matches = [_MARKER.fullmatch(title) for title in titles]
+    # columns of other kinds are passed over as counters are
+    shown = [
+        f"{match['name']}.{match['axis']} [m]"
+        if match
+        else title
+        if title.casefold() in TIMES
+        else COUNTERS[0]
+        for title, match in zip(titles, matches, strict=True)
+    ]
+    note = f"{reader.path.name} states no unit of length: it is a file of D-Flow, which writes meters."
+    header = plain_coordinates(shown, reader.path, 1)
+    return replace(header, titles=titles, separator=separator, notes=(note,))
 
 
 def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:

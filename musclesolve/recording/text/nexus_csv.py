@@ -11,7 +11,6 @@ import numpy as np
 
 from musclesolve.errors import input_error
 from musclesolve.recording.text.cells import (
-    FORCES,
     LENGTH_UNITS,
     Columns,
     Coordinates,
@@ -21,6 +20,7 @@ from musclesolve.recording.text.cells import (
     rate_in,
     role_and_size,
     separator_of,
+    si_factors,
 )
 from musclesolve.recording.text.number_rows import RowReader, distinct_names
 from musclesolve.recording.units import meters_in
@@ -138,26 +138,15 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     ]
     columns, repeated = distinct_names(named, f"line {section.line}, columns")
     indices = list(columns.values())
-    factors = [
-        factor(
-            units[k],
-            lambda unit: role_and_size(unit)[1],
-            FORCES,
-            section.titles[k],
-            reader.path,
-            section.line + 1,
-        )
-        if in_si and roles[k]
-        else 1.0
-        for k in indices
-    ]
+    of_columns = [(section.titles[k], units[k] if roles[k] else None) for k in indices]
+    factors, of_plates = si_factors(of_columns, reader.path, section.line + 1, in_si)
     samples = _samples(reader, section.separator)
     return Columns(
         section.titles,
         tuple(columns),
         indices,
-        np.array(factors),
-        tuple(roles[k] for k in indices),
+        factors,
+        of_plates,
         lambda rows: ((rows[:, 0] - 1.0) * samples + rows[:, 1]) / section.rate,
         repeated,
         section.separator,

@@ -426,9 +426,10 @@ class RowReader:
         A last line without line end that breaks off before its last cell is an incomplete row, as from an aborted
         recording: it is omitted, and `left_out` is its number.
         """
-        rows = list(self.ahead)[: section_end(list(self.ahead)) if section else None]
-        commas = separator != "," and any("," in line for line in rows)
-        decimal = "," if commas and not any("." in line for line in rows) else "."
+        start = list(self.ahead)
+        start = start[: section_end(start)] if section else start
+        commas = separator != "," and any("," in line for line in start)
+        decimal = "," if commas and not any("." in line for line in start) else "."
         ended = False
         while not ended and (lines := list(self.ahead)):
             self._lines.clear()
