@@ -26,7 +26,7 @@ Rows = list[dict[str, Any]]
 class ResultFacts:
     """A result in words and rows.
 
-    verdict: one of `results.judgement`, with label, sign, reason, findings and what to be careful about.
+    verdict: one of `results.judgement`, with label, sign, reason, findings and remarks.
     summary: the lines that `musclesolve run` prints, subject and statement. contact, muscles: rows of tables.
     """
 
@@ -34,7 +34,7 @@ class ResultFacts:
     label: str
     mark: str
     why: str
-    careful: list[str]
+    remarks: list[str]
     summary: list[tuple[str, str]]
     contact: Rows
     muscles: Rows
@@ -55,7 +55,7 @@ def result_facts(path: Path) -> ResultFacts:
         top.label,
         top.mark,
         " ".join(top.why),
-        [statement.sentence for statement in chosen(said, "error", "warning", "careful")],
+        [statement.sentence for statement in chosen(said, "error", "warning", "remark")],
         rows(said),
         _contact(facts),
         _muscles(facts),

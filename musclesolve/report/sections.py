@@ -68,7 +68,7 @@ class Headline:
     contact: Sequence[dict[str, object]] = ()  # joint, unit, and a number for each leg
     emg: Statement | str = "not known"
     findings: Sequence[Statement] = ()  # errors and warnings with their remedies
-    careful: Sequence[Statement] = ()
+    remarks: Sequence[Statement] = ()
 
 
 def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
@@ -97,7 +97,7 @@ def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
         ],
         emg or "not measured",
         chosen(said, "error", "warning"),
-        chosen(said, "careful"),
+        chosen(said, "remark"),
     )
 
 

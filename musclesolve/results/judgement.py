@@ -11,8 +11,8 @@ The verdict on a leg is the worst that applies:
     not usable      an error was found, or no analyzed frame has a valid solution
     not plausible   a criterion of plausibility fails
     in part         analyzed frames have no valid solution, or most need a reserve
-    with care       a warning was found, frames need a reserve, the result is at the edge of what was measured, or
-                    there was nothing to compare it with
+    with care       a warning was found, on the trial or on its result (`_cautions`), frames need a reserve, the result
+                    is at the edge of what was measured, or there was nothing to compare it with
     usable          none of these
 
 The verdict on the trial is the worst of its legs; it is usable in part where one leg is usable and another is not.
@@ -22,7 +22,7 @@ Consequences of an error are no separate findings: a leg with an error has the f
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,10 +32,11 @@ import numpy as np
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import capitalized, count_of
-from musclesolve._util.sides import SIDE_NAMES
+from musclesolve._util.names import shortened
+from musclesolve._util.sides import SIDE_NAMES, split_side
 from musclesolve.results.dataset.frame_validity import frames_word
 from musclesolve.results.facts import Facts, LegFacts
-from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where, finding
+from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where, codes, finding
 from musclesolve.results.plausibility import AT_EDGE, NOT_KNOWN, Plausibility, plausibility
 from musclesolve.results.plausibility import NOT_PLAUSIBLE as IMPLAUSIBLE
 from musclesolve.sharing.status import verdict_reason
@@ -47,6 +48,13 @@ NOT_USABLE, NOT_PLAUSIBLE, IN_PART, WITH_CARE, USABLE = (
 ORDER = (NOT_USABLE, NOT_PLAUSIBLE, IN_PART, WITH_CARE, USABLE)
 LABELS = {name: entry["label"] for name, entry in bundled_toml(__package__, "judgement.toml").items()}
 """Verdict -> its words."""
+WEAK = 0.5
+"""Correlation below which activation and EMG disagree."""
+USUAL_FIBERS = (0.4, 1.6)
+"""Normalized fiber lengths outside of which a fiber produces no active force."""
+MOST_NAMES, NAMED_CAUTIONS = 8, 4
+FULL_FOR = 0.2
+"""Share of the valid frames at full activation beyond which the others take over much of a muscle."""
 MOST = 0.5
 """Share of valid frames with a reserve beyond which muscle forces are mostly lower bounds."""
 
@@ -75,7 +83,14 @@ class Judgement:
         """Use of the result that the verdict allows, in a plain sentence, with the reason that holds."""
         entry = bundled_toml(__package__, "judgement.toml")[self.verdict]
         reasons = [entry["because"][name] for name in self.because if name in entry.get("because", {})]
-        return str(entry["use"]).format(because=" and ".join(reasons) or "see the verdict below")
+        of_codes = codes()
+        cautions = [
+            of_codes[each] for each in dict.fromkeys(f.code for f in self.of("warning")) if each in of_codes
+        ]
+        return str(entry["use"]).format(
+            because=" and ".join(reasons) or "see the verdict below",
+            cautions=shortened(cautions, NAMED_CAUTIONS, "; ") or "see the verdict below",
+        )
 
     @property
     def mark(self) -> str:
@@ -102,6 +117,11 @@ class Judgement:
         return not self.of("error")
 
     @property
+    def usable(self) -> bool:
+        """Whether the forces, or a part of them, may be used: no error spoils them, and they are plausible."""
+        return self.verdict not in (NOT_USABLE, NOT_PLAUSIBLE)
+
+    @property
     def complete(self) -> bool:
         """Return whether no error was found and every analyzed frame has a valid solution: exit code 0, else 3."""
         return self.ok and not any(entry.code == "no_solution" for entry in self.findings)
@@ -111,6 +131,7 @@ class Judgement:
         return {
             "verdict": self.verdict,
             "label": self.label,
+            "usable": self.usable,
             "why": list(self.why),
             "because": list(self.because),
             "legs": {SIDE_NAMES.get(side, side): verdict for side, verdict in self.legs.items()},
@@ -152,7 +173,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error."""
+        """Whether there is no error on the trial. Whether its result may be used says `judgement.usable`."""
         return not self.of("error")
 
     @property
@@ -219,11 +240,12 @@ def judge_findings(findings: Sequence[Finding]) -> Judgement:
 def _judge(facts: Facts) -> Judgement:
     judged, legs = plausibility(facts), dict[str, str]()
     on_trial = judged.with_deciding(facts.findings)
-    findings = list(on_trial)
+    findings, cautions = list(on_trial), list(_cautions(facts))
     for side, leg in facts.legs.items():
         own = [entry for entry in on_trial if entry.side in ("", side)]
         if not any(each.severity == "error" for each in own):
-            on_result = [*_of_frames(leg), *_of_plausibility(judged, side, {each.code for each in own})]
+            known = {each.code for each in own}
+            on_result = [*_of_frames(leg), *_of_plausibility(judged, side, known), *cautions]
             findings += on_result
             own += on_result
         verdict = _verdict_of_leg(leg, judged.verdict_of(side), own)
@@ -277,6 +299,36 @@ def _of_frames(leg: LegFacts) -> list[Finding]:
     return found
 
 
+def _cautions(facts: Facts) -> Iterator[Finding]:
+    """Find what makes muscle forces less certain: long full activation, fibers far from optimal, EMG that disagrees."""
+    if full := [each.muscle for each in facts.muscles_at_limit if each.share > FULL_FOR]:
+        yield finding("full_activation", "warning", {"muscles": muscle_names(full), "limit": FULL_FOR})
+    if "least_normalized_fiber_length" in facts.result:
+        least, greatest = (
+            facts.result[f"{end}_normalized_fiber_length"].values for end in ("least", "greatest")
+        )
+        low, high = USUAL_FIBERS
+        beyond = map(str, facts.result["muscle"].values[(least < low) | (greatest > high)])
+        if names := muscle_names(beyond):
+            yield finding("far_fibers", "warning", {"muscles": names, "low": low, "high": high})
+    if not facts.follows_emg or facts.predicts_emg:
+        if weak := [f"{name} {r:.2f}" for name, r in facts.correlations.items() if r < WEAK]:
+            yield finding("emg_disagrees", "warning", {"channels": ", ".join(weak), "limit": WEAK})
+
+
+def muscle_names(names: Iterable[str]) -> str:
+    """Muscles with their sides, each name once: "soleus (right, left)"."""
+    sides: dict[str, list[str]] = {}
+    for name in names:
+        stem, side = split_side(name)
+        sides.setdefault(stem.replace("_", " "), []).append(side)
+    found = []
+    for stem, own in sides.items():
+        legs = ", ".join(SIDE_NAMES[side] for side in SIDE_NAMES if side in own)
+        found.append(stem + (f" ({legs})" if legs else ""))
+    return shortened(found, MOST_NAMES)
+
+
 def _of_plausibility(judged: Plausibility, side: str, known: Collection[str]) -> list[Finding]:
     """Return findings on quantities outside or at the edge of the plausible range, of a leg and of the whole body.
 
@@ -324,7 +376,7 @@ def _compared(judged: Plausibility) -> str:
         return f"The result lies at the edge of what is plausible.{unknown}"
     if judged.verdict == NOT_KNOWN:
         return f"Whether the result is plausible is not known: {judged.why_not_known}."
-    return f"Peaks of contact forces lie where implants measured them in {judged.movement_words}."
+    return f"Peaks of contact forces lie within the widest range that implants measured in {judged.movement_words}."
 
 
 def _counts(findings: Sequence[Finding]) -> list[str]:

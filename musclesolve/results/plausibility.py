@@ -13,7 +13,7 @@ could be compared, and not known if not. A stated movement that the motion contr
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -72,6 +72,9 @@ class Measured:
     about: str  # the measurement and its subjects
     reason: str  # reason of the range at this speed; "" where it does not depend on speed
     sources: tuple[str, ...]  # keys of citations.toml
+    usual: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # highest peak of the largest group, and the group in words
 
     @property
     def words(self) -> str:
@@ -123,7 +126,15 @@ def measured(joint: str, movement: Movement) -> Measured | None:
                 words += " (speed not known)"
             elif not np.isfinite(speed) and np.isfinite(fastest):
                 words += f" (speed not known: at up to {fastest:g} m/s)"
-            return Measured(lowest, highest, words, entry["about"], reason, tuple(entry["sources"]))
+            return Measured(
+                lowest,
+                highest,
+                words,
+                entry["about"],
+                reason,
+                tuple(entry["sources"]),
+                entry.get("usual", {}),
+            )
     return None
 
 
@@ -442,6 +453,8 @@ def _contact(facts: Facts) -> Iterator[Comparison]:
             verdict = NOT_KNOWN
         because = f", for {range_.reason}" if range_.reason else ""
         said = f"{what}; measured in {range_.movement} {range_.words}{because} ({range_.authors})"
+        if verdict == PLAUSIBLE and value > range_.usual.get("highest", np.inf):
+            said += f"; above {range_.usual['people']}, within the widest range reported"
         if verdict == AT_EDGE:
             said += f"; at the edge: its own band of 95 % is {low:.1f} to {high:.1f} BW"
         yield Comparison("contact", peak.side, verdict, value, said, place)

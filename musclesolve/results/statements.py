@@ -40,7 +40,7 @@ from musclesolve.results.facts import (
     UncertaintyFacts,
 )
 from musclesolve.results.finding import Units
-from musclesolve.results.judgement import LABELS, judge
+from musclesolve.results.judgement import FULL_FOR, LABELS, judge, muscle_names
 from musclesolve.results.plausibility import (
     DEGREES,
     NOT_KNOWN,
@@ -54,12 +54,8 @@ from musclesolve.settings.trial import PREDICTED
 from musclesolve.sharing.status import verdict_reason
 from musclesolve.version import __version__
 
-MOST_STRETCHES, MOST_MOVED, MOST_MUSCLES, MOST_NAMES = 5, 3, 6, 8
+MOST_STRETCHES, MOST_MOVED, MOST_MUSCLES = 5, 3, 6
 CHANNELS_IN_A_LINE = 5
-WEAK = 0.5
-"""Correlation below which a channel is named."""
-USUAL_FIBERS = (0.4, 1.6)
-"""Normalized fiber lengths within which muscles are expected to work."""
 ROUGH = 0.1
 """Relative standard error of a standard deviation from which the summary states it."""
 SUBJECT_KEYS = {"name": "subject", "mass_kg": "subject_mass_kg", "stature_m": "subject_stature_m"}
@@ -103,7 +99,7 @@ class Statement:
     value: Any  # a number, a text, or several by their keys
     unit: str = ""  # of a value that is one number; keys of several name theirs
     pieces: tuple[str | Number, ...] = ()  # of the sentence
-    severity: str = ""  # severity of a finding; "careful", "limit" or "method"; "" for any other
+    severity: str = ""  # severity of a finding; "remark", "limit" or "method"; "" for any other
     section: str = ""  # of the report, which prints the sentence
 
     @property
@@ -308,7 +304,7 @@ def in_short(facts: Facts) -> Said:
         names = " and ".join(
             joint for joint, of_legs in verdicts.items() if of_legs - {NOT_KNOWN} == {PLAUSIBLE}
         )
-        compared = f"the {names} within the range of implants in this movement" if names else None
+        compared = f"the {names} within the widest range of implants in this movement" if names else None
         yield say("short_joints", joints=", ".join(joints), compared=compared)
     if (strongest := facts.strongest_muscle) is not None:
         yield say("short_muscle", **asdict(strongest))
@@ -692,7 +688,7 @@ def notes(facts: Facts) -> Said:
         yield from (say(name, text=each) for each in listed(facts.result, name))
 
 
-# Cautions, the most serious first
+# Remarks on what was left out or not compared; cautions are findings
 
 
 @of_result
@@ -714,14 +710,14 @@ def frames_left_out(facts: Facts) -> Said:
 
 @of_result
 def muscles_at_limit(facts: Facts) -> Said:
-    """Name the muscles that work at full activation."""
-    if full := facts.muscles_at_limit:
+    """Name the muscles that work at full activation for a while; those that do so for long are findings."""
+    if full := [each for each in facts.muscles_at_limit if each.share <= FULL_FOR]:
         work = "muscle works" if len(full) == 1 else "muscles work"
         yield say(
             "full",
             count=len(full),
             work=work,
-            muscles=_muscle_names(muscle_limit.muscle for muscle_limit in full),
+            muscles=muscle_names(muscle_limit.muscle for muscle_limit in full),
         )
         if {"force_capacity", "fiber_velocity"} <= set(facts.result.variables):
             yield from _shortening(facts.result, full[0].muscle)
@@ -753,15 +749,12 @@ def residual_in_doubt(facts: Facts) -> Said:
 
 @of_result
 def emg_in_doubt(facts: Facts) -> Said:
-    """State the reason why activation is not compared with EMG, or where the two disagree."""
+    """State the reason why activation is not compared with EMG, or with which muscles it is not."""
     if not facts.correlations:
         yield why_no_emg(facts)
         return
     if facts.follows_emg:
         yield say("predicted" if facts.predicts_emg else "tracked")
-    weak = ((name, r, "") for name, r in facts.correlations.items() if r < WEAK)
-    if channels := _correlations(weak):
-        yield say("weak", limit=WEAK, channels=channels)
     muscles = [name for channel in facts.channels if channel.muscles for name in channel.muscles.split(", ")]
     legs = set(map(side_of, muscles)) if muscles else set(facts.legs)
     yield from (say("emg_of_leg", part=leg.part) for side, leg in facts.legs.items() if side not in legs)
@@ -770,18 +763,6 @@ def emg_in_doubt(facts: Facts) -> Said:
 def why_no_emg(facts: Facts) -> Statement:
     """Return the reason why activations are not compared with EMG."""
     return say("emg_not_there" if "emg_envelope" in facts.result.attrs else "no_emg")
-
-
-@of_result
-def fibers_in_doubt(facts: Facts) -> Said:
-    """Name the muscles whose fibers become unusually short or long."""
-    if "least_normalized_fiber_length" not in facts.result:
-        return
-    least, greatest = (facts.result[f"{end}_normalized_fiber_length"].values for end in ("least", "greatest"))
-    low, high = USUAL_FIBERS
-    beyond = facts.result["muscle"].values[(least < low) | (greatest > high)]
-    if beyond.size:
-        yield say("fibers", low=low, high=high, muscles=_muscle_names(map(str, beyond)))
 
 
 @of_result
@@ -809,19 +790,6 @@ def method(facts: Facts) -> Said:
 
 def _side(side: str) -> str:
     return SIDE_NAMES.get(side, side)
-
-
-def _muscle_names(names: Iterable[str]) -> str:
-    """Muscles with their sides, each name once: "soleus (right, left)"."""
-    sides: dict[str, list[str]] = {}
-    for name in names:
-        stem, side = split_side(name)
-        sides.setdefault(stem.replace("_", " "), []).append(side)
-    found = []
-    for stem, own in sides.items():
-        legs = ", ".join(SIDE_NAMES[side] for side in SIDE_NAMES if side in own)
-        found.append(stem + (f" ({legs})" if legs else ""))
-    return shortened(found, MOST_NAMES)
 
 
 # The statements on an uncertainty

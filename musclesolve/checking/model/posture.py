@@ -198,8 +198,8 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     for then, code, group in sorted(tried, key=lambda each: each[0].yaw.sum()):
         calmer = ((then.yaw < CALMER * now.yaw) & (now.yaw > TURNS)).any()
         if (code, group) in rotations and calmer and then.misfits.max() < 1.0:
-            said = said | {"names": " and ".join(group), "right_then": then.yaw[0], "left_then": then.yaw[1]}
-            yield finding("angle_sign.rotation", "warning", said, where)
+            turns = {"names": " and ".join(group), "right_then": then.yaw[0], "left_then": then.yaw[1]}
+            yield finding("angle_sign.rotation", "warning", said | turns, where)
             return
     for code, at in (
         ("foot_slides.standing", slice(4, 6)), ("foot_slides.turning", slice(6, 8)),

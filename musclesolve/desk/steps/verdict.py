@@ -34,13 +34,13 @@ def _imported() -> Callable[..., ResultFacts]:
 
 
 def show_verdict(desk: Desk, facts: ResultFacts) -> None:
-    """Show the verdict, reasons and cautions; above them the changes since the computation."""
+    """Show the verdict, reasons, cautions and remarks; above them the changes since the computation."""
     show_age(desk)
     with ui.column().classes(f"ms-verdict ms-{facts.css}").props('role="status"'):
         ui.label(f"{facts.mark} {facts.label}").classes("ms-what")
         ui.label(facts.why)
-    _list(facts.careful[:FIRST])
-    if more := facts.careful[FIRST:]:
+    _list(facts.remarks[:FIRST])
+    if more := facts.remarks[FIRST:]:
         with ui.expansion(f"{len(more)} more").classes("w-full"):
             _list(more)
 

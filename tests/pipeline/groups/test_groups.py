@@ -152,8 +152,8 @@ def test_the_result_of_an_arm_is_whole_and_speaks_of_sides(arm_result) -> None:
     said = {each.subject for each in statements(Facts(one_side))}
     assert "right side" in said
     assert "right leg" not in said
-    careful = chosen(statements(Facts(one_side)), "careful")
-    assert any("right side" in each.sentence for each in careful)
+    remarks = chosen(statements(Facts(one_side)), "remark")
+    assert any("right side" in each.sentence for each in remarks)
 
 
 def test_a_knee_of_three_axes_shares_all_its_moments(recorded_walk_text: str, tmp_path: Path) -> None:
