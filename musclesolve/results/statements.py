@@ -733,7 +733,7 @@ def _shortening(result: xr.Dataset, muscle: str) -> Said:
         rigid = "" if is_elastic(result) else " A rigid tendon leaves the whole shortening to the fibers."
         yield say(
             "full_shortening",
-            muscle=_muscle_names([muscle]),
+            muscle=muscle_names([muscle]),
             lowest=100.0 * float(capacity.min()),
             highest=100.0 * float(capacity.max()),
             speed=float(speed.max()),

@@ -186,7 +186,7 @@ class JointWeightedActivation(SumOfTerms):
     joints or more, else 1; without unit.
 
     Assumes that the effort of a muscle counts at every joint that it presses. Uhlrich et al. (2022, Sci Rep 12:9842)
-    weighted gastrocnemii and hamstrings to lower the force in the knee; here all muscles of two joints are weighted alike.
+    weighted gastrocnemii and hamstrings to lower the force in the knee; here all muscles of two joints have one weight.
 
     Args:
         exponent: p, at least 1.
@@ -200,7 +200,7 @@ class JointWeightedActivation(SumOfTerms):
     formula = "sum_i w_i a_i^p, w_i = 3 where a muscle crosses two joints or more, else 1, p = 2"
     source = "weights after Uhlrich et al. 2022"
     works = ("uhlrich_2022",)
-    use = "to continue what was computed with the default until November 2026"
+    use = "to give all muscles of two joints one higher weight"
     positive = ("multi_joint_weight",)
     data = ("joints_crossed",)
 
@@ -215,8 +215,8 @@ class KneeSparingActivation(SumOfTerms):
     sum_knee (F_i / F_s)^p, F_i the force of the contractile element at the tendon; without unit.
 
     Assumes that a muscle costs its activation, and where it presses a knee its force, too (docs/choose_a_cost.md). A
-    muscle crosses a knee where it has a moment arm of 0.1 mm in some frame about a degree of freedom whose name contains
-    "knee". Without such names the cost is the sum of the powers of the activations.
+    muscle crosses a knee where it has a moment arm of 0.1 mm in some frame about a degree of freedom whose name has
+    "knee" in it. Without such names the cost is the sum of the powers of the activations.
 
     Args:
         exponent: p, at least 1.
