@@ -166,8 +166,9 @@ def si_factors(
     """Return factors of columns to SI units, or ones, and their roles, by titles and units; None: without a unit."""
     factors, roles = list[float](), list[str]()
     for title, unit in named:
-        scaled = in_si and unit is not None
-        size = factor(unit, lambda each: role_and_size(each)[1], FORCES, title, path, line) if scaled else 1.0
+        size = 1.0
+        if in_si and unit is not None:
+            size = factor(unit, lambda each: role_and_size(each)[1], FORCES, title, path, line)
         factors.append(size)
         roles.append("" if unit is None else role_and_size(unit)[0])
     return np.array(factors), tuple(roles)
