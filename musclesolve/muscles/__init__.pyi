@@ -8,9 +8,7 @@ from .muscle_actuator import MuscleActuator as MuscleActuator
 from .muscle_parameters import MuscleParameters as MuscleParameters
 from .muscle_state import MuscleState as MuscleState
 from .muscle_state import muscle_state as muscle_state
-from .parameter_derivatives import MuscleChange as MuscleChange
 from .parameter_derivatives import muscle_change as muscle_change
-from .path_point_derivatives import PointDerivatives as PointDerivatives
 from .path_point_derivatives import point_derivatives as point_derivatives
 from .paths.paths import Paths as Paths
 from .paths.paths import PathState as PathState

@@ -5,7 +5,6 @@ from .external_loads import read_external_loads as read_external_loads
 from .geometry import OpenSimGeometry as OpenSimGeometry
 from .geometry import opensim_geometry as opensim_geometry
 from .inverse_dynamics import InverseDynamics as InverseDynamics
-from .inverse_dynamics import JointReactions as JointReactions
 from .inverse_dynamics import ModelMotion as ModelMotion
 from .inverse_dynamics import inverse_dynamics as inverse_dynamics
 from .inverse_dynamics import joint_reactions as joint_reactions
@@ -14,13 +13,11 @@ from .kinematics import BodyMotion as BodyMotion
 from .kinematics import body_motion as body_motion
 from .kinematics import coordinate_values as coordinate_values
 from .model import OpenSimModel as OpenSimModel
-from .model import OpenSimMuscle as OpenSimMuscle
 from .muscle_set import SetDescription as SetDescription
 from .muscle_set import muscle_set as muscle_set
 from .neutral_leg import LegBodies as LegBodies
 from .person_file import read_person as read_person
 from .person_file import write_person as write_person
 from .read_model import read_osim as read_osim
-from .service_folders import ServiceTrial as ServiceTrial
 from .service_folders import service_trials as service_trials
 from .unpack_b3d import unpack_b3d as unpack_b3d
