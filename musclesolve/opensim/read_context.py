@@ -7,8 +7,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.opensim.functions import (
+    ByPartials,
     Constant,
-    Function,
     LinearFunction,
     Polynomial,
     Scaled,
@@ -145,7 +145,7 @@ class Context:
         return Frame(parent.body, parent.rotation @ rotation_xyz(angles), parent.place(place))
 
 
-def read_function(element: Element, count: int = 1) -> Function | None:
+def read_function(element: Element, count: int = 1) -> ByPartials | None:
     """The function of `count` coordinates from an element; None for another kind."""
 
     def number(tag: str, otherwise: float | None = None) -> float:
@@ -246,6 +246,6 @@ _OF_ONE = (
 """Functions of one coordinate."""
 
 
-def function_in(holder: Element, count: int = 1) -> Function | None:
+def function_in(holder: Element, count: int = 1) -> ByPartials | None:
     """The function inside an element; None without one, or for another kind."""
     return read_function(holder.children[0], count) if holder.children else None
