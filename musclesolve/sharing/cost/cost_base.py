@@ -126,7 +126,7 @@ class Cost(ABC):
         return None
 
     def apart(self, problem: Problem) -> Cost:
-        """The same cost, as a sum if some of it counts activations and some forces."""
+        """Return the cost, as a sum where a part of it counts activations and a part forces."""
         return self
 
     def remarks(self, problem: Problem) -> tuple[str, ...]:

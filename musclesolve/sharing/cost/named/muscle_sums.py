@@ -244,7 +244,7 @@ class KneeSparingActivation(SumOfTerms):
         return ActivationPower(self.exponent) + forces
 
     def remarks(self, problem: Problem) -> tuple[str, ...]:
-        """What is minimized where no knee is found."""
+        """Say what is minimized where no knee is found."""
         remark = (
             f'No degree of freedom has "knee" in its name: {self.name} is here the sum of the activations to the power '
             f"{self.exponent:g}, as activation_power."
