@@ -148,7 +148,7 @@ class JointMotion:
 def joint_motion(
     model: OpenSimModel, joint: Joint, values: Array, rotation: Array, position: Array
 ) -> JointMotion:
-    """Motion of the child frame, from the pose (T, 3, 3), (T, 3) of the parent frame; axes that stay zero are left out."""
+    """Motion of the child frame, from the pose (T, 3, 3), (T, 3) of the parent frame, without axes that stay zero."""
     number, axes, spins = model.coordinate_number, [], []
     for axis in filter(_not_zero, joint.translations):
         along = rotation @ axis.axis
