@@ -92,8 +92,9 @@ def opensim_geometry(
     names = tuple(values if coordinates is None else one_or_several(coordinates))
     drawn = [muscle for muscle in chosen if muscle.by_function is None]
     of_functions = _by_functions(model, all_values, names, chosen)
+    of_muscles = tuple(muscle.name for muscle in chosen)
     if not drawn:
-        return OpenSimGeometry(names, tuple(muscle.name for muscle in chosen), *of_functions, *of_functions)
+        return OpenSimGeometry(names, of_muscles, *of_functions, *of_functions)
     system = path_system(model, drawn)
     blocks, several = [], np.flatnonzero([over_several(model, muscle.name) for muscle in drawn])
     for part, motion, paths in path_blocks(system, all_values, names):
@@ -114,16 +115,7 @@ def opensim_geometry(
     for k, column in enumerate(results if len(drawn) < len(chosen) else ()):
         results[k] = of_functions[k % 2].copy()
         results[k][..., columns] = column
-    length, moment_arm, *others = results
-    opensim_length, opensim_arm = others or (length, moment_arm)
-    return OpenSimGeometry(
-        coordinates=names,
-        muscles=tuple(muscle.name for muscle in chosen),
-        length=length,
-        moment_arm=moment_arm,
-        opensim_length=opensim_length,
-        opensim_arm=opensim_arm,
-    )
+    return OpenSimGeometry(names, of_muscles, *results[:2], *results[-2:])
 
 
 def _by_functions(

@@ -147,27 +147,25 @@ class JointMotion:
 def joint_motion(
     model: OpenSimModel, joint: Joint, values: Array, rotation: Array, position: Array
 ) -> JointMotion:
-    """Motion of the child frame, from the pose (T, 3, 3), (T, 3) of the parent frame; constant axes are left out."""
+    """Motion of the child frame, from the pose (T, 3, 3), (T, 3) of the parent frame, without axes that stay zero."""
     number, axes, spins = model.coordinate_number, [], []
-    for axis in joint.translations:
-        if isinstance(axis.function, Constant) and axis.function.constant == 0.0:
-            continue
+    for axis in filter(_not_zero, joint.translations):
         along = rotation @ axis.axis
         x = values[:, [number[name] for name in axis.coordinates]]
         position = position + axis.function.value(x)[:, None] * along
-        if not isinstance(axis.function, Constant):
-            axes.append(AxisMotion(axis, x, np.concatenate([np.zeros_like(along), along], axis=1)))
-    for axis in joint.rotations:
-        if isinstance(axis.function, Constant) and axis.function.constant == 0.0:
-            continue
+        axes.append(AxisMotion(axis, x, np.concatenate([np.zeros_like(along), along], axis=1)))
+    for axis in filter(_not_zero, joint.rotations):
         about = rotation @ axis.axis
         x = values[:, [number[name] for name in axis.coordinates]]
         rotation = rotation @ rotation_about(axis.axis, axis.function.value(x))
-        if not isinstance(axis.function, Constant):
-            spins.append((axis, x, about))
+        spins.append((axis, x, about))
     for axis, x, about in spins:
         axes.append(AxisMotion(axis, x, np.concatenate([about, vector_product(position, about)], axis=1)))
     return JointMotion(rotation, position, axes)
+
+
+def _not_zero(axis: TransformAxis) -> bool:
+    return not isinstance(axis.function, Constant) or axis.function.constant != 0.0
 
 
 JOINT_SPACING = 0.10

@@ -404,16 +404,13 @@ class OpenSimModel:
         """The muscles, each with what it needs and is not supported."""
         found = []
         for muscle in self.muscles.values():
-            lost = [wrap.surface for wrap in muscle.wraps if wrap.surface not in self.surfaces]
-            lacking = [f"wrap object {surface}" for surface in lost]
+            surfaces = (wrap.surface for wrap in muscle.wraps)
+            lacking = [f"wrap object {each}" for each in surfaces if each not in self.surfaces]
             lacking += [f"path of {muscle.name}"] * (f"path of {muscle.name}" in self.unsupported)
             lacking += [f"body {body}" for body in sorted(self.bodies_of(muscle) - self.reachable)]
             crossed = self._crossed(muscle)
-            lacking += [
-                f"constraint {constraint.name}"
-                for constraint in self.other_constraints
-                if constraint.driven & crossed
-            ]
+            driving = (each for each in self.other_constraints if each.driven & crossed)
+            lacking += [f"constraint {each.name}" for each in driving]
             found.append((muscle, lacking))
         return found
 

@@ -122,9 +122,8 @@ def _estimated(found: Estimate) -> Iterator[str]:
     )
     done = [name for name in found.sampled if name not in found.failed]
     if done:
-        minutes = found.seconds / 60.0
-        short = f"{minutes:.1f} min" if minutes >= 1.0 else f"{max(found.seconds, 1.0):.0f} s"
-        time = f"{minutes / 60.0:.1f} h" if minutes >= 60.0 else short
+        s = max(found.seconds, 1.0)
+        time = f"{s / 3600.0:.1f} h" if s >= 3600.0 else f"{s / 60.0:.1f} min" if s >= 60.0 else f"{s:.0f} s"
         yield line("time", f"{time} with --jobs {found.jobs}")
         yield line("size", f"{found.size / 1e6:.3g} MB")
         yield line("computed", f"{', '.join(done)}; these results are kept")

@@ -81,8 +81,7 @@ def kept_of(result: xr.Dataset, keep: Sequence[str]) -> xr.Dataset:
         keep: names of variables; names that the result lacks are left out.
     """
     kept = result[[name for name in keep if name in result]]
-    dims = {*kept.dims}
-    kept = kept.drop_vars([name for name, each in kept.coords.items() if not dims.issuperset(each.dims)])
+    kept = kept.drop_vars([name for name, each in kept.coords.items() if not {*each.dims} <= {*kept.dims}])
     changed = {}
     for name in kept.data_vars:
         variable = kept.variables[name]

@@ -80,9 +80,8 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
             "you decide: name it as the source)"
         )
     if absent := lacking(study.subjects, study.included):
-        notes.insert(
-            0, f"nothing states {lacking_text(absent)}: enter it in {people}, and give the command again"
-        )
+        said = f"nothing states {lacking_text(absent)}: enter it in {people}, and give the command again"
+        notes.insert(0, said)
     return replace(study, title=output.name, notes=tuple(notes), people=people)
 
 

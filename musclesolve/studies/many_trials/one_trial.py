@@ -84,9 +84,8 @@ class Job:
     further: Mapping[str, Further | None] = field(default_factory=dict)
     questions: tuple[str, ...] = ()  # further questions beside those of the trial file
     source: Source | None = None  # what writes the input files, before they are read
-    keep: tuple[
-        str, ...
-    ] = ()  # the variables of result.nc, which then has numbers of 32 bits; all unless given
+    # the variables of result.nc, which then has numbers of 32 bits; all unless given
+    keep: tuple[str, ...] = ()
 
     def ready(self) -> Path:
         """Write the input files where they are made from another file; the trial file."""

@@ -67,9 +67,8 @@ class Measures:
     frames: int = 0
     muscles: int = 0
     mass_kg: float = float("nan")  # of the subject
-    ground: str = (
-        ""  # origin of the ground reactions: "measured", "predicted", ...; "" with joint moments alone
-    )
+    # origin of the ground reactions: "measured", "predicted", ...; "" with joint moments alone
+    ground: str = ""
     inputs: str = ""  # hash of the hashes of the input files
 
     @classmethod
@@ -79,6 +78,11 @@ class Measures:
             facts = Facts(result) if "plausible" in result else judged_facts(result)
         result, legs, judgement = facts.result, facts.legs.values(), judge(facts)
         size, peaks, judged = facts.pelvis_residual, facts.contact_peaks, result["plausible"].attrs
+        found, nan = judgement.of("error", "warning"), float("nan")
+        of_joint = {
+            joint: [peak.body_weights for peak in peaks if joint_kind(peak.stem) == joint]
+            for joint in LEG_JOINTS
+        }
         return cls(
             solved=sum(leg.solved for leg in legs),
             with_reserve=sum(leg.with_reserve for leg in legs),
@@ -87,19 +91,13 @@ class Measures:
             residual_percent=(facts.root_residual_percent or 0.0)
             if size is None
             else size.peak_force_percent_body_weight,
-            contact={
-                joint: max(
-                    (peak.body_weights for peak in peaks if joint_kind(peak.stem) == joint),
-                    default=float("nan"),
-                )
-                for joint in LEG_JOINTS
-            },
+            contact={joint: max(weights, default=nan) for joint, weights in of_joint.items()},
             movement=judged["movement"],
             plausibility=judged["verdict"],
             reason=judged["reason"],
             verdict=judgement.verdict,
-            findings=[entry.sentence for entry in judgement.of("error", "warning")],
-            codes=[f"{entry.severity} {entry.code}" for entry in judgement.of("error", "warning")],
+            findings=[entry.sentence for entry in found],
+            codes=[f"{entry.severity} {entry.code}" for entry in found],
             frames=result.sizes["time"],
             muscles=result.sizes["muscle"],
             mass_kg=float(result.attrs.get("subject_mass_kg", "nan")),
@@ -142,12 +140,8 @@ class TrialRecord:
     def fine(self) -> bool:
         """Whether the trial has a result without an error, and with a valid solution in every frame."""
         found = self.measures
-        return (
-            self.outcome.has_result
-            and found is not None
-            and found.without_solution == 0
-            and found.verdict != NOT_USABLE
-        )
+        whole = found is not None and found.without_solution == 0 and found.verdict != NOT_USABLE
+        return self.outcome.has_result and whole
 
 
 CSV = "trials.csv"
@@ -174,14 +168,9 @@ def csv_bytes(
         if found is not None:
             forces = [f"{found.contact[joint]:.6g}" for joint in LEG_JOINTS]
             counts = [found.solved, found.with_reserve, found.without_solution, found.not_measured]
-            judged = [
-                found.movement,
-                found.plausibility,
-                found.reason,
-                found.verdict,
-                PARTED.join(found.findings),
-            ]
-            numbers = [*counts, f"{found.residual_percent:.6g}", *forces, *judged]
+            judged = [found.movement, found.plausibility, found.reason, found.verdict]
+            rest = [*judged, PARTED.join(found.findings)]
+            numbers = [*counts, f"{found.residual_percent:.6g}", *forces, *rest]
         ends = [f"{record.seconds:.3f}", str(record.trial), str(record.folder), record.message]
         rows.append([record.name, record.outcome.value, *own, *numbers, *ends])
     return str(storable(csv_text(rows))).encode()

@@ -84,9 +84,8 @@ def compute_trials(
         todo = [replace(job, figures=False, again=again, further=further, keep=keep) for job in jobs_of]
 
         def write(records: Sequence[TrialRecord]) -> None:
-            write_files(
-                output, {CSV: _table(study, {record.name: record for record in (*records, *refused)})}
-            )
+            named = {record.name: record for record in (*records, *refused)}
+            write_files(output, {CSV: _table(study, named)})
 
         done = list[TrialRecord]()
         if not (output / CSV).is_file():
