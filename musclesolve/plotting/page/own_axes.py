@@ -25,7 +25,7 @@ from musclesolve.plotting.page.page_style import PageStyle
 
 
 class Marks:
-    """Marks on axes of matplotlib that figures draw beside those of the axes themselves."""
+    """Marks on axes of matplotlib, for which axes have no single call."""
 
     style: PageStyle
 
