@@ -25,7 +25,7 @@ from musclesolve.plotting.page.page_style import PageStyle
 
 
 class Marks:
-    """Marks on axes of matplotlib that figures draw beside those of the axes themselves."""
+    """Marks on axes of matplotlib, for which axes have no single call."""
 
     style: PageStyle
 
@@ -83,17 +83,10 @@ class OwnAxes(Marks):
             )
         self.panels = given.reshape(grid.rows, grid.columns)
 
-    def add_header(self, text: str, points: float, color: str = "black") -> None:
-        """Ignored: the header is left to the user."""
+    def _ignored(self, *_: Any) -> None:
+        """Header, notes and places of the axes are left to the user."""
 
-    def add_note(self, text: str) -> None:
-        """Ignored: notes are left to the user."""
-
-    def fit(self) -> None:
-        """Ignored: the axes keep their place."""
-
-    def make_room_above(self, row: int, height: float) -> None:
-        """Ignored: the axes keep their place."""
+    add_header = add_note = fit = make_room_above = _ignored
 
     def add_legend(self, entries: Mapping[str, Any]) -> None:
         """Make `legend()` of the first axes show the entries of the page, and no part of a curve besides."""
