@@ -127,9 +127,33 @@ class CompiledFunction:
             self.dispatcher = njit(**self.options)(function)
 
     def is_kept(self) -> bool:
-        """Return whether compiled code of this version is in the cache on disk."""
-        folder = self.dispatcher.stats.cache_path
-        return folder is not None and any(self._files("*.nbc"))
+        """Return whether compiled code of this version is in the cache on disk, as it was written.
+
+        A changed bit in machine code ends the process without a word: the code counts with its checksum alone.
+        """
+        if self.dispatcher.stats.cache_path is None or not any(self._files("*.nbc")):
+            return False
+        try:
+            return self._seal().read_text(encoding="ascii") == self._checksum()
+        except (OSError, ValueError):
+            return False
+
+    def _seal(self) -> Path:
+        """The file with the checksum of the compiled code."""
+        return Path(self.dispatcher.stats.cache_path) / f"{self.dispatcher.py_func.__name__}.sha256"
+
+    def _checksum(self) -> str:
+        return hashlib.sha256(
+            b"".join(file.read_bytes() for file in sorted(self._files("*.nb[ci]")))
+        ).hexdigest()
+
+    def _compile(self) -> None:
+        """Compile, without what lies in the cache, and keep the code with its checksum."""
+        for file in self._files("*"):
+            file.unlink(missing_ok=True)
+        self.dispatcher.compile(self.signature)
+        if self.dispatcher.stats.cache_path is not None:
+            self._seal().write_text(self._checksum(), encoding="ascii")
 
     def compile_beside(self, module: str, name: str) -> None:
         """Begin to compile in a separate process, for which `load` waits; no effect if the code is in the cache.
@@ -160,7 +184,12 @@ class CompiledFunction:
             _REPORTED.add(self.message)
             LOG.warning(self.message)
 
+    def _warn(self, why: str) -> None:
+        LOG.warning("compiled code on this disk cannot be read (%s): %s", why, self.message)
+
     def _files(self, ending: str) -> list[Path]:
+        if self.dispatcher.stats.cache_path is None:
+            return []
         folder = Path(self.dispatcher.stats.cache_path)
         return list(folder.glob(f"*{self.dispatcher.py_func.__name__}{ending}"))
 
@@ -178,10 +207,14 @@ class CompiledFunction:
         if self._beside is not None:
             self._beside.wait()
         kept = self.is_kept()
-        if not kept:
+        if not kept and self._files("*.nb[ci]"):
+            self._warn("its checksum is another one")
+        elif not kept:
             self._report()
         try:
-            if not (kept and self._from_disk()):
+            if not kept:
+                self._compile()
+            elif not self._from_disk():
                 self.dispatcher.compile(self.signature)
         except OSError:  # the folder exists, but is not writable
             return self._in_memory()
@@ -212,11 +245,9 @@ class CompiledFunction:
 
     def _recompiled(self, error: Exception) -> Any:
         """Replace damaged cache files, or compile in memory if they cannot be removed."""
-        LOG.warning("compiled code on this disk cannot be read (%s): %s", type(error).__name__, self.message)
+        self._warn(type(error).__name__)
         try:
-            for file in self._files("*"):
-                file.unlink(missing_ok=True)
-            self.dispatcher.compile(self.signature)
+            self._compile()
         except OSError:
             return self._in_memory()
         self.dispatcher.disable_compile()

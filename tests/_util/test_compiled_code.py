@@ -26,7 +26,7 @@ from musclesolve.muscles.paths.kernel import entry
 
 
 @pytest.mark.parametrize("ending", [".nbc", ".nbi"])
-@pytest.mark.parametrize("left", [0, 100])
+@pytest.mark.parametrize("left", [0, 100, None])
 def test_damaged_cache_files_are_replaced(ending, left, tmp_path, caplog, monkeypatch):
     (tmp_path / "small.py").write_text("def small(x):\n    return 2.0 * x\n")
 
@@ -41,7 +41,8 @@ def test_damaged_cache_files_are_replaced(ending, left, tmp_path, caplog, monkey
     kept = made()
     assert kept.is_kept()
     (damaged,) = Path(kept.dispatcher.stats.cache_path).glob(f"*small*{ending}")
-    damaged.write_bytes(damaged.read_bytes()[:left])
+    code = damaged.read_bytes()
+    damaged.write_bytes(code[:left] if left is not None else code[:-20] + bytes([code[-20] ^ 4]) + code[-19:])
     with caplog.at_level("INFO", "musclesolve"):
         assert made().load()(3.0) == 6.0
     assert "cannot be read" in caplog.text
