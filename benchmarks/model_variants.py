@@ -3,9 +3,9 @@
     python -m benchmarks.model_variants MODEL... [--count 70] [--seed 0]
 
 Bodies are split, welded with massless ones between or beside them, or get other axes; joints are reversed, or written
-as two in series; angles make full turns. Each model moves its right leg under a load on the foot. A row compares
-muscle forces, contact forces, moment arms and moments of a variant with those of the model: the largest difference, as
-a share of the greatest value of the same unit, and the variable that has it.
+as two in series; angles make full turns. Each model moves its right leg under a load on the foot. A row
+compares muscle forces, contact forces, moment arms and moments of a variant and of the model: the largest difference,
+as a share of the greatest value of the same unit, and the variable that has it.
 """
 
 from __future__ import annotations
@@ -309,7 +309,7 @@ COMPARED = (
 def differences(one: xr.Dataset, other: xr.Dataset) -> dict[str, float]:
     """Largest difference of each compared variable over what both have by name, as a share of the greatest value.
 
-    The greatest value is that of the compared variables of the same unit: forces near zero are differences of forces.
+    The compared variables of the same unit share one greatest value: forces near zero are differences of forces.
     """
     found, sizes = {}, dict[str, float]()
     for name in set(COMPARED) & set(one.data_vars):

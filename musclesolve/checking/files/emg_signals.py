@@ -65,7 +65,10 @@ def emg_refusals(case: Case) -> Iterator[Finding]:
     emg = case.trial.emg
     if emg is None:
         return
-    for test in (partial(check_overlap, case.trial, emg), partial(check_signals, case.document, emg)):
+    for test in (
+        partial(check_overlap, case.document, emg, *case.trial.time_range),
+        partial(check_signals, case.document, emg),
+    ):
         refused: list[Finding] = []
         with collect_errors(refused, "check of the EMG", case, "emg"):
             test()

@@ -12,7 +12,7 @@ from musclesolve.checking.case import REACH, Case, collect_errors
 from musclesolve.checking.repair import ROLES, change_plate, in_order, replace_fields
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import Markers
-from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap
+from musclesolve.recording.trial.emg_channels import check_overlap
 from musclesolve.recording.trial.recording_checks import UNEVEN, off_grid
 from musclesolve.results.finding import Finding, Where, finding
 
@@ -170,5 +170,5 @@ def fascicle_overlap(case: Case) -> Iterator[Finding]:
         return
     refused: list[Finding] = []
     with collect_errors(refused, "check of the fascicle lengths", case, "fascicle"):
-        check_fascicle_overlap(case.document, fascicles, *case.trial.time_range)
+        check_overlap(case.document, fascicles, *case.trial.time_range)
     yield from refused

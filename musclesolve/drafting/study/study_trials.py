@@ -494,14 +494,11 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
             levels: tuple[str, ...] = place.relative_to(folder).parts
             if service_of(place):
                 named = levels or (place.name,)
-                trials += [
-                    _of_service(service_trial, named, place) for service_trial in service_trials(place)
-                ]
+                trials += [_of_service(each, named, place) for each in service_trials(place)]
                 continue
             files = sorted(path for path in place.iterdir() if path.is_file() and path.name[0] != ".")
-            written = [
-                found for path in files if path.suffix == ".toml" and (found := _of_file(path, levels))
-            ]
+            of_files = [_of_file(path, levels) for path in files if path.suffix == ".toml"]
+            written = [found for found in of_files if found is not None]
             trials += written
             for path in (file for file in files if file.suffix.casefold() == SUFFIX):
                 try:
@@ -524,17 +521,9 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
         ) from reason
     modeled, misread = _of_models(folder, loose)
     known = {path.resolve() for trial in trials if "file" in trial.source for path in _named_files(trial)}
-    modeled = [
-        trial_draft
-        for trial_draft in modeled
-        if Path(trial_draft.source["coordinates"]).resolve() not in known
-    ]
-    known |= {
-        path.resolve()
-        for trial_draft in modeled
-        for path in trial_draft.source.values()
-        if isinstance(path, Path)
-    }
+    modeled = [each for each in modeled if Path(each.source["coordinates"]).resolve() not in known]
+    sources = [path for each in modeled for path in each.source.values()]
+    known |= {path.resolve() for path in sources if isinstance(path, Path)}
     used = {path.parent for path in known}
     # beside a motion that is called walk, forces.mot is a file of the same folder
     by_name = {
@@ -550,7 +539,7 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
         if _is_text(str(path))
     }
     # A recording of the same name as coordinates of a model was computed there.
-    computed = {trial_draft.levels for trial_draft in modeled}
+    computed = {each.levels for each in modeled}
     with_markers = {each[:-1] for path, each in levels_of.items() if _shows_markers(path)}
     recordings = {
         path: each for path, each in levels_of.items() if each[:-1] in with_markers and each not in computed

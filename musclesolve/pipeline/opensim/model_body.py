@@ -66,8 +66,7 @@ from musclesolve.pipeline.share import motion_cost, motion_solver, sharing_probl
 from musclesolve.recording.data import Table
 from musclesolve.recording.schema import check_value
 from musclesolve.recording.text.text_file import file_path
-from musclesolve.recording.trial.emg_channels import CHANNELS
-from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap
+from musclesolve.recording.trial.emg_channels import CHANNELS, check_overlap
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.settings.schema import settings_of, tables_of
 from musclesolve.settings.trial import (
@@ -667,7 +666,7 @@ def body_of_trial(
     if trial.fascicles is not None:
         names = channel_names(body.muscles)
         muscles = fascicle_muscles(trial.fascicles, trial.document, names, trial.model.name)
-        check_fascicle_overlap(trial.document, trial.fascicles, *body.time[[0, -1]].tolist())
+        check_overlap(trial.document, trial.fascicles, *body.time[[0, -1]].tolist())
         measured = MeasuredFascicles.from_fascicles(trial.fascicles, muscles, ALL_SIDES)
         measured.check_unit(trial.document, body.whole.state.parameters)
         body = replace(body, fascicles=measured, notes=(*body.notes, *measured.notes(body.time)))
@@ -747,7 +746,7 @@ def channel_names(muscles: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 LEAVES_RANGE = (
-    "see whether signs and units of the motion are those of this model; widen the range if the joint moves so"
+    "see whether this model has the signs and units of the motion; widen the range if the joint moves so"
 )
 STEADY_PATH = (
     "look at these muscles in the moving picture, and correct their points or wrap objects in the model"

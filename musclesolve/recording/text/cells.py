@@ -166,12 +166,14 @@ def si_factors(
     """Return factors of columns to SI units, or ones, and their roles, by titles and units; None: without a unit."""
     factors, roles = list[float](), list[str]()
     for title, unit in named:
-        size = 1.0
-        if in_si and unit is not None:
-            size = factor(unit, lambda each: role_and_size(each)[1], FORCES, title, path, line)
-        factors.append(size)
-        roles.append("" if unit is None else role_and_size(unit)[0])
+        known = in_si and unit is not None
+        factors.append(factor(unit or "", _size, FORCES, title, path, line) if known else 1.0)
+        roles.append(role_and_size(unit or "")[0])
     return np.array(factors), tuple(roles)
+
+
+def _size(unit: str) -> float | None:
+    return role_and_size(unit)[1]
 
 
 def role_and_size(unit: str) -> tuple[str, float | None]:
@@ -298,6 +300,11 @@ def no_unit(marker: str, path: Path, line: int) -> InputError:
 _COORDINATE = re.compile(r"(?P<marker>.+?)\s*[_.: ]\s*(?P<axis>[xyzXYZ])(?:_(?P<unit>mm|cm|m))?")
 
 
+_OF_PLATES = re.compile(r"force|moment|torque|cop|grf|plate|fp\d|acc|gyro|angle", re.IGNORECASE)
+FEWEST_MARKERS = 8
+"""Fewest triples of columns, with names that state no other content, that are markers without a unit of length."""
+
+
 def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordinates:
     """Return the columns by a line of names such as ``time, RASI_x [mm], RASI_y [mm], RASI_z [mm], ...``.
 
@@ -356,7 +363,8 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
             )
     triples = [[axes[axis] for axis in "xyz"] for axes in axes_of.values()]
     stated = [unit for triple in triples for _, unit in triple if unit is not None]
-    if len(set(stated)) > 1 and len(stated) < 3 * len(triples):
+    of_body = len(axes_of) >= FEWEST_MARKERS and not any(map(_OF_PLATES.search, axes_of))
+    if (not stated and not of_body) or (len(set(stated)) > 1 and len(stated) < 3 * len(triples)):
         raise no_unit(next(iter(axes_of)), path, line)
     usual = stated[0] if stated else "m"
     meters = [

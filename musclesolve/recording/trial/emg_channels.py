@@ -10,7 +10,7 @@ from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.recording.c3d.c3d_file import is_c3d
-from musclesolve.recording.data import Emg, Recording, Table
+from musclesolve.recording.data import Emg, Fascicles, Table
 from musclesolve.recording.emg_state import EMG_HZ, NEGATIVE, is_envelope, is_flat
 from musclesolve.recording.formats import read_channels
 from musclesolve.recording.plates.force_clock import clock_note, zeros_apart
@@ -115,18 +115,21 @@ def read_emg(
     return emg, [*table.sentences, *evened, *notes, *(note.sentence for note in kind), *_notes(emg)]
 
 
-def check_overlap(recording: Recording, emg: Emg) -> None:
-    """Refuse signals without a sample in the analyzed range."""
-    start, end = recording.time_range
-    if emg.time[-1] < start or emg.time[0] > end:
-        moved = f" ({emg.options.offset_s:+g} s of offset_s among it)" if emg.options.offset_s else ""
-        raise recording.document.error(
-            "no_overlap",
-            "emg",
+def check_overlap(document: Document, measured: Emg | Fascicles, start: float, end: float) -> None:
+    """Refuse EMG or fascicle lengths without a sample in a motion from `start` to `end` [s]."""
+    first, last = measured.time[[0, -1]]
+    is_emg = isinstance(measured, Emg)
+    offset = measured.options.offset_s if isinstance(measured, Emg) else measured.offset
+    if last < start or first > end:
+        moved = f" ({offset:+g} s of offset_s among it)" if offset else ""
+        raise document.error(
+            "recording.trial.measured_at_other_times",
+            "emg" if is_emg else "fascicle",
             "file",
-            problem=f"the EMG was recorded from {emg.time[0]:g} to {emg.time[-1]:g} s{moved}",
+            problem=f"{'EMG' if is_emg else 'the fascicles'} lasted from {first:g} to {last:g} s{moved}",
+            code="no_overlap",
             expected=f"a part of the analyzed {start:g} to {end:g} s",
-            remedy="name the file of this trial, or export it on the clock of the markers",
+            remedy="name the file of this trial, or state offset_s: the clock of the motion minus that of the file",
         )
 
 

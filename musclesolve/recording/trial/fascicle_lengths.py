@@ -85,22 +85,6 @@ def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicl
     return fascicles, [*table.sentences, *_gap_notes(fascicles)]
 
 
-def check_fascicle_overlap(document: Document, fascicles: Fascicles, start: float, end: float) -> None:
-    """Refuse fascicle lengths without a sample in a motion from `start` to `end` [s]."""
-    first, last = fascicles.time[[0, -1]]
-    if last < start or first > end:
-        moved = f" ({fascicles.offset:+g} s of offset_s among it)" if fascicles.offset else ""
-        raise document.error(
-            "no_overlap",
-            "fascicle",
-            "file",
-            problem=f"fascicle lengths were measured from {first:g} to {last:g} s{moved}",
-            expected=f"a part of the analyzed {start:g} to {end:g} s",
-            remedy="name the file of this trial, or state offset_s, the clock of the motion minus "
-            "the clock of the ultrasound",
-        )
-
-
 def _gap_notes(fascicles: Fascicles) -> list[str]:
     """A sentence on each column with gaps."""
     step = float(np.median(np.diff(fascicles.time)))

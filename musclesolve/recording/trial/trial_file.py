@@ -34,7 +34,7 @@ from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.trial.analyzed_range import find_range, finds_range, nothing_found, without_ends
 from musclesolve.recording.trial.body_file import body_path
 from musclesolve.recording.trial.emg_channels import check_overlap, check_signals, read_emg
-from musclesolve.recording.trial.fascicle_lengths import check_fascicle_overlap, read_fascicles
+from musclesolve.recording.trial.fascicle_lengths import read_fascicles
 from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
 from musclesolve.recording.trial.input_hashes import hashes_as_read
 from musclesolve.recording.trial.model_trial import read_model_trial
@@ -148,9 +148,9 @@ def analysable(trial: Trial, plates_tested: bool = True) -> Trial:
     trial = with_predicted_spans(trial, settings)
     check_trial(trial, document, plates_tested)
     if trial.emg is not None:
-        check_overlap(trial, trial.emg)
+        check_overlap(document, trial.emg, *trial.time_range)
     if trial.fascicles is not None:
-        check_fascicle_overlap(document, trial.fascicles, *trial.time_range)
+        check_overlap(document, trial.fascicles, *trial.time_range)
     return trial
 
 

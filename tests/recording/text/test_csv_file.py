@@ -84,7 +84,7 @@ def test_trajectories_of_vicon_are_read(tmp_path: Path, edits: tuple) -> None:
 @pytest.mark.parametrize(
     ("text", "edits", "parts"),
     [
-        ("time,A_x,A_y,A_z,B_x,B_y,B_z\n0,0,0,0,0,0,170\n1,0,0,0,0,0,170\n", (), ['unknown_unit', 'line 1', '[mm]']),
+        (PLAIN, ((" [mm]", ""),), ['unknown_unit', 'line 1', '[mm]']),
         (PLAIN, (("[mm]", "[inch]"),), ['unknown_unit', 'line 1', "'inch'"]),
         (PLAIN, (("A_x [mm]", "A_x [m]"), ("A_y [mm]", "A_y")), ['unknown_unit']),
         (PLAIN, (("time", "clock"),), ['missing_column']),
@@ -120,15 +120,26 @@ def test_what_does_not_fit_together_is_refused_with_its_line(
         read_markers(path)
 
 
-@pytest.mark.parametrize("unit", ["m", "mm"])
-def test_a_unit_that_the_header_does_not_state_is_seen_from_the_size_of_the_body(
-    unit: str, tmp_path: Path
+def body(names: str, height: float) -> str:
+    """A table of eight triples of columns, one above the other, in a unit that is not stated."""
+    titles = ",".join(f"{names}{k}_{axis}" for k in range(8) for axis in "xyz")
+    row = ",".join(f"1,1,{height * k / 7}" for k in range(1, 9))
+    return f"time,{titles}\n" + "".join(f"{time},{row}\n" for time in (0, 0.01, 0.02))
+
+
+@pytest.mark.parametrize(("unit", "height"), [("m", 1.7), ("mm", 1700.0)])
+def test_a_unit_that_is_not_stated_is_seen_from_the_size_of_the_body(
+    unit: str, height: float, tmp_path: Path
 ) -> None:
-    height = {"m": "1.7", "mm": "1700"}[unit]
-    text = "time,A_x,A_y,A_z,B_x,B_y,B_z\n" + "".join(f"{t},0,0,1e-9,0,0,{height}\n" for t in (0, 0.01, 0.02))
-    found = read_markers(written(tmp_path, text))
-    np.testing.assert_allclose(found["B"][:, 2], 1.7)
+    found = read_markers(written(tmp_path, body("M", height)))
+    assert np.ptp(found.position[0, :, 2]) == pytest.approx(1.7)
     assert f"taken as {unit}" in found.notes[0]
+
+
+@pytest.mark.parametrize(("names", "height"), [("M", 170.0), ("force_", 700.0)])
+def test_no_unit_is_guessed_for_other_sizes_and_for_forces(names: str, height: float, tmp_path: Path) -> None:
+    with refused("unknown_unit", "[mm]"):
+        read_markers(written(tmp_path, body(names, height)))
 
 
 def test_a_header_among_the_rows_is_left_out(tmp_path: Path) -> None:
