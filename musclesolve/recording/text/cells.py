@@ -324,11 +324,10 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
         match = _COORDINATE.fullmatch(name)
         if match is None:
             raise input_error(
-                "recording.text.column_no_coordinate_marker",
+                "bad_format",
                 file=path,
                 where=line,
                 problem=f"the column '{cell}' is no coordinate of a marker",
-                code="bad_format",
                 expected="NAME_x, NAME_y and NAME_z for every marker, with the unit: RASI_x [mm]",
                 remedy="rename or remove the column",
             )

@@ -123,11 +123,10 @@ def check_overlap(document: Document, measured: Emg | Fascicles, start: float, e
     if last < start or first > end:
         moved = f" ({offset:+g} s of offset_s among it)" if offset else ""
         raise document.error(
-            "recording.trial.measured_at_other_times",
+            "no_overlap",
             "emg" if is_emg else "fascicle",
             "file",
             problem=f"{'EMG' if is_emg else 'the fascicles'} lasted from {first:g} to {last:g} s{moved}",
-            code="no_overlap",
             expected=f"a part of the analyzed {start:g} to {end:g} s",
             remedy="name the file of this trial, or state offset_s: the clock of the motion minus that of the file",
         )
