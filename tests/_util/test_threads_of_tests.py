@@ -1,4 +1,4 @@
-"""Tests run side by side: threads of their linear algebra would wait for each other, for half of the time."""
+"""Tests run side by side: threads of their linear algebra would wait for each other."""
 
 from __future__ import annotations
 
