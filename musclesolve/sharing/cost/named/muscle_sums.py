@@ -186,7 +186,7 @@ class JointWeightedActivation(SumOfTerms):
     joints or more, else 1; without unit.
 
     Assumes that the effort of a muscle counts at every joint that it presses. Uhlrich et al. (2022, Sci Rep 12:9842)
-    weighted gastrocnemii and hamstrings to lower the force in the knee; here all muscles of two joints have one weight.
+    weighted gastrocnemii and hamstrings to spare the knee; here all muscles of two joints are weighted alike.
 
     Args:
         exponent: p, at least 1.
@@ -214,9 +214,9 @@ class KneeSparingActivation(SumOfTerms):
     """Sum of squared activations, and of squared forces of the muscles that cross a knee: sum_i a_i^p +
     sum_knee (F_i / F_s)^p, F_i the force of the contractile element at the tendon; without unit.
 
-    Assumes that a muscle costs its activation, and where it presses a knee its force, too (docs/choose_a_cost.md). A
-    muscle crosses a knee where it has a moment arm of 0.1 mm in some frame about a degree of freedom whose name has
-    "knee" in it. Without such names the cost is the sum of the powers of the activations.
+    Assumes that a muscle costs its activation, and its force where it presses a knee (docs/choose_a_cost.md): where
+    it has a moment arm of 0.1 mm in some frame about a degree of freedom whose name contains "knee". Without such names
+    the cost is the sum of the powers of the activations.
 
     Args:
         exponent: p, at least 1.
