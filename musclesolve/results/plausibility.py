@@ -408,7 +408,7 @@ def with_verdict(result: xr.Dataset) -> xr.Dataset:
 
 
 def judged_facts(result: xr.Dataset) -> Facts:
-    """Return the facts of a result after `with_verdict`; what the verdict asked of them is known."""
+    """Return the facts of a result after `with_verdict`; what the verdict needed of them is known."""
     facts, sides = Facts(result), [str(side) for side in result["side"].values]
     judged = plausibility(facts)
     flags = np.array([FLAGS[judged.verdict_of(side)] for side in sides], dtype=np.int8)

@@ -247,3 +247,8 @@ def test_an_estimate_without_a_result_fails_with_the_reason(folder: Path, tmp_pa
     assert done.exit_code == 2 and "not known" in done.stdout and "cut_id.sto" in done.stdout
     draft = (tmp_path / "forces" / "inputs" / "study.toml").read_text(encoding="utf-8")
     assert "is lost" in draft.partition("[")[0] and "musclesolve init --study" in draft
+
+
+def test_paths_of_muscles_are_traced_where_they_are_kept(folder: Path, tmp_path: Path) -> None:
+    data = ms.make_dataset(folder / "S01", tmp_path / "paths", keep=["path_position"], jobs=1)
+    assert np.isfinite(data[0]["path_position"]).any()
