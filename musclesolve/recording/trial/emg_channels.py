@@ -128,7 +128,7 @@ def check_overlap(document: Document, measured: Emg | Fascicles, start: float, e
             "file",
             problem=f"{'EMG' if is_emg else 'the fascicles'} lasted from {first:g} to {last:g} s{moved}",
             expected=f"a part of the analyzed {start:g} to {end:g} s",
-            remedy="name the file of this trial, or state offset_s: the clock of the motion minus that of the file",
+            remedy="name the file of this trial, or state offset_s (clock of the motion minus clock of the file)",
         )
 
 
