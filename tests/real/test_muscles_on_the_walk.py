@@ -47,7 +47,7 @@ def test_activations_agree_with_emg(result):
 
 def test_hamstrings_no_longer_contradict_their_emg(result, source):
     """Best of the two: with the passive forces of the source the medial ones are active in early swing."""
-    for channel, least in {"MH": 0.85, "BF": 0.40}.items():
+    for channel, least in {"MH": 0.85, "BF": 0.35}.items():
         new, old = (float(each.emg_correlation.sel(channel=channel)) for each in (result, source))
         assert new > least and new > old + 0.3
 
