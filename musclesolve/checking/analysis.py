@@ -36,6 +36,7 @@ from musclesolve.recording.trial.analyzed_range import finds_range
 from musclesolve.recording.trial.recording_checks import check_cutoff, check_heading, check_size
 from musclesolve.recording.trial.trial_file import ranged, recorded_range, with_predicted_spans
 from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
+from musclesolve.results.movement import RISES
 
 # The tests of plates in the analysis, and their findings.
 PLATE_CODES = {
@@ -266,14 +267,14 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
 SHORTEST_WALK = 0.8
 """Duration from which a spectrum is known [s]."""
 LEAST_F90 = 5.4
-"""Least frequency f90 (`low_pass.f90`) of the angles of a walking leg [Hz]: recorded walks have 6.1 to 7.5; of markers
-that were filtered at 3 Hz 3.8 to 5.3."""
+"""Least frequency f90 (`low_pass.f90`) of the angles of a leg in level walking [Hz]: recorded walks have 6.1 to 7.5;
+of markers that were filtered at 3 Hz 3.8 to 5.3."""
 WALKING = 2.0
 """Speed of the swinging foot relative to the other one from which the subject walks [m/s]."""
 
 
 def _spectrum(case: Case, recorded: Mechanics) -> Iterator[Finding]:
-    """Find a walk whose fast part is missing: markers that were filtered before, or a cut-off that is too low."""
+    """Find a level walk whose fast part is missing: markers that were filtered before, or a cut-off that is too low."""
     motion, feet = recorded.unchanged, seen_feet(case.trial)
     names = recorded.model.topology.dof_names[: recorded.model.tree.joint_count]
     legs = [
@@ -282,7 +283,9 @@ def _spectrum(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     if len(feet) < len(SIDES) or len(legs) < 4 or case.found("cutoff") or np.ptp(motion.time) < SHORTEST_WALK:
         return
     apart = np.gradient(feet["r"].heel - feet["l"].heel, case.trial.markers.time, axis=0)
-    if np.quantile(np.linalg.norm(apart, axis=1), 0.98) < WALKING:
+    height = motion.coordinates[:, -4]
+    rise = height[len(height) // 2 :].mean() - height[: len(height) // 2].mean()
+    if np.quantile(np.linalg.norm(apart, axis=1), 0.98) < WALKING or abs(rise) > RISES:
         return
     rate = 1.0 / float(np.diff(motion.time).mean())
     highest = max(f90(motion.coordinates[:, k], rate, 4) for k in legs)
