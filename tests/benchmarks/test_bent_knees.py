@@ -43,7 +43,7 @@ def test_the_exchanges_do_what_they_say() -> None:
     usual = Held().solved(SQUAT, DEPTH)
     moment, force = usual.part.moment[:, KNEE], contact(usual)
     least = contact(Held(cost=LEAST_KNEE).solved(SQUAT, DEPTH))
-    assert (least < force + 1e-3).all() and (least > force - 0.05).all()
+    assert (least < force + 1e-3).all() and (least > force - 0.06).all()
     # the knee bears some 0.44 of the weight besides the ligament, which an arm half as long again relieves by a third
     longer = contact(Held(ligament=1.5).solved(SQUAT, DEPTH))
     tension = -moment / ligament_arm() / weight()
