@@ -125,7 +125,7 @@ class JointLoads:
         return self.net + (tension[:, None, None] @ self.across)[:, :, 0]
 
     def carried(self, tension: Array) -> dict[str, dict[str, Array]]:
-        """What joints carry with tendon forces (T, n) [N]: arrays (T, 3) by joint.
+        """Loads of the joints with tendon forces (T, n) [N]: arrays (T, 3) by joint.
 
         contact_force [N] and contact_moment [N m] on the distal segment, about the joint center;
         patellofemoral_force [N] of the femur on the patella.
@@ -229,7 +229,7 @@ class SharingGroup:
     rate: Array | None = None
 
     def frames(self, which: slice | Indices, loaded: bool = False) -> SharingGroup:
-        """Select some frames of the part, without loads unless asked for."""
+        """Select some frames of the part, without loads unless they are needed."""
         arrays = {name: getattr(self, name) for name in ("moment", "usable", "time", "emg", "angle", "rate")}
         selected = {name: array[which] for name, array in arrays.items() if array is not None}
         loads = self.loads.frames(which) if loaded and self.loads is not None else None

@@ -87,7 +87,7 @@ def test_init_check_and_run_with_mass_stature_and_sex_entered_by_hand(
     forces = [each.muscle_force.values[own] for each, own in ((result, i), (by_hand, j))]
     # The raw recording goes on beyond the ends of the text files: the filter knows more there, and the arms are seen.
     assert np.abs(moments[0] - moments[1]).max() < (1.0 if later else 1e-9)
-    assert np.abs(forces[0] - forces[1]).max() < (10.0 if later else 1e-6)
+    assert np.abs(forces[0] - forces[1]).max() < (15.0 if later else 1e-6)
 
 
 def test_a_recording_without_its_standing_trial_is_asked_for_what_check_misses(

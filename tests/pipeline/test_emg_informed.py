@@ -13,11 +13,12 @@ from refusals import refused
 from said import summary
 
 import musclesolve as ms
+from musclesolve.constants import USUAL_COST
 from musclesolve.files import Trial
 from musclesolve.pipeline.emg_informed import MISFIT
 from musclesolve.results.facts import Facts
 from musclesolve.results.plausibility import plausibility
-from musclesolve.sharing.cost import ActivationPower, EmgTracking, JointWeightedActivation, MinMax
+from musclesolve.sharing.cost import ActivationPower, EmgTracking, MinMax
 
 FOLLOWED = tuple(name for own in CHANNELS.values() for name in own)
 
@@ -101,7 +102,8 @@ def test_a_channel_is_predicted_as_if_it_had_not_been_recorded() -> None:
         alone = ms.run(without(trial, channel), side="r", emg_weight=1.0)
         mean = alone.activation.sel(muscle=list(CHANNELS[channel])).mean("muscle")
         np.testing.assert_allclose(found.emg_predicted.sel(channel=channel), mean, atol=1e-9)
-    assert (found.emg_correlation_followed >= found.emg_correlation - 1e-3).all()
+    gained = found.emg_correlation_followed - found.emg_correlation
+    assert gained.mean() > 0.2 and (gained > -0.03).all()
 
 
 def test_what_is_followed_is_no_test_and_the_result_says_so() -> None:
@@ -185,4 +187,4 @@ def test_what_cannot_be_followed_is_refused() -> None:
 def test_an_effort_of_newtons_takes_a_weight_of_its_own_unit() -> None:
     found = ms.run(emg_stride().trial, cost="force_squared", side="r", emg_weight=1e7)
     assert misfit(found) < 0.2 * misfit(result(0.0))
-    assert JointWeightedActivation().label in result(1.0).attrs["cost"]
+    assert USUAL_COST in result(1.0).attrs["cost"]

@@ -7,7 +7,7 @@ Its gradient by the arrays of the problem is one product with the derivatives of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -48,15 +48,21 @@ class ArrayLayer:
     cost: Cost
     solver: Solver
     on_infeasible: str
+    dof: tuple[str, ...] | None
 
     @classmethod
     def from_options(
-        cls, cost: str | Cost, solver: str | Solver, on_infeasible: str, where: str
+        cls,
+        cost: str | Cost,
+        solver: str | Solver,
+        on_infeasible: str,
+        dof: Sequence[str] | None,
+        where: str,
     ) -> ArrayLayer:
         """Check the options of `solve` that a layer takes; `where` names the layer in messages."""
         check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE, where=where)
         chosen = check_smooth_convex_cost(cost, None, "differentiated", f"{where}(cost=...)")
-        return cls(chosen, find_solver(solver), on_infeasible)
+        return cls(chosen, find_solver(solver), on_infeasible, None if dof is None else tuple(dof))
 
     def named(self, *required: Any, **others: Any) -> dict[str, Any]:
         """The arrays by name, the four required ones first, without those that are None."""
@@ -68,7 +74,7 @@ class ArrayLayer:
     def solve(self, arrays: Mapping[str, AnyArray]) -> tuple[Problem, Solution]:
         """Solve and certify the problem with these arrays."""
         plain: dict[str, Any] = {name: np.asarray(array, np.float64) for name, array in arrays.items()}
-        problem = Problem(**plain)
+        problem = Problem(**plain, dof=self.dof)
         return problem, solve(problem, self.cost, self.solver, self.on_infeasible)
 
     def gradient(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,10 @@ from musclesolve.sharing.solver.solver_registry import Solver
 
 
 def jax_layer(
-    cost: str | Cost = USUAL_COST, solver: str | Solver = USUAL_SOLVER, on_infeasible: str = "report"
+    cost: str | Cost = USUAL_COST,
+    solver: str | Solver = USUAL_SOLVER,
+    on_infeasible: str = "report",
+    dof: Sequence[str] | None = None,
 ) -> Callable[..., LayerSolution]:
     """Force sharing as a function of arrays with exact gradients, for JAX: under jit, grad and vmap.
 
@@ -34,6 +37,8 @@ def jax_layer(
         cost: smooth and convex, by name or as a Cost.
         solver: as in `solve`.
         on_infeasible: as in `solve`.
+        dof: m names of the degrees of freedom, by which the usual cost knows the knee. Without them it is the sum of
+            squared activations.
 
     Returns:
         The function. It has reverse derivatives of first order only. Arrays by which solutions are not differentiated,
@@ -47,7 +52,7 @@ def jax_layer(
         import jax
     except ImportError as error:
         raise not_installed("jax_layer needs", "jax", "jax") from error
-    layer = ArrayLayer.from_options(cost, solver, on_infeasible, "jax_layer")
+    layer = ArrayLayer.from_options(cost, solver, on_infeasible, dof, "jax_layer")
 
     def solve(arrays: dict[str, Any]) -> Any:
         dtype, solution = arrays["moment"].dtype, layer.solve(_plain(arrays))[1]

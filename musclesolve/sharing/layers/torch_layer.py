@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -16,7 +16,10 @@ from musclesolve.sharing.solver.solver_registry import Solver
 
 
 def torch_layer(
-    cost: str | Cost = USUAL_COST, solver: str | Solver = USUAL_SOLVER, on_infeasible: str = "report"
+    cost: str | Cost = USUAL_COST,
+    solver: str | Solver = USUAL_SOLVER,
+    on_infeasible: str = "report",
+    dof: Sequence[str] | None = None,
 ) -> Callable[..., LayerSolution]:
     """Force sharing as a function of tensors with exact gradients, for PyTorch.
 
@@ -40,6 +43,8 @@ def torch_layer(
         cost: smooth and convex, by name or as a Cost.
         solver: as in `solve`.
         on_infeasible: as in `solve`.
+        dof: m names of the degrees of freedom, by which the usual cost knows the knee. Without them it is the sum of
+            squared activations.
 
     Returns:
         The function. It has first derivatives only. Arrays by which solutions are not differentiated, such as
@@ -53,7 +58,7 @@ def torch_layer(
         import torch
     except ImportError as error:
         raise not_installed("torch_layer needs", "torch", "torch") from error
-    layer = ArrayLayer.from_options(cost, solver, on_infeasible, "torch_layer")
+    layer = ArrayLayer.from_options(cost, solver, on_infeasible, dof, "torch_layer")
 
     class ForceSharing(torch.autograd.Function):
         @staticmethod

@@ -12,6 +12,7 @@ import platform
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import TimeoutError, get_context
 from pathlib import Path
@@ -309,10 +310,11 @@ def single_frames(problem: Problem, cost: str, solver: str) -> SingleFrame:
     ]
     from musclesolve.sharing.solving import solve
 
-    solve(Problem(*arrays[0]), cost, solver)
-    made = [Problem(*array) for array in arrays]
+    single = partial(Problem, dof=problem.dof)
+    solve(single(*arrays[0]), cost, solver)
+    made = [single(*array) for array in arrays]
     solving = [seconds_of(lambda one=one: solve(one, cost, solver))[0] for one in made]  # type: ignore[misc]
-    making = [seconds_of(lambda array=array: solve(Problem(*array), cost, solver))[0] for array in arrays]  # type: ignore[misc]
+    making = [seconds_of(lambda array=array: solve(single(*array), cost, solver))[0] for array in arrays]  # type: ignore[misc]
     return SingleFrame(cost, Latency.from_seconds(solving), Latency.from_seconds(making))
 
 

@@ -74,6 +74,7 @@ class MusclesAlone(Cost):
             if name != "reaction_offset"
             for array in [getattr(problem, name)]
         }
+        arrays["dof"] = problem.dof
         if self.target_weight and arrays["reaction_matrix"] is not None:
             matrix, offset = arrays["reaction_matrix"][:, :-1], np.asarray(problem.reaction_offset)[:, :-1]
             kept = matrix.shape[1] > 0
@@ -312,7 +313,7 @@ def _solve_with_torques(
     largest = np.array([direction[2] for direction in directions])
     least = np.array([direction[3] for direction in directions])
 
-    helped = Problem(**padded(problem, columns, largest, lower=least))
+    helped = Problem(**padded(problem, columns, largest, lower=least), dof=problem.dof)
     cost_of_both = MusclesAlone(sharing.cost, count, weight)
     solution = solve(helped, cost_of_both, sharing.solver, on_infeasible="reserve")
     return problem, solution, count, columns, largest

@@ -14,6 +14,7 @@ from recorded_data import recorded
 import musclesolve as ms
 from benchmarks.model_variants import (
     EQUAL,
+    EXACT,
     FullTurns,
     Variant,
     compare_variants,
@@ -64,7 +65,7 @@ def leg(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, np.nd
 @pytest.fixture(scope="module")
 def plain(leg: tuple[Path, dict[str, np.ndarray], Path]) -> xr.Dataset:
     model, motion, loads = leg
-    return ms.share_model(model, motion, loads=loads)
+    return ms.share_model(model, motion, loads=loads, solver=EXACT)
 
 
 def test_the_plain_leg_bears_load(plain: xr.Dataset) -> None:
@@ -77,7 +78,7 @@ def test_the_plain_leg_bears_load(plain: xr.Dataset) -> None:
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_variant_changes_no_number(leg, plain: xr.Dataset, tmp_path: Path, name: str) -> None:
     model, motion, loads = leg
-    shared = ms.share_model(varied(model, tmp_path, *VARIANTS[name]), motion, loads=loads)
+    shared = ms.share_model(varied(model, tmp_path, *VARIANTS[name]), motion, loads=loads, solver=EXACT)
     assert shared.attrs["knee_contact_spacing"] == plain.attrs["knee_contact_spacing"]
     off = differences(plain, shared)
     assert {"muscle_force", "joint_reaction", "knee_contact_medial", "patellofemoral_force"} <= set(off)
@@ -90,7 +91,9 @@ def test_a_variant_changes_no_number(leg, plain: xr.Dataset, tmp_path: Path, nam
 )
 def test_full_turns_change_no_number(leg, plain: xr.Dataset, name: str, turns: int, since: float) -> None:
     model, motion, loads = leg
-    off = differences(plain, ms.share_model(model, FullTurns(name, turns, since).moved(motion), loads=loads))
+    off = differences(
+        plain, ms.share_model(model, FullTurns(name, turns, since).moved(motion), loads=loads, solver=EXACT)
+    )
     assert max(off.values()) < 1e-9, off
 
 
@@ -106,7 +109,7 @@ def test_angles_may_be_counted_from_a_bent_leg(
 ) -> None:
     model, motion, loads = leg
     moved = motion | {coordinate: motion[coordinate] + 1.3}
-    shared = ms.share_model(varied(model, tmp_path, other_zero(joint, 1.3)), moved, loads=loads)
+    shared = ms.share_model(varied(model, tmp_path, other_zero(joint, 1.3)), moved, loads=loads, solver=EXACT)
     assert any("line of their joints" in note for note in shared.attrs["notes"])
     assert not any("line of their joints" in note for note in plain.attrs["notes"])
     off = differences(plain, shared)
@@ -145,7 +148,11 @@ def test_unusual_models_equal_the_plain_one(name: str) -> None:
     folder = recorded("unusual_models")
     plain, shared = (
         ms.share_model(
-            folder / f"{each}.osim", folder / "r5_ik.mot", loads=folder / "r5_loads.xml", end_s=0.4
+            folder / f"{each}.osim",
+            folder / "r5_ik.mot",
+            loads=folder / "r5_loads.xml",
+            end_s=0.4,
+            solver=EXACT,
         )
         for each in ("r14_whole_shank", name)
     )
@@ -168,7 +175,7 @@ def test_a_path_that_jumps_is_named(
     rest = text[end:].replace("</PathPoint>", f"{condition}</ConditionalPathPoint>", 1)
     jumping = text[:start] + switched + text[start + len(fixed) : end] + rest
     (tmp_path / "leg.osim").write_text(jumping, encoding="utf-8")
-    shared = ms.share_model(tmp_path / "leg.osim", motion, loads=loads)
+    shared = ms.share_model(tmp_path / "leg.osim", motion, loads=loads, solver=EXACT)
     said = [
         note for note in (*shared.attrs["notes"], *shared.attrs.get("warnings", ())) if "jump from" in note
     ]

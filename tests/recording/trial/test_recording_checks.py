@@ -97,7 +97,7 @@ def test_a_jump_farther_outside_makes_the_ends_less_certain(tmp_path: Path, fram
     found = anatomy(read_trial(path))
     np.testing.assert_allclose(found.points["heel_r"], plain.points["heel_r"], atol=0.002)
     end = "first" if frame == 55 else "last"
-    assert any(f"the {end} frames are less certain" in note for note in found.notes)
+    assert any(f"The {end} frames are less certain" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("factor", [10.0, 1000.0])

@@ -14,7 +14,7 @@ from musclesolve.sharing.layers.array_layer import ArrayLayer
 
 
 def layer_of(cost, solver=SHARP):
-    return ArrayLayer.from_options(cost, solver, "report", "layer")
+    return ArrayLayer.from_options(cost, solver, "report", None, "layer")
 
 
 @pytest.mark.parametrize(
@@ -132,6 +132,6 @@ def test_costs_and_names_that_do_not_fit_are_refused():
     with refused("bad_cost", "min_max"):
         layer_of("min_max")
     with refused("unknown_name", "nothing"):
-        ArrayLayer.from_options("stress_cubed", "nothing", "report", "layer")
+        ArrayLayer.from_options("stress_cubed", "nothing", "report", None, "layer")
     with refused("unknown_name", "'emgs'"):
         layer_of("stress_cubed").named(1.0, 1.0, 1.0, 1.0, emgs=1.0)

@@ -15,6 +15,7 @@ from musclesolve.files import Trial
 from musclesolve.forces import prepare
 from musclesolve.pipeline.share import share_part
 from musclesolve.recording.trial.settings import error_keys
+from musclesolve.sharing.cost import ActivationPower
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 
@@ -81,13 +82,13 @@ def test_segments_share_the_mass_that_was_weighed(replay: RecordedReplay) -> Non
 
 def test_strength_alone_does_not_change_who_pulls(trial: Trial, replay: RecordedReplay) -> None:
     # The cost is homogeneous in forces over strengths; passive forces and bounds, which are not, are left out.
-    shared = []
+    sharing, shared = replace(replay.options.sharing, cost=ActivationPower(), least_activation=0.0), []
     for strength in (0.0, 0.1):
         errors = errors_of(replay, strength=strength)
         body = replay.body(errors)
         leg = replay.part(body, errors, 0)
         leg = replace(leg, state=replace(leg.state, passive_force=0.0 * leg.state.passive_force))
-        shared.append(share_part(leg, replace(replay.options.sharing, least_activation=0.0)).solution)
+        shared.append(share_part(leg, sharing).solution)
     weak, strong = shared
     free = (weak.activation < 0.9).all(axis=1) & (weak.status == 0)
     assert free.sum() > 20
