@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -106,6 +107,9 @@ def native(draw: Callable[..., Any]) -> Callable[..., Any]:
             sheet = draw(*args, **given)
         return sheet if ax is None else ax
 
+    own = signature(draw)
+    keywords = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in ("ax", *LOOK)]
+    drawn.__signature__ = own.replace(parameters=[*own.parameters.values(), *keywords])  # type: ignore[attr-defined]
     return drawn
 
 
