@@ -36,6 +36,9 @@ from musclesolve.sharing.solver.batch import Batch
 Tree = ElementTree.Element
 Variant = Callable[[Tree], None]
 Motion = dict[str, Array]
+EQUAL = 1e-9
+EXACT = Batch(tolerance=1e-12)
+"""Solver whose forces are equal where the problems are: the usual one ends at a certificate of 1e-9."""
 ZERO = "<Constant><value>0</value></Constant>"
 AXES = [f"{kind}{k}" for kind in ("rotation", "translation") for k in (1, 2, 3)]
 
@@ -434,10 +437,6 @@ def main() -> None:
         f"{equal} of {len(worst)} variants equal their model to {EQUAL:g}; the largest difference is {max(worst):.1e}"
     )
 
-
-EQUAL = 1e-9
-EXACT = Batch(tolerance=1e-12)
-"""Solver whose forces are equal where the problems are: the usual one ends at a certificate of 1e-9."""
 
 if __name__ == "__main__":
     main()

@@ -23,7 +23,7 @@ from musclesolve.pipeline.share import sharing_problem
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_parameters import Parameters
 from musclesolve.sharing.cost.cost_terms import Power, SoftRows, Term
-from musclesolve.sharing.problem import ARRAY_AXES, OPTIONAL, Problem
+from musclesolve.sharing.problem import ARRAY_AXES, Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solving import solve
 from musclesolve.studies.questions.bounds import contact_along, padded
@@ -68,29 +68,19 @@ class MusclesAlone(Cost):
     def muscles(self, problem: Problem) -> Problem:
         """The problem without the columns of the torques."""
         count = problem.n_muscles - self.count
-        arrays: dict[str, Any] = {
-            name: array if array is None or ARRAY_AXES[name][-1] != "n" else array[..., :count]
-            for name in ("force_capacity", "moment_arm", "lower", "upper", *OPTIONAL)
-            if name != "reaction_offset"
-            for array in [getattr(problem, name)]
+        of_muscles: dict[str, Any] = {
+            name: array[..., :count]
+            for name, axes in ARRAY_AXES.items()
+            if axes[-1] == "n" and (array := getattr(problem, name)) is not None
         }
-        arrays["dof"] = problem.dof
-        if self.target_weight and arrays["reaction_matrix"] is not None:
-            matrix, offset = arrays["reaction_matrix"][:, :-1], np.asarray(problem.reaction_offset)[:, :-1]
-            kept = matrix.shape[1] > 0
-            arrays |= {"reaction_matrix": matrix if kept else None}
-            return Problem(
-                moment=problem.moment,
-                max_isometric_force=problem.max_isometric_force[:count],
-                reaction_offset=offset if kept else None,
-                reaction=(problem.reaction or ())[:-1] if kept else None,
-                **arrays,
-            )
-        return Problem(
-            moment=problem.moment,
-            max_isometric_force=problem.max_isometric_force[:count],
-            reaction_offset=problem.reaction_offset,
-            **arrays,
+        muscles = replace(problem, muscle=(problem.muscle or ())[:count], **of_muscles)
+        if not self.target_weight or muscles.reaction_matrix is None or muscles.reaction_offset is None:
+            return muscles
+        matrix, offset = muscles.reaction_matrix[:, :-1], muscles.reaction_offset[:, :-1]
+        if matrix.shape[1] == 0:
+            return replace(muscles, reaction_matrix=None, reaction_offset=None, reaction=None)
+        return replace(
+            muscles, reaction_matrix=matrix, reaction_offset=offset, reaction=(muscles.reaction or ())[:-1]
         )
 
     def term_value(self, problem: Problem, activation: Array) -> Array:
@@ -313,7 +303,7 @@ def _solve_with_torques(
     largest = np.array([direction[2] for direction in directions])
     least = np.array([direction[3] for direction in directions])
 
-    helped = Problem(**padded(problem, columns, largest, lower=least), dof=problem.dof)
+    helped = Problem(**padded(problem, columns, largest, lower=least))
     cost_of_both = MusclesAlone(sharing.cost, count, weight)
     solution = solve(helped, cost_of_both, sharing.solver, on_infeasible="reserve")
     return problem, solution, count, columns, largest

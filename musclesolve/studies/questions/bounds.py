@@ -62,6 +62,7 @@ def padded(problem: Problem, columns: Array, capacity: Array, **bounds: Array) -
         "lower": wider("lower", bounds.get("lower", np.zeros(count))),
         "upper": wider("upper", bounds.get("upper", np.ones(count))),
         "reserve_weight": problem.reserve_weight,
+        "dof": problem.dof,
         **optional,
     }
 
@@ -168,12 +169,8 @@ def limited(
         "joint_rate": None,
     }
     names = tuple(f"contact_{joint}" for joint in own)
-    return Problem(
-        **arrays,
-        muscle=(*(problem.muscle or ()), *names),
-        dof=(*(problem.dof or ()), *names),
-        reaction=problem.reaction,
-    )
+    arrays["dof"] = (*(problem.dof or ()), *names)
+    return Problem(**arrays, muscle=(*(problem.muscle or ()), *names), reaction=problem.reaction)
 
 
 def possible_frames(problem: Problem) -> Mask:
