@@ -117,10 +117,9 @@ class MuscleState:
 
     def part(self, dofs: Indices, muscles: Indices) -> MuscleState:
         """Some of the muscles about some degrees of freedom, by number."""
+        # consecutive columns share the memory of all
         follow = len(muscles) > 0 and bool((np.diff(muscles) == 1).all())
-        some = (
-            slice(muscles[0], muscles[-1] + 1) if follow else muscles
-        )  # columns that share the memory of all
+        some = slice(muscles[0], muscles[-1] + 1) if follow else muscles
         columns = {name: getattr(self, name)[:, some] for name in _BY_MUSCLE}
         arm: Any = self.moment_arm
         arm = arm.part(dofs, muscles) if self.is_long else arm[:, dofs][:, :, muscles]

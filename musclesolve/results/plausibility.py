@@ -72,9 +72,8 @@ class Measured:
     about: str  # the measurement and its subjects
     reason: str  # reason of the range at this speed; "" where it does not depend on speed
     sources: tuple[str, ...]  # keys of citations.toml
-    usual: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # highest peak of the largest group, and the group in words
+    # highest peak of the largest group, and the group in words
+    usual: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def words(self) -> str:

@@ -373,12 +373,10 @@ def judgement(facts: Facts) -> Said:
     alike = Counter((entry.severity, entry.remedy) for entry in judged.findings)
     left = alike.copy()
     for entry in judged.findings:  # a remedy of several is said once, behind the last of them
-        left[key := (entry.severity, entry.remedy)] -= 1
-        remedy = (
-            ""
-            if left[key]
-            else f" Remedy{f' of these {alike[key]}' if alike[key] > 1 else ''}: {entry.remedy}"
-        )
+        key = entry.severity, entry.remedy
+        left[key] -= 1
+        of_these = f" of these {alike[key]}" if alike[key] > 1 else ""
+        remedy = "" if left[key] else f" Remedy{of_these}: {entry.remedy}"
         yield Statement(entry.severity, (), entry.as_dict(), "", (f"{entry.placed}{remedy}",), entry.severity)
     yield hold([entry.sentence for entry in judged.of("error", "warning")], "warnings")
 

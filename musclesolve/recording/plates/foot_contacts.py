@@ -144,7 +144,7 @@ def velocity(path: Array, rate_hz: float) -> Array:
     return np.asarray((path[later] - path[earlier]) * (rate_hz / (later - earlier))[:, None])
 
 
-def ground_velocity(time: Array, pelvis: Array, toe: Array, rate: Array) -> Array:
+def ground_velocity(time: Array, pelvis: Array | None, toe: Array, rate: Array) -> Array:
     """Return the velocity (T, 3) [m/s] of the ground under a foot: zero, or the velocity of the belt of a treadmill.
 
     On a treadmill the pelvis stays in place, and a foot on the belt has its velocity; the belts of the two feet may
@@ -152,11 +152,13 @@ def ground_velocity(time: Array, pelvis: Array, toe: Array, rate: Array) -> Arra
 
     Args:
         time: (T,) [s].
-        pelvis: (T, 3) a point of the pelvis [m], NaN where it is not seen.
+        pelvis: (T, 3) a point of the pelvis [m], NaN where it is not seen; without it the ground rests.
         toe: (T, 3) [m], z up, NaN likewise; a heel is lowest where it is still fast, before it strikes.
         rate: (T, 3) its velocity [m/s], NaN likewise.
     """
     belt = np.zeros((time.size, 3))
+    if pelvis is None:
+        return belt
     seen = np.flatnonzero(np.isfinite(pelvis).all(axis=1))
     known = np.isfinite(toe).all(axis=1) & np.isfinite(rate).all(axis=1)
     if not known.any() or seen.size < 2:
@@ -220,9 +222,7 @@ def seen_feet(trial: Trial) -> dict[Side, FootPath]:
         if all(trial.sees(name) for name in names):
             points[side] = np.stack([trial.markers.weighted(trial.mapping[name]) for name in names])
             moving = [velocity(path, rate) for path in points[side]]
-            ground = (
-                np.zeros(3) if pelvis is None else ground_velocity(time, pelvis, points[side][1], moving[1])
-            )
+            ground = ground_velocity(time, pelvis, points[side][1], moving[1])
             speeds[side] = np.linalg.norm(np.stack(moving) - ground, axis=2)
     feet = {}
     for side, (floor, air) in ground_contacts(trial, points, speeds).items():

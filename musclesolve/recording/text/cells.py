@@ -314,9 +314,8 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
     clock, seconds = find_time(columns, path, line)
     axes_of: dict[str, dict[str, tuple[int, str | None]]] = {}  # marker -> axis -> its column and its unit
     twice: dict[str, tuple[str, list[int]]] = {}  # marker -> the axis that occurs twice, and its columns
-    every: dict[
-        tuple[str, str], list[tuple[int, str | None]]
-    ] = {}  # marker and axis -> all columns and their units
+    # marker and axis -> all columns and their units
+    every: dict[tuple[str, str], list[tuple[int, str | None]]] = {}
     for k, cell in enumerate(named_columns(columns)):
         name, unit = named_and_unit(cell)
         if k == clock or is_counter(k, name):

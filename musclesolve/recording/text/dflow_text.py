@@ -37,18 +37,15 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
     """Return the columns of the markers."""
     separator = separator_of(line)
     titles = cells_of(line, separator)
-    matches = [_MARKER.fullmatch(title) for title in titles]
-    # columns of other kinds are passed over as counters are
-    shown = [
-        f"{match['name']}.{match['axis']} [m]"
-        if match
-        else title
-        if title.casefold() in TIMES
-        else COUNTERS[0]
-        for title, match in zip(titles, matches, strict=True)
-    ]
+
+    def plain(title: str) -> str:
+        """The title in a plain table; columns of other kinds are passed over as counters are."""
+        if match := _MARKER.fullmatch(title):
+            return f"{match['name']}.{match['axis']} [m]"
+        return title if title.casefold() in TIMES else COUNTERS[0]
+
     note = f"{reader.path.name} states no unit of length: it is a file of D-Flow, which writes meters."
-    header = plain_coordinates(shown, reader.path, 1)
+    header = plain_coordinates([plain(title) for title in titles], reader.path, 1)
     return replace(header, titles=titles, separator=separator, notes=(note,))
 
 
