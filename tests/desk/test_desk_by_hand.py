@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import PHONE, chromium, needs_chromium
+from browser import PHONE, SHARPNESS, chromium, needs_chromium
 from desk_steps import to_step
 from drafted_folders import recordings
 from playwright.sync_api import TimeoutError
@@ -136,7 +136,12 @@ def hands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hands]:
             pages = list[Any]()
             for size, touch in (((1280, 900), False), (PHONE, True)):
                 viewport = {"width": size[0], "height": size[1]}
-                context = browser.new_context(viewport=viewport, has_touch=touch, reduced_motion="reduce")
+                context = browser.new_context(
+                    viewport=viewport,
+                    has_touch=touch,
+                    reduced_motion="reduce",
+                    device_scale_factor=SHARPNESS,
+                )
                 page = context.new_page()
                 page.set_default_timeout(SOON)
                 page.on("console", lambda line: line.type == "error" and errors.append(line.text))

@@ -111,7 +111,7 @@ def test_both_formulations_give_the_same_activations(walk, cost):
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_every_frame_of_the_walk(recorded_walk_trial, side):
     """Cubed stress is flat at rest: the cost for which the activations are the hardest to tell."""
-    frames = np.array(some(range(136), 3))
+    frames = np.array(some(range(136), 9))
     whole = some_frames(recorded_walk_trial, frames)
     model, motion, pushes, states = whole
     full = solve_full(full_problem(model, motion, pushes, [states[side]], dofs(side)), "stress_cubed")

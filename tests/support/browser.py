@@ -26,6 +26,8 @@ CHARTS = """(() => {
     return `${innerWidth} x ${innerHeight} px, ${drawn.length} of ${charts.length} charts are drawn`;
 })()"""
 DESKTOP, PHONE = (1280, 900), (390, 844)
+SHARPNESS = 0.5
+"""Pixels of a screen per pixel of a page: without a graphics card drawing takes most of the processor time."""
 
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 
@@ -89,7 +91,8 @@ def chromium() -> Iterator[object]:
 def opened(path: Path, size: tuple[int, int] = DESKTOP, browser: object = None) -> Iterator[OpenPage]:
     """Open a file in a window of a size [px], of its own, in a browser or in a new one."""
     with nullcontext(browser) if browser is not None else chromium() as used:
-        page = used.new_page(viewport={"width": size[0], "height": size[1]})
+        viewport = {"width": size[0], "height": size[1]}
+        page = used.new_page(viewport=viewport, device_scale_factor=SHARPNESS)
         found = OpenPage(page)
         page.on("console", lambda line: line.type == "error" and found.errors.append(line.text))
         page.on("pageerror", lambda error: found.errors.append(str(error)))

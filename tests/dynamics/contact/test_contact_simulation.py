@@ -165,7 +165,7 @@ def test_the_result_depends_neither_on_tolerance_nor_on_the_order_of_bodies():
     skins = [sphere(f"of {name}", (0, 0, 0), 0.12, name, name) for name in names]
     touching = [("of one", "of two"), ("floor", "of one"), ("floor", "of two")]
     ends = []
-    for order, tolerance in ((names, 1e-6), (names[::-1], 1e-6), (names, 1e-8)):
+    for order, tolerance in ((names, 1e-5), (names[::-1], 1e-5), (names, 1e-7)):
         chosen = {name: starts[name] for name in order}
         pairs = ContactPairs.build(
             {name: start.model for name, start in chosen.items()},

@@ -76,7 +76,7 @@ def test_planted_errors_lie_within_their_intervals(tmp_path):
 
 def test_intervals_cover_the_truth(tmp_path):
     errors = []
-    for seed in some(range(40), 8):
+    for seed in some(range(40), 20):
         trial = planted(recorded(tmp_path / str(seed), seed))
         errors += list(off(ms.calibrate_body(trial), truth_of(trial)).values())
     assert np.mean(np.abs(errors) < 1.96) > 0.9

@@ -86,27 +86,27 @@ def day(protocol: Path, tmp_path: Path) -> Day:
     return Day(tmp_path / "day", protocol)
 
 
-def test_a_day_of_twenty_recordings_of_which_three_are_broken(day: Day) -> None:
-    names = [f"walk_{number:02d}" for number in range(20)]
+def test_a_day_of_recordings_of_which_three_are_broken(day: Day) -> None:
+    names = [f"walk_{number:02d}" for number in range(6)]
     for name in names:
         day.save(name)
     day.change("walk_03_markers.trc", "knee_lateral_r", "somewhere_else")  # a marker of another name
-    day.change("walk_07_grf.mot", "endheader", "")  # a header that was cut
-    (day.folder / "walk_11_markers.trc").write_bytes(b"\0" * 4096)  # an export that failed
+    day.change("walk_02_grf.mot", "endheader", "")  # a header that was cut
+    (day.folder / "walk_04_markers.trc").write_bytes(b"\0" * 4096)  # an export that failed
     records = day.work()
     assert sorted(records) == names
     broken = {name for name, record in records.items() if not record.outcome.has_result}
-    assert broken == {"walk_03", "walk_07", "walk_11"}
+    assert broken == {"walk_02", "walk_03", "walk_04"}
     assert all(records[name].outcome is Outcome.REFUSED and records[name].message for name in broken)
-    assert "knee_lateral_r" in records["walk_03"].message and "walk_07_grf.mot" in records["walk_07"].message
+    assert "knee_lateral_r" in records["walk_03"].message and "walk_02_grf.mot" in records["walk_02"].message
     with (day.watch.results / "trials.csv").open(encoding="utf-8") as file:
         rows = {row["name"]: row for row in csv.DictReader(file)}
     assert {name for name, row in rows.items() if row["status"] == "computed"} == {*names} - broken
     assert rows["walk_00"]["verdict"] and rows["walk_03"]["message"] == records["walk_03"].message
     # what was broken is saved again: this one alone is computed
-    day.save("walk_11")
-    assert day.wait() == ["walk_11"]
-    assert day.work()["walk_11"].outcome is Outcome.COMPUTED
+    day.save("walk_04")
+    assert day.wait() == ["walk_04"]
+    assert day.work()["walk_04"].outcome is Outcome.COMPUTED
 
 
 def test_recordings_come_by_the_numbers_in_their_names(day: Day) -> None:
