@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from browser import PHONE, SHARPNESS, chromium, needs_chromium
 from desk_steps import to_step
 from drafted_folders import recordings
 from playwright.sync_api import TimeoutError
+from thorough import some
 
 import musclesolve as ms
 from musclesolve.files import landmarks
@@ -112,6 +114,12 @@ def _words(landmark: str) -> str:
     return re.escape(words[0].upper() + words[1:]).replace(r"\ ", " ")
 
 
+def on_one_core() -> None:
+    """Leave one core to this process: a study then starts one other process instead of one for each core."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+
+
 @pytest.fixture(scope="module")
 def hands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hands]:
     folder = tmp_path_factory.mktemp("hands")
@@ -128,7 +136,8 @@ def hands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hands]:
     for condition in ("slow", "fast"):
         recordings(folder / "many" / "S01" / condition)
     command = [sys.executable, "-m", "musclesolve", "desk", str(folder), "--no-browser"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process, chromium() as browser:
+    start = {"stderr": subprocess.PIPE, "text": True, "preexec_fn": on_one_core}
+    with subprocess.Popen(command, **start) as process, chromium() as browser:
         try:
             assert process.stderr is not None
             (address,) = re.findall(r"http://\S+", process.stderr.readline())
@@ -241,7 +250,8 @@ class ByKeys(ByMouse):
 @pytest.mark.parametrize("person", [ByMouse, ByTouch, ByKeys])
 def test_unknown_markers_become_a_report_by(person: type[ByMouse], hands: Hands) -> None:
     needed = [name for name, each in landmarks().items() if each.required]
-    missing = needed if person is ByMouse else needed[::5]  # all by mouse, where places count
+    # more by mouse, where places count
+    missing = some(needed, 3) if person is ByMouse else needed[::5]
     hands.state(
         [name for name in needed if name not in missing]
     )  # no page asks for the report that is taken away
@@ -259,6 +269,9 @@ def test_unknown_markers_become_a_report_by(person: type[ByMouse], hands: Hands)
     page.get_by_text("Needed and not mapped").wait_for()
     who.map(missing)
     page.get_by_text("Every landmark that is needed has its marker.").wait_for()
+    if person is ByTouch:
+        assert hands.errors == []
+        return
     step("Result")
     if (hands.folder / "results" / "trial" / "result.nc").is_file():
         who.use(page.locator(".q-expansion-item .q-item[aria-expanded=false]").first)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-from browser import chromium, needs_chromium
+from browser import SHARPNESS, chromium, needs_chromium
 from desk_steps import to_step
 
 import musclesolve as ms
@@ -52,7 +52,11 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenDesk]:
             assert process.stderr is not None
             (address,) = re.findall(r"http://\S+", process.stderr.readline())
             page, errors = (
-                browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce"),
+                browser.new_page(
+                    viewport={"width": 1280, "height": 900},
+                    reduced_motion="reduce",
+                    device_scale_factor=SHARPNESS,
+                ),
                 list[str](),
             )
             page.set_default_timeout(SOON)
