@@ -18,7 +18,7 @@ from computed_once import compute_once
 from here import computed_here, computed_in_processes
 from hypothesis import HealthCheck, settings
 from recorded_data import REPOSITORY, recorded
-from thorough import THOROUGH
+from thorough import THOROUGH, left_out
 
 from musclesolve import read_osim, read_trial
 from musclesolve.dynamics import Model, Motion, Wrench, differentiate, human_model
@@ -30,6 +30,10 @@ from musclesolve.opensim import OpenSimModel
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("part", settings.get_profile("untimed"), max_examples=40)
 settings.load_profile("untimed" if THOROUGH else "part")
+
+
+LONG = ("tests/desk", "tests/studies/study", "tests/report")
+"""Folders of the longest tests: what runs last should be short, so that two processes end together."""
 
 
 def pytest_sessionstart() -> None:
@@ -48,6 +52,15 @@ def pytest_sessionstart() -> None:
         for function in (contact.SOLVE, contact.RESIST, contact.TOUCH):
             function.load()
         load_all(paths, patella_kernel, registration_kernel, chain_kernel)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out pairs of crossed parametrizations, unless a test is named; long tests come first."""
+    if not any("::" in part for part in config.args):
+        omitted = left_out(items)
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in omitted])
+        items[:] = [item for item in items if item.nodeid not in omitted]
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
 def load_all(*modules: ModuleType) -> None:
