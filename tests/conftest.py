@@ -28,7 +28,7 @@ from musclesolve.opensim import OpenSimModel
 # No test fails for a slow machine. Of inputs that can be anything, as many as hypothesis draws by default only in a
 # thorough run.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("part", settings.get_profile("untimed"), max_examples=40)
+settings.register_profile("part", settings.get_profile("untimed"), max_examples=25)
 settings.load_profile("untimed" if THOROUGH else "part")
 
 

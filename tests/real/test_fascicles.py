@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from said import summary
+from thorough import some
 
 import musclesolve as ms
 from musclesolve.results.facts import Facts
@@ -38,7 +39,10 @@ def walk(data: Path, folder: Path, number: int, tendon: str = "rigid", further: 
 
 @pytest.mark.parametrize(
     ("number", "tendon", "mean", "rms", "r"),
-    [(1, "rigid", -25.4, 26.6, 0.67), (3, "rigid", -20.9, 21.7, 0.85), (3, "elastic", -24.1, 24.5, 0.84)],
+    [
+        (3, "rigid", -20.9, 21.7, 0.85),
+        *some([(1, "rigid", -25.4, 26.6, 0.67), (3, "elastic", -24.1, 24.5, 0.84)], 2),
+    ],
 )
 def test_how_far_the_fibers_of_the_model_are(
     folder: Path, tmp_path: Path, number: int, tendon: str, mean: float, rms: float, r: float

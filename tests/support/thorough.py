@@ -25,8 +25,8 @@ def some(cases: Iterable[Case], every: int) -> list[Case]:
 
 
 def examples(count: int) -> int:
-    """Return the number of inputs that hypothesis draws: a third, and all of them in a thorough run."""
-    return count if THOROUGH else count // 3
+    """Return the number of inputs that hypothesis draws: a quarter, and all of them in a thorough run."""
+    return count if THOROUGH else count // 4
 
 
 def left_out(items: Iterable[pytest.Item]) -> set[str]:

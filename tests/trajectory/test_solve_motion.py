@@ -11,6 +11,7 @@ import pytest
 from motion_cases import small_motion, small_muscles
 from random_motions import random_motion
 from refusals import refused
+from thorough import some
 
 from musclesolve import Status, solve
 from musclesolve.errors import InputError
@@ -73,7 +74,7 @@ def test_other_starts_end_in_an_optimum_that_is_hardly_worse(cost, monkeypatch):
     usual = total(problem, solve_motion(problem, cost))
     z, a, lacks = static_start(problem, find_cost(cost))
     random, ends = np.random.default_rng(0), []
-    for _ in range(20):
+    for _ in some(range(20), 2):
         start = z + random.uniform(-0.3, 0.3, z.shape[1]) + 0.1 * random.normal(size=z.shape)
         start = StaticStart(start, a, lacks)
         monkeypatch.setattr(module, "static_start", lambda *_, start=start: start)
@@ -267,7 +268,7 @@ def test_more_moments_than_muscles_lack_something():
     assert solve_motion(problem, on_infeasible="reserve").solved.all()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", some(range(20), 4))
 def test_whatever_muscles_can_do_is_solved(seed):
     """Random muscles about one to four joints and a motion of theirs: it is never said to be out of reach."""
     problem = random_motion(seed)

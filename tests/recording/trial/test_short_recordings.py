@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from refusals import refused
+from thorough import some
 
 import musclesolve as ms
 from musclesolve import synthetic_recording
@@ -37,7 +38,7 @@ def test_a_recording_of_three_frames_has_no_range_to_choose(tmp_path: Path, stat
     assert ("longer recording" in str(short.value)) != stated
 
 
-@pytest.mark.parametrize("duration", [0.2, 0.25, 0.3, 0.35])
+@pytest.mark.parametrize("duration", some([0.2, 0.25, 0.3, 0.35], 2))
 def test_valid_frames_of_a_short_recording_have_the_true_moments(whole, duration, tmp_path):
     copy = open_copy(whole)
     for name, values in (("walk", "position"), ("forces", "values")):

@@ -27,7 +27,7 @@ COSTS = {
 }
 OWN = "batch"
 SLOW = (
-    {"trust-constr": 4, "slsqp": 2} if THOROUGH else {"trust-constr": 6, "slsqp": 5, "ipopt": 4, "cyipopt": 3}
+    {"trust-constr": 4, "slsqp": 2} if THOROUGH else {"trust-constr": 9, "slsqp": 8, "ipopt": 7, "cyipopt": 5}
 )
 """Of the costs only every so many, others for each problem of the bank: all of them for one or another."""
 QP = {"daqp", "quadprog", "osqp", "piqp", "proxqp", "clarabel", "highs"}

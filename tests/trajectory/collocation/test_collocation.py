@@ -87,8 +87,15 @@ def from_one_start(scheme: str, order: int, mesh: int) -> CollocationReport:
     """All schemes from the same states: a motion has more than one local optimum."""
     problem = small_motion()
     cost = MotionCost.from_cost(problem, "activation_power")
-    first = Collocation("radau", 2, 4).solve(problem, cost)
-    return Collocation(scheme, order, mesh).report(problem, cost, (first.coordinate, first.activation))
+    return Collocation(scheme, order, mesh).report(problem, cost, common_start())
+
+
+@cache
+def common_start() -> tuple[np.ndarray, np.ndarray]:
+    first = Collocation("radau", 2, 4).solve(
+        small_motion(), MotionCost.from_cost(small_motion(), "activation_power")
+    )
+    return first.coordinate, first.activation
 
 
 SCHEMES = [
