@@ -31,7 +31,7 @@ LARGEST_TENDON_STRAIN = 0.5
 
 Vector = tuple[float, float, float]
 WRAP_KINDS = ("cylinder", "sphere", "ellipsoid")
-WRAP_SIDES = ("all", "+x", "-x", "+y", "-y", "+z", "-z")
+WRAP_SIDES = ("all", "+x", "-x", "+y", "-y", "+z", "-z", "held +x")
 WRAP_METHODS = ("hybrid", "midpoint", "axial")
 
 
@@ -157,7 +157,8 @@ class WrapObject:
     """A surface that muscles wrap around; the columns of `axes` are its x, y, z axes in the frame that carries it.
 
     A cylinder has its axis along z, `radii` (r, r, 0) and `length` [m], a sphere (r, r, r), an ellipsoid three radii
-    [m]. side: the half of the surface, along an axis of the object, on which a path may lie; "all": both.
+    [m]. side: the half of the surface, along an axis of the object, on which a path may lie; "all": both;
+    "held +x": also where its straight line passes on the other half.
     """
 
     name: str

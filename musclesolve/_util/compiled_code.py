@@ -207,7 +207,9 @@ class CompiledFunction:
         if self._beside is not None:
             self._beside.wait()
         kept = self.is_kept()
-        if not kept and self._files("*.nb[ci]"):
+        if (
+            not kept and self._files("*.nbc") and self._files(".sha256")
+        ):  # no seal: its compilation was cut short
             self._warn("its checksum is another one")
         elif not kept:
             self._report()

@@ -58,6 +58,6 @@ def running_median(signal, window, out):
 
 _VERSION = source_version(Path(__file__))
 _ROWS, _ROW = types.float64[:, ::1], types.float64[::1]
-_MESSAGE = "compiling splines for this machine, once (a few seconds)"
-BAND = CompiledFunction(solve_band, (_ROWS, _ROWS), OPTIONS, _VERSION, _MESSAGE)
-MEDIAN = CompiledFunction(running_median, (_ROW, _ROW, _ROW), OPTIONS, _VERSION, _MESSAGE)
+_MESSAGE = "compiling {} for this machine, once (a few seconds)"
+BAND = CompiledFunction(solve_band, (_ROWS, _ROWS), OPTIONS, _VERSION, _MESSAGE.format("splines"))
+MEDIAN = CompiledFunction(running_median, (_ROW,) * 3, OPTIONS, _VERSION, _MESSAGE.format("checks of EMG"))

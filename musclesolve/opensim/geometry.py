@@ -96,6 +96,7 @@ def opensim_geometry(
     if not drawn:
         return OpenSimGeometry(names, of_muscles, *of_functions, *of_functions)
     system = path_system(model, drawn)
+    shortest = np.array([muscle.is_geodesic for muscle in drawn])
     blocks, several = [], np.flatnonzero([over_several(model, muscle.name) for muscle in drawn])
     for part, motion, paths in path_blocks(system, all_values, names):
         nodes = solve_paths(*paths)
@@ -108,7 +109,8 @@ def opensim_geometry(
             results += [length, results[1]]
         elif reported and system.layout.wraps:
             nodes = solve_paths(*paths, as_opensim=True)
-            results += [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
+            theirs = [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
+            results += [np.where(shortest, own, other) for own, other in zip(results, theirs, strict=True)]
         blocks.append(results)
     columns = np.array([muscle.by_function is None for muscle in chosen])
     results = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
@@ -390,8 +392,8 @@ def fiber_path_lengths(model: OpenSimModel, geometry: OpenSimGeometry) -> Array:
 
 
 def over_several(model: OpenSimModel, muscle: str) -> bool:
-    """Return whether the path of a muscle, not a function, has more than one active wrap object."""
-    if model.muscles[muscle].by_function is not None:
+    """Return whether OpenSim's path of a muscle, no function and not the shortest, has several active wrap objects."""
+    if model.muscles[muscle].by_function is not None or model.muscles[muscle].is_geodesic:
         return False
     return sum(model.surfaces[wrap.surface].active for wrap in model.muscles[muscle].wraps) > 1
 

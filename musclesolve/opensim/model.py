@@ -206,11 +206,12 @@ class Wrap:
 
 @dataclass(frozen=True, eq=False)
 class OpenSimPath:
-    """A line over points and wrap objects."""
+    """A line over points and wrap objects; is_geodesic: OpenSim's path over them is the shortest one, too."""
 
     name: str
     points: tuple[OpenSimPoint, ...]
     wraps: tuple[Wrap, ...]
+    is_geodesic: bool = field(default=False, kw_only=True)
 
 
 class Law(Protocol):

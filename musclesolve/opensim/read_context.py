@@ -87,19 +87,24 @@ class Context:
         socket = owner.require(tag)
         return self.pose(self.connectee(owner, socket))
 
-    def connectee(self, owner: Element, socket: Element) -> Element:
-        """The component in a socket, by its path.
-
-        In files before version 4 a name alone is a body, or the only frame of this name.
-        """
+    def path_of(self, owner: Element, socket: Element) -> str:
+        """The path in a socket of a component, from the model on."""
         text = socket.text.strip()
         parts = [] if text.startswith("/") else owner.path.split("/")[1:]
         for part in text.split("/"):
             if part == ".." and parts and parts[-1] != "..":
                 parts.pop()
             elif part not in ("", "."):
-                parts.append(part)  # also ".." that leads out of the model, where there is no frame
-        frame = self.frames.get("/" + "/".join(parts))
+                parts.append(part)  # also ".." that leads out of the model
+        return "/" + "/".join(parts)
+
+    def connectee(self, owner: Element, socket: Element) -> Element:
+        """The component in a socket, by its path.
+
+        In files before version 4 a name alone is a body, or the only frame of this name.
+        """
+        text = socket.text.strip()
+        frame = self.frames.get(self.path_of(owner, socket))
         if frame is not None:
             return frame
         called = []

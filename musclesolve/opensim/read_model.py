@@ -82,7 +82,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
     coordinates = read_coordinates(context, joints)
     couplers, others = read_couplers(context, coordinates)
     surfaces = read_surfaces(context)
-    muscles, pathless, devices = read_muscles(context, model, coordinates)
+    muscles, pathless, devices = read_muscles(context, model, coordinates, surfaces)
     masses, mass_faults = _masses(context)
     gravity = model.find("gravity")
     read = OpenSimModel(

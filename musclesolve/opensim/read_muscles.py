@@ -26,6 +26,7 @@ from musclesolve.opensim.read_context import Context, function_in, last_part
 from musclesolve.opensim.xml_tree import Element
 
 _SURFACES = {"WrapCylinder": "cylinder", "WrapSphere": "sphere", "WrapEllipsoid": "ellipsoid"}
+_OBSTACLES = {"ContactCylinder": "cylinder", "ContactSphere": "sphere"}
 _SIDES = ("all", "+x", "-x", "+y", "-y", "+z", "-z")
 _FARTHEST = 100.0
 """Largest distance of a path point from the origin of its frame [m]."""
@@ -93,10 +94,11 @@ def _surface(context: Context, element: Element, base: Frame) -> WrapSurface:
 
 
 def read_muscles(
-    context: Context, model: Element, coordinates: Mapping[str, Coordinate]
+    context: Context, model: Element, coordinates: Mapping[str, Coordinate], surfaces: dict[str, WrapSurface]
 ) -> tuple[dict[str, OpenSimMuscle], dict[str, OpenSimMuscle], tuple[Device, ...]]:
     """Every force of the model with a path and fibers, those with a path of an unsupported kind, and the devices.
 
+    Obstacles of paths are added to the surfaces.
     Other forces, except actuators without a path, become `unsupported`. Muscles may be in the set of forces and among
     the components of the model.
     """
@@ -123,6 +125,8 @@ def read_muscles(
             )
         elif is_muscle and path is not None and path.tag == "GeometryPath":
             muscles[element.name] = _muscle(context, element, _path(context, element, path))
+        elif is_muscle and path is not None and (over := _over_obstacles(context, element, path, surfaces)):
+            muscles[element.name] = _muscle(context, element, over)
         elif is_muscle:
             by_function = path is not None and path.tag == "FunctionBasedPath"
             function = read_path_function(path, coordinates) if path is not None and by_function else None
@@ -131,7 +135,7 @@ def read_muscles(
                 muscles[element.name] = read
             else:
                 pathless[element.name] = read
-                context.unsupported[f"path of {element.name}"] = path.tag if path else "none"
+                context.unsupported.setdefault(f"path of {element.name}", path.tag if path else "none")
         elif (path or not element.tag.endswith("Actuator")) and context.flag(element, "appliesForce", True):
             line = _path(context, element, path) if path is not None and path.tag == "GeometryPath" else None
             device = read_device(context, element, line, coordinates)
@@ -166,6 +170,68 @@ def _path(context: Context, element: Element, path: Element) -> OpenSimPath:
     return OpenSimPath(element.name, tuple(point for point in points if point is not None), wraps)
 
 
+def _over_obstacles(
+    context: Context, muscle: Element, path: Element, surfaces: dict[str, WrapSurface]
+) -> OpenSimPath | None:
+    """The path of a Scholz2015GeometryPath over spheres and cylinders, which are added to the surfaces; else None.
+
+    Such a path is the shortest one that passes each obstacle on the side of its hint: our path around a wrap object
+    whose axis x points to the hint, held on the half +x.
+    """
+    if path.tag != "Scholz2015GeometryPath":
+        return None
+    points, wraps, found = list[OpenSimPoint | None](), list[Wrap](), dict[str, WrapSurface]()
+    shapes = {shape.path: shape for shape in context.of_kind("") if shape.tag.startswith("Contact")}
+    for element in path.listed("path_elements"):
+        if element.tag == "Scholz2015GeometryPathPoint":
+            points += [_point(context, element.require("PathPoint"), muscle)]
+            continue
+        shape = shapes.get(context.path_of(element, socket := element.require("socket_contact_geometry")))
+        if shape is None:
+            socket.fail(
+                "unknown_name",
+                problem=f"there is no contact geometry '{socket.text.strip()}'",
+                expected="the path of a contact geometry",
+                remedy="write the whole path, /contactgeometryset/NAME",
+            )
+        base = context.frame(shape, "socket_frame")
+        if base is None or shape.tag not in _OBSTACLES:
+            context.unsupported[f"path of {muscle.name}"] = f"{path.tag} over a {shape.tag}"
+            return None
+        name, kind, hint = (
+            f"{muscle.name}/{element.name}",
+            _OBSTACLES[shape.tag],
+            element.vector_in("contact_hint", 0.0),
+        )
+        radius, across = (
+            shape.require("radius").number(),
+            hint * ([1.0, 1.0, 0.0] if kind == "cylinder" else 1.0),
+        )
+        if not (radius > 0.0 and np.linalg.norm(across) > 0.0):
+            element.fail(
+                "bad_model",
+                problem=f"an obstacle of radius {radius:g} with the hint {hint}",
+                expected="a radius [m] and a place beside the center",
+                remedy="correct <contact_hint>, or <radius> of the contact geometry",
+            )
+        x = across / np.linalg.norm(across)
+        y = np.cross(
+            [0.0, 0.0, 1.0] if abs(x[2]) < 0.9 else [0.0, 1.0, 0.0], x
+        )  # a cylinder keeps its axis z
+        y /= np.linalg.norm(y)
+        angles, place = shape.vector_in("orientation", 0.0), shape.vector_in("location", 0.0)
+        turned = base.rotation @ rotation_xyz(angles) @ np.stack([x, y, np.cross(x, y)], axis=1)
+        radii = np.array([radius, radius, radius if kind == "sphere" else 0.0])
+        frame = Frame(base.body, turned, base.place(place))
+        found[name] = WrapSurface(name, kind, frame, radii, 2.0 * _FARTHEST, "held +x", True)
+        wraps.append(Wrap(name, len(points), len(points) + 1, "hybrid"))
+    known = tuple(point for point in points if point is not None)
+    if len(known) < len(points):
+        return None
+    surfaces |= found
+    return OpenSimPath(muscle.name, known, tuple(wraps), is_geodesic=True)
+
+
 def read_path_function(path: Element, coordinates: Iterable[str]) -> PathFunction | None:
     """The length of a FunctionBasedPath; None for an unsupported kind of function.
 
@@ -192,6 +258,7 @@ def _muscle(
         name=element.name,
         points=line.points,
         wraps=line.wraps,
+        is_geodesic=line.is_geodesic,
         kind=element.tag,
         max_isometric_force=muscle_number(context, element, "max_isometric_force"),
         optimal_fiber_length=muscle_number(context, element, "optimal_fiber_length"),

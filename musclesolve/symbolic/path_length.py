@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from musclesolve.muscles.paths.engine import PathLayout
-from musclesolve.muscles.paths.kernel.arrays import CYLINDER, ELLIPSOID
+from musclesolve.muscles.paths.kernel.arrays import CYLINDER, ELLIPSOID, HELD
 from musclesolve.muscles.paths.kernel.cylinder import ROUND_OFF
 from musclesolve.muscles.paths.kernel.sphere import CENTRAL, GRAZING
 
@@ -46,9 +46,10 @@ class Contact(NamedTuple):
 
 
 def iterated_muscles(layout: PathLayout) -> np.ndarray:
-    """Mask (n,) of the muscles whose paths are found by iteration: over several objects, or over an ellipsoid."""
+    """Mask (n,) of the muscles whose paths are found by iteration: over several objects, an ellipsoid, or held."""
     wraps = np.bincount(layout.wrap_muscle, minlength=layout.muscles)
-    curved = layout.wrap_muscle[layout.kind[layout.wrap_object] == ELLIPSOID]
+    others = (layout.kind == ELLIPSOID) | (np.abs(layout.side_sign) == HELD)
+    curved = layout.wrap_muscle[others[layout.wrap_object]]
     return np.asarray((wraps > 1) | np.isin(np.arange(layout.muscles), curved))
 
 

@@ -100,17 +100,77 @@ def test_other_files_are_refused(tmp_path: Path, path: str, code: str, words: st
         with_function_paths(model, beside(tmp_path, path))
 
 
-def test_a_path_of_another_kind_is_given_as_a_function(tmp_path: Path) -> None:
-    """A path of OpenSim 4.6 over obstacles is refused by its kind, until a file has a function for it."""
-    plain = with_function(tmp_path / "leg.osim").read_text(encoding="utf-8")
-    start, end = (plain.index(f"<{mark}FunctionBasedPath") for mark in ("", "/"))
-    other = plain[:start] + '<Scholz2015GeometryPath name="path">' + plain[end:]
-    (tmp_path / "scholz.osim").write_text(
-        other.replace("</FunctionBasedPath>", "</Scholz2015GeometryPath>"), encoding="utf-8"
+def over_obstacles(file: Path, points: tuple[str, str], *obstacles: tuple[str, str, float, str]) -> Path:
+    """The plain leg whose soleus passes obstacles on the shank: kind, place, radius and hint of each."""
+    ends = [
+        f'<Scholz2015GeometryPathPoint name="p{k}"><PathPoint name="pathpoint"><socket_parent_frame>/bodyset/tibia_r'
+        f"</socket_parent_frame><location>{place}</location></PathPoint></Scholz2015GeometryPathPoint>"
+        for k, place in enumerate(points)
+    ]
+    between = "".join(
+        f'<Scholz2015GeometryPathObstacle name="o{k}"><socket_contact_geometry>/contactgeometryset/c{k}'
+        f"</socket_contact_geometry><contact_hint>{hint}</contact_hint></Scholz2015GeometryPathObstacle>"
+        for k, (*_, hint) in enumerate(obstacles)
     )
+    shapes = "".join(
+        f'<{kind} name="c{k}"><socket_frame>/bodyset/tibia_r</socket_frame><location>{place}</location>'
+        f"<orientation>0 0 0</orientation><radius>{radius}</radius></{kind}>"
+        for k, (kind, place, radius, _) in enumerate(obstacles)
+    )
+    start = TEXT.index('<GeometryPath name="path">', TEXT.index('name="soleus_r"'))
+    end = TEXT.index("</GeometryPath>", start) + len("</GeometryPath>")
+    path = f"<path_elements>{ends[0]}{between}{ends[1]}</path_elements>"
+    text = f'{TEXT[:start]}<Scholz2015GeometryPath name="path">{path}</Scholz2015GeometryPath>{TEXT[end:]}'
+    shapes = f'<ContactGeometrySet name="contactgeometryset"><objects>{shapes}</objects></ContactGeometrySet></Model>'
+    file.write_text(text.replace("</Model>", shapes), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("kind", ["ContactCylinder", "ContactSphere"])
+@pytest.mark.parametrize("beside", [-0.08, -0.02, 0.0, 0.02, 0.08])
+@pytest.mark.parametrize("turned", [0.0, 0.7])
+def test_a_path_passes_obstacles_on_the_side_of_their_hints(
+    tmp_path: Path, kind: str, beside: float, turned: float
+) -> None:
+    """In the plane across the axis: two tangents and an arc, or the straight line where it passes on this side."""
+    radius, along = 0.05, 0.2
+    c, s = np.cos(turned), np.sin(turned)
+    points = [f"{beside * c - y * s} {beside * s + y * c} 0" for y in (along, -along)]
+    obstacle = kind, "0 0 0", radius, f"{c} {s} 0"
+    model = ms.read_osim(over_obstacles(tmp_path / "leg.osim", (points[0], points[1]), obstacle))
+    (length,) = opensim_geometry(model, {"knee_angle_r": np.zeros(1)}, muscles=("soleus_r",)).length[0]
+    away = np.hypot(beside, along)
+    arc = 2.0 * (0.5 * np.pi - np.arctan2(beside, along) - np.arccos(radius / away)) % (2.0 * np.pi)
+    straight = beside >= radius
+    np.testing.assert_allclose(
+        length, 2.0 * along if straight else 2.0 * np.sqrt(away**2 - radius**2) + radius * arc, rtol=1e-12
+    )
+    assert not any("OpenSim 4 reports" in note for note in model.notes)
+
+
+def test_obstacles_are_passed_in_their_order(tmp_path: Path) -> None:
+    """A path in the form of an S: behind the upper cylinder, before the lower one."""
+    two = [("ContactCylinder", f"0 {y} 0", 0.03, f"{x} 0 0") for y, x in ((0.1, -1), (-0.1, 1))]
+    path = over_obstacles(tmp_path / "leg.osim", ("0 0.3 0", "0 -0.3 0"), *two)
+    (length,) = opensim_geometry(
+        ms.read_osim(path), {"knee_angle_r": np.zeros(1)}, muscles=("soleus_r",)
+    ).length[0]
+    outer, inner = np.arccos(0.03 / 0.2), np.arccos(0.03 / 0.1)
+    parts = (
+        2.0 * np.sqrt(0.2**2 - 0.03**2),
+        2.0 * np.sqrt(0.1**2 - 0.03**2),
+        2.0 * 0.03 * (np.pi - outer - inner),
+    )
+    np.testing.assert_allclose(length, sum(parts), rtol=1e-12)
+
+
+def test_a_path_of_another_kind_is_given_as_a_function(tmp_path: Path) -> None:
+    """A path over an obstacle of another shape is refused by its kind, until a file has a function for it."""
+    torus = "ContactTorus", "0 0 0", 0.05, "1 0 0"
+    over_obstacles(tmp_path / "scholz.osim", ("0 0.2 0", "0 -0.2 0"), torus)
     model = ms.read_osim(tmp_path / "scholz.osim")
     for names in (None, ["soleus_r"]):
-        with refused("unsupported", "Scholz2015GeometryPath", "--paths"):
+        with refused("unsupported", "Scholz2015GeometryPath over a ContactTorus", "--paths"):
             model.chosen(names)
     given = with_function_paths(model, beside(tmp_path, function_path("soleus_r", KNEE_AND_ANKLE)))
     (muscle,) = given.chosen(["soleus_r"])

@@ -56,6 +56,7 @@ OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
     coordinates.feet_on_plates,
     load_balance.place_of_points,
     load_balance.points_under_feet,
+    load_balance.feet_along_pressure,
     load_balance.parts_of_feet,
     load_balance.shear_of_loads,
     load_balance.mass_of_model,
@@ -74,7 +75,7 @@ NEED_MASSES = {
 """Checks of loads that require a freely moving body with known masses."""
 ON_GROUND = {
     units.point_unit, units.axes_of_loads, load_balance.place_of_points, load_balance.shear_of_loads,
-    coordinates.feet_on_plates, whole_wrench.whole_wrench,
+    load_balance.feet_along_pressure, coordinates.feet_on_plates, whole_wrench.whole_wrench,
 }  # fmt: skip
 """Checks whose repairs hold for forces and points in the axes of the ground."""
 OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
@@ -86,6 +87,7 @@ OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
     given_moments.unit_of_moments,
     given_moments.shift_of_moments,
     moment_columns.columns_of_moments,
+    given_moments.feet_along_pressure,
     given_moments.whole_body,
 )
 

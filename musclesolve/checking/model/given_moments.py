@@ -37,9 +37,17 @@ from musclesolve._util.message_text import few
 from musclesolve._util.sides import has_side
 from musclesolve.checking.cost import moment_cost
 from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST_S, shift_values
-from musclesolve.checking.model.load_balance import PASSES
 from musclesolve.checking.model.load_units_and_axes import CLEAR, CYCLE, NEAR, OTHER_UNIT, SHIFT_STEP
-from musclesolve.checking.model.model_case import CUTOFF_HZ, FEWEST_FRAMES, MEMORY, Motion, below, covariance
+from musclesolve.checking.model.model_case import (
+    CUTOFF_HZ,
+    FEWEST_FRAMES,
+    MEMORY,
+    Motion,
+    below,
+    covariance,
+    single_supports,
+)
+from musclesolve.checking.model.posture import pressure_along_feet, pressure_of_motion
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import low_pass
@@ -264,19 +272,6 @@ def moment_case(body: ModelBody, fixed: Motion) -> MomentCase | None:
     return MomentCase(body, fixed, body.moment_table, due)
 
 
-def single_supports(fixed: Motion) -> Iterator[tuple[str, Mask]]:
-    """Yield each foot with the frames (T,) in which the other one swings; nothing where the motion does not show it."""
-    if len(fixed.soles) != 2 or not fixed.weight > 0.0 or not np.isfinite(fixed.need).all():
-        return
-    middle = [0.5 * (sole.heel + sole.toe) for sole in fixed.soles]
-    velocity = np.gradient(middle[0] - middle[1], fixed.time, axis=0)
-    root = next(joint for joint in fixed.model.joints if joint.inboard.body == GROUND).outboard.body
-    ahead = fixed.bodies.pose.rotation[:, fixed.model.body_number[root], :, 0] * [1.0, 0.0, 1.0]
-    passing = (velocity * ahead).sum(axis=1) / np.maximum(np.linalg.norm(ahead, axis=1), 1e-9)
-    for standing, swings in ((1, passing > PASSES), (0, passing < -PASSES)):
-        yield fixed.soles[standing].body, np.asarray(swings)
-
-
 def where_moments(case: MomentCase) -> Where:
     """The file of the moments."""
     return Where(case.body.moment_file)
@@ -465,6 +460,11 @@ def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
         repair,
         cost=case.cost(repair),
     )
+
+
+def feet_along_pressure(case: MomentCase) -> Iterator[Finding]:
+    """Compare the direction of the feet with the way of the pressure that the motion needs under them."""
+    yield from pressure_along_feet(case.fixed, pressure_of_motion(case.fixed), Where(case.body.motion.file))
 
 
 def whole_body(case: MomentCase) -> Iterator[Finding]:

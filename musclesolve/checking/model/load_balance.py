@@ -33,12 +33,15 @@ from musclesolve.checking.model.model_case import (
     CAP,
     FEWEST_FRAMES,
     MEMORY,
+    PASSES,
     SCALED,
     Loads,
     ModelCase,
+    Sole,
     covariance,
     wrench_cost,
 )
+from musclesolve.checking.model.posture import pressure_along_feet
 from musclesolve.motion.events.force_events import FALLS, SHORTEST_FLIGHT, UNLOADED_WEIGHTS
 from musclesolve.motion.motion_warnings import CUTOFF_WITH_FLIGHT_HZ
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench, side_in
@@ -61,8 +64,8 @@ OTHER_ORIGIN = 0.08
 """Distance [m] from which another origin is the cause, and no error of a calibration."""
 INNER = 0.05
 """Margin to the ends of a single support in which plates are not compared [s]."""
-PASSES = 0.7
-"""Speed above which the other foot swings, so that one foot alone carries the body [m/s]."""
+FLAT = 0.3
+"""Force from which the pressure rolls from heel to toe [body weights]."""
 UNMEASURED_S = 0.1
 """Duration below which a standing foot without a load is the edge of a contact [s]."""
 
@@ -438,6 +441,28 @@ def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
         }
         place = Where(load.file, times=times)
         yield finding(case_of, "error", values, place, repair, cost=case.cost(repair))
+
+
+def feet_along_pressure(case: ModelCase) -> Iterator[Finding]:
+    """Compare the direction of the feet with the way of the pressure under them."""
+    loads = [
+        (sole, case.point(load))
+        for load in case.loads
+        for sole in case.fixed.soles
+        if load.body in sole.bodies
+    ]
+
+    def pressures() -> Iterator[tuple[Sole, Array, Mask]]:
+        for sole in case.fixed.soles:
+            own = [point for of, point in loads if of is sole]
+            force = np.array([np.linalg.norm(each, axis=1) * loaded for each, _, loaded in own])
+            size = force.sum(axis=0) if own else np.zeros(len(case.time))
+            points = sum(
+                (share[:, None] * point for share, (_, point, _) in zip(force, own, strict=True)), np.zeros(3)
+            )
+            yield sole, points / np.maximum(size, 1e-9)[:, None], size > FLAT * case.fixed.weight
+
+    yield from pressure_along_feet(case.fixed, pressures(), Where(case.body.motion.file))
 
 
 def parts_of_feet(case: ModelCase) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ Loads are filtered like the coordinates, because the accelerations have no parts
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -55,6 +55,8 @@ FEWEST_FRAMES = 10
 """Least number of frames for a check."""
 MEMORY = 0.15
 """Correlation time of the errors of accelerations and loads [s]: about the period of the usual cut-off."""
+PASSES = 0.7
+"""Speed above which the other foot swings, so that one foot alone carries the body [m/s]."""
 WALKS = 0.4
 """Least walking speed over the ground [m/s]; a slower body walks on a belt."""
 
@@ -203,6 +205,19 @@ def soles(model: OpenSimModel, pose: BodyMotion) -> tuple[Sole, ...]:
         toe = pose.position[:, number[beyond[0]]] if beyond else ahead
         found.append(Sole(side, foot, chain, heel, toe))
     return tuple(found)
+
+
+def single_supports(fixed: Motion) -> Iterator[tuple[str, Mask]]:
+    """Yield each foot with the frames (T,) in which the other one swings; nothing where the motion does not show it."""
+    if len(fixed.soles) != 2 or not fixed.weight > 0.0 or not np.isfinite(fixed.need).all():
+        return
+    middle = [0.5 * (sole.heel + sole.toe) for sole in fixed.soles]
+    velocity = np.gradient(middle[0] - middle[1], fixed.time, axis=0)
+    root = next(joint for joint in fixed.model.joints if joint.inboard.body == GROUND).outboard.body
+    ahead = fixed.bodies.pose.rotation[:, fixed.model.body_number[root], :, 0] * [1.0, 0.0, 1.0]
+    passing = (velocity * ahead).sum(axis=1) / np.maximum(np.linalg.norm(ahead, axis=1), 1e-9)
+    for standing, swings in ((1, passing > PASSES), (0, passing < -PASSES)):
+        yield fixed.soles[standing].body, np.asarray(swings)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,10 +24,9 @@ from musclesolve.checking.model.given_moments import (
     LEAST_MOMENT_RMS,
     MomentCase,
     changed_columns,
-    single_supports,
     where_moments,
 )
-from musclesolve.checking.model.model_case import FEWEST_FRAMES
+from musclesolve.checking.model.model_case import FEWEST_FRAMES, single_supports
 from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.opensim.inverse_dynamics import joint_forces

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, contiguous
 from musclesolve.muscles.paths.kernel.arrays import (
     CYLINDER,
+    HELD,
     OPENSIM,
     SHORTEST_PATH,
     WORK_SIZE,
@@ -24,6 +25,7 @@ from musclesolve.muscles.paths.kernel.arrays import (
 )
 
 KINDS = ("cylinder", "sphere", "ellipsoid")
+_SIGNS = {"al": 0.0, "+": 1.0, "-": -1.0, "held +": HELD}
 METHODS = ("hybrid", "midpoint", "axial")
 """OpenSim's methods for a path around an ellipsoid (kernel/ellipsoid_plane.py)."""
 
@@ -34,10 +36,10 @@ class PathLayout:
 
     point_muscle (P,): muscle of each point, muscle after muscle, points in the order of the path, at least one for
     every muscle. kind (O,): index into `KINDS`; radii (O, 3) [m], a cylinder's in the first place; half_length (O,) [m]
-    of
-    cylinders; side_axis, side_sign (O,): own axis 0, 1, 2 and sign of the half of the surface on which paths lie, sign
-    0: either. wrap_muscle, wrap_object (W,): one muscle after the other, in OpenSim's order; wrap_first, wrap_last
-    (W,): points (indices into P) between which the wrap acts; wrap_method (W,): index into `METHODS`, hybrid if None.
+    of cylinders; side_axis, side_sign (O,): own axis 0, 1, 2 and sign of the half of the surface on which paths lie,
+    sign 0: either, HELD: always. wrap_muscle, wrap_object (W,): one muscle after the other, in OpenSim's order;
+    wrap_first, wrap_last (W,): points (indices into P) between which the wrap acts; wrap_method (W,): index into
+    `METHODS`, hybrid if None.
     """
 
     point_muscle: Indices
@@ -63,7 +65,7 @@ class PathLayout:
 
         Args:
             point_muscle: (P,).
-            objects: kind, radii (3,) [m], length [m] and side, "all", "+x" or "-z", of each wrap object.
+            objects: kind, radii (3,) [m], length [m] and side, "all", "+x", "-z" or "held +x", of each wrap object.
             wraps: numbers of muscle and object, the first and the last point of the muscle between which the wrap acts,
                 counted from 1 (None: from its first, to its last), and the method.
         """
@@ -76,9 +78,9 @@ class PathLayout:
             radii=np.array(radii, dtype=float).reshape(-1, 3),
             half_length=0.5 * np.array(lengths, dtype=float),
             side_axis=np.array(
-                [0 if side == "all" else "xyz".index(side[1]) for side in sides], dtype=np.intp
+                [0 if side == "all" else "xyz".index(side[-1]) for side in sides], dtype=np.intp
             ),
-            side_sign=np.array([0.0 if side == "all" else float(f"{side[0]}1") for side in sides]),
+            side_sign=np.array([_SIGNS[side[:-1]] for side in sides]),
             wrap_muscle=np.array(muscle, dtype=np.intp),
             wrap_object=np.array(object_, dtype=np.intp),
             wrap_first=np.array(

@@ -71,6 +71,23 @@ def found_in(case: Case) -> tuple[Finding, ...]:
     return tuple(each for each in findings_of_body(body) if each.severity != "note")
 
 
+@pytest.mark.parametrize("by", [-10.0, 10.0])
+@pytest.mark.parametrize("with_loads", [True, False])
+def test_both_feet_turned_from_the_way_of_the_pressure_are_found(by: float, with_loads: bool) -> None:
+    case = walk()
+    table = case.coordinates
+    for name in ("hip_rotation_r", "hip_rotation_l"):
+        table = on_column(table, name, lambda values: values + by)
+    loads = recorded("rajagopal_walk") / "walk_grf.mot" if with_loads else None
+    moments = None if with_loads else case.moments
+    sound, turned = (
+        findings_of_body(model_body(case.model, each, moments, model_settings(loads=loads)))
+        for each in (case.coordinates, table)
+    )
+    assert any(each.code == "angle_offset" for each in turned)
+    assert not any(each.code == "angle_offset" for each in sound)
+
+
 @pytest.mark.parametrize("kind", FOUND)
 def test_a_drawn_fault_is_found_by_its_name(kind: str) -> None:
     fault, codes, _ = KINDS[kind]

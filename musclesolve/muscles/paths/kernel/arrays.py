@@ -15,6 +15,9 @@ NONE, INSIDE, POSSIBLE, MANDATORY = np.arange(4)
 surface.
 """
 
+HELD = 2.0
+"""Size of the sign of a half on which a path is held wherever its straight line passes."""
+
 SHORTEST_PATH, OPENSIM, SEVERAL = np.arange(3)
 """Kind of path: the shortest one, or OpenSim's path over a single object or over several."""
 
@@ -53,7 +56,7 @@ class LayoutArrays(NamedTuple):
     radii: Array  # (O, 3) [m]
     half_length: Array  # (O,) [m]
     side_axis: Indices  # (O,)
-    side_sign: Array  # (O,) -1, 0 or 1
+    side_sign: Array  # (O,) -1, 0, 1 or HELD
     wrap_method: Indices  # (W,) HYBRID, MIDPOINT or AXIAL, of ellipsoids
 
 

@@ -5,7 +5,8 @@ sqrt(1 - 1 / |w|^2). A path touches where its straight line cuts the sphere; it 
 which the line passes or, where this is not the stated `side`, around the other side. The rule is OpenSim's
 (WrapSphere): of the two tangent points of each end it takes those farther from both ends, and the other two where the
 sum of the tangents does not point to the stated side. Where the two points are on opposite sides of the center,
-OpenSim's path bends back at both; here the path is on the side of the line nearer to the stated one.
+OpenSim's path bends back at both; here the path is on the side of the line nearer to the stated one. A path that is
+held (`HELD`) goes around the stated side wherever its straight line passes the center on the other one.
 """
 
 from math import acos, atan2, cos, pi, sin, sqrt
@@ -16,6 +17,7 @@ from musclesolve.muscles.paths.kernel.arrays import (
     ARC,
     DIRECTION,
     EXTRA,
+    HELD,
     INSIDE,
     MANDATORY,
     NEAREST,
@@ -45,11 +47,17 @@ def touch_sphere(ends, radii, axis, sign, rules, contact, work):
     rules: SHORTEST, or another for the path that OpenSim takes.
     """
     code, centered = unit_sphere(ends, radii, 0.0, work)
+    held, beyond = abs(sign) == HELD, code != INSIDE and sign * work[NEAREST + axis] < 0.0
+    if held and beyond:
+        code = MANDATORY
     if code <= INSIDE:
         return code
     bent = False
     if centered:
         any_side(axis, sign, work)
+    elif held:
+        if beyond:
+            turn_side(work)
     elif sign != 0.0 and not (ends[0, axis] * sign >= 0.0 and ends[1, axis] * sign >= 0.0):
         bent = _held_side(axis, sign, work)
         if bent and rules == SHORTEST_PATH and sign * work[NEAREST + axis] < 0.0:
@@ -86,10 +94,11 @@ def unit_sphere(ends, radii, depth, work):
     first, last, both = dot(work, W1, W1), dot(work, W2, W2), dot(work, W1, W2)
     square = first + last - 2.0 * both
     along = (first - both) / square if square > 0.0 else 0.0
-    if not 0.0 < along < 1.0:
-        return NONE, False
+    between = 0.0 < along < 1.0
     for k in range(3):
-        work[NEAREST + k] = work[W1 + k] + along * (work[W2 + k] - work[W1 + k])
+        work[NEAREST + k] = work[W1 + k] + along * (work[W2 + k] - work[W1 + k]) if between else 0.0
+    if not between:
+        return NONE, False
     distance = dot(work, NEAREST, NEAREST)
     if distance >= 1.0 - GRAZING:
         return NONE, False

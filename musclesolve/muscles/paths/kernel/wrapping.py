@@ -4,7 +4,7 @@ The rules of contact come from OpenSim's GeometryPath. Each object takes one seg
 first whose straight line cuts it, or else the one that it lengthens least. Objects take turns; for each, the tangent
 points of the others are points of the path. OpenSim stops after eight rounds or at a change of 0.5 mm; here the rounds
 continue until the tangent points rest, so that the path is the shortest one and its gradient the derivative of its
-length.
+length. Objects on whose side the path is held (`HELD`) are passed in their order.
 
 The length of a path over several objects that OpenSim 4 reports is not the length of the path that it draws. Its rounds
 (GeometryPath::applyWrapObjects) are as here, at most eight, until the length changes by less than 0.5 mm. OpenSim adds
@@ -25,6 +25,7 @@ from musclesolve.muscles.paths.kernel.arrays import (
     ARC,
     CYLINDER,
     EXTRA,
+    HELD,
     INSIDE,
     MANDATORY,
     NONE,
@@ -208,6 +209,7 @@ def _best_segment(layout, poses, out, work, t, wrap, size):
     points = poses.position.shape[1]
     low, high = layout.wrap_range[wrap, 0], layout.wrap_range[wrap, 1]
     least, best, code, inside = inf, -1, NONE, False
+    in_order = abs(layout.side_sign[layout.wrap_object[wrap]]) == HELD
     for k in range(size - 1):
         first, last = work.chain[k], work.chain[k + 1]
         # a tangent point belongs to the range if the points around it do
@@ -215,7 +217,10 @@ def _best_segment(layout, poses, out, work, t, wrap, size):
             inside = low <= first < high
         if not inside or (last < points and last > high):
             continue
-        if first >= points and last >= points and (first - points) // 2 == (last - points) // 2:
+        before, after = (first - points) // 2, (last - points) // 2
+        if first >= points and last >= points and before == after:
+            continue
+        if in_order and ((first >= points and before > wrap) or (last >= points and after < wrap)):
             continue
         code = touch(layout, poses, out, work, t, first, last, wrap)
         if code <= INSIDE:
