@@ -76,8 +76,8 @@ MOST_DECLARED, MOST_PACKED = 1 << 30, 1000
 """Size of the numbers that a file may declare [bytes], and its ratio to the size of the file above which it is refused
 beyond that: moment arms, mostly zeros, are packed to a fortieth.
 """
-DAMAGED = (OSError, ValueError, KeyError, RuntimeError)
-"""What the library raises where a file is no NetCDF or is damaged."""
+DAMAGED = (OSError, ValueError, LookupError, RuntimeError, AttributeError, TypeError, ArithmeticError, MemoryError)
+"""What the libraries raise where a file is no NetCDF or is damaged: a lost attribute, a type without meaning, a size."""
 LARGE = 1 << 26
 """Size of the numbers beyond which a result is written on disk instead of in memory [bytes]."""
 FRAMES = 1024
@@ -227,7 +227,7 @@ def read_result(path: str | Path) -> xr.Dataset:
             file=path,
             problem=no_file(path).problem,
             expected="a result.nc of `musclesolve run`",
-            remedy="name the result.nc in the folder that was given to `musclesolve run` with -o",
+            remedy=REMEDY,
         )
     check_input(path, RESULT)
     try:
