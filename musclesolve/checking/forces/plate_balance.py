@@ -415,7 +415,7 @@ def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[
         size = float(np.hypot(forward, left))
         values = {"size": size, "forward": -forward, "left": -left, "limit": OFF_SUPPORT}
         values["angle"] = np.degrees(size / (CENTER_HEIGHT * trial.subject.stature))
-        yield finding("body_tilted", "warning", values, Where(trial.markers.path))
+        yield finding("off_support", "warning", values, Where(trial.markers.path))
         return
     values = {
         "size": float(np.linalg.norm(fit.size)),
