@@ -2,7 +2,8 @@
 
 A kind of fault changes a sound case by a draw. A row of the table states the largest change of a muscle force, and
 whether the fault is found by its name (one of the codes of its kind), by another error or warning that the sound case
-does not have, or not at all. The last lines count the rows.
+does not have, or not at all. A second table has what stays silent of each kind and what it costs. The last lines count the
+rows.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Bank(Generic[Case]):
         draw = np.random.default_rng(seed)
         rows = Rows("trial", "planted", "kind", "found", "change [N]", "codes")
         counts: dict[str, list[float]] = {"by name": [], "otherwise": [], "silent": []}
-        of_kind: defaultdict[str, list[float]] = defaultdict(list)
+        of_kind: defaultdict[str, list[tuple[str, float, str]]] = defaultdict(list)
         for name, (_, result) in sound.items():
             codes = ", ".join(sorted({code for code, *_ in signs(result)})) or "no finding"
             console.print(f"sound {name}: {codes}")
@@ -100,14 +101,18 @@ class Bank(Generic[Case]):
                 new = {((error.key or "refused").rpartition(".")[2], "error", "refused")}
             found = "by name" if any(code in codes for code, *_ in new) else "otherwise" if new else "silent"
             counts[found].append(size)
-            if found == "silent":
-                of_kind[title].append(size)
+            of_kind[title].append((found, size, f"{name}: {text}"))
             rows.add_row(
                 name, text, title, found, f"{size:.0f}", ", ".join(sorted({code for code, *_ in new}))
             )
         console.print(rows)
-        for title, sizes in of_kind.items():
-            console.print(f"silent {title}: up to {max(sizes):.0f} N")
+        detected = Rows("kind", "found", "greatest silent change [N]", "planted")
+        for title, drawn in of_kind.items():
+            silent = sorted((size, text) for found, size, text in drawn if found == "silent")
+            size, text = silent[-1] if silent else (np.nan, "")
+            greatest = f"{size:.0f}" if silent else "-"
+            detected.add_row(title, f"{len(drawn) - len(silent)} of {len(drawn)}", greatest, text)
+        console.print(detected)
         for found, sizes in counts.items():
             great = sum(size > SILENT_N for size in sizes)
             console.print(f"{found}: {len(sizes)} of {count}, {great} of them above {SILENT_N:g} N")

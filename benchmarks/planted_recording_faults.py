@@ -247,11 +247,10 @@ def both_clocks(copy: Copy, draw: np.random.Generator) -> Drawn:
 # Markers
 
 
-@kind("marker_units", "proportions", "static_of_another", "stature", "subject")
+@kind("space_scale", "marker_units", "proportions", "static_of_another", "stature", "subject")
 def scale_of_space(copy: Copy, draw: np.random.Generator) -> Drawn:
     factor = pick(draw, (0.95, 0.97, 1.03, 1.05))
     planted.scale_positions(copy, factor)
-    planted.scale_positions(copy, factor, static=True)
     return copy, f"positions x {factor:g}"
 
 
@@ -260,11 +259,19 @@ def scale_of_standing(copy: Copy, draw: np.random.Generator) -> Drawn:
     factor = pick(draw, (0.95, 0.97, 1.03, 1.05))
     if copy.static is None:
         raise NotHere
-    planted.scale_positions(copy, factor, static=True)
+    planted.scale_positions(copy, factor, ["static"])
     return copy, f"positions of the standing trial x {factor:g}"
 
 
-@kind("marker_moved", "segment_length", "joint_width", "landmark_order", "proportions", "outer_toe")
+@kind(
+    "marker_moved",
+    "segment_length",
+    "joint_width",
+    "feet_differ",
+    "landmark_order",
+    "proportions",
+    "outer_toe",
+)
 def marker_misplaced(copy: Copy, draw: np.random.Generator) -> Drawn:
     (name, marker), size = landmark_of(copy, draw), pick(draw, (0.015, 0.02, 0.03))
     way = direction(draw, size)
@@ -274,7 +281,10 @@ def marker_misplaced(copy: Copy, draw: np.random.Generator) -> Drawn:
     return copy, f"{name} {1000 * size:.0f} mm off in all recordings"
 
 
-@kind("marker_moved", "static_of_another", "joint_width", "segment_length", "landmark_order", "proportions")
+@kind(
+    *("marker_moved", "static_of_another", "joint_width", "feet_differ", "segment_length"),
+    *("landmark_order", "proportions"),
+)
 def standing_marker_misplaced(copy: Copy, draw: np.random.Generator) -> Drawn:
     (name, marker), size = landmark_of(copy, draw, static=True), pick(draw, (0.015, 0.02, 0.03))
     copy.move(marker, slice(None), direction(draw, size), static=True)
@@ -332,13 +342,10 @@ def frames_lost(copy: Copy, draw: np.random.Generator) -> Drawn:
     return copy, f"{count} frames lost, times renumbered"
 
 
-@kind("up_axis", "floor_tilted", "leaning_force", "soles_slide", "walking_direction")
+@kind("off_support", "up_axis", "floor_tilted", "leaning_force", "soles_slide", "walking_direction")
 def cameras_tilted(copy: Copy, draw: np.random.Generator) -> Drawn:
     ahead, left = pick(draw, ((2.0, 0.0), (-2.0, 0.0), (0.0, 2.0), (0.0, -2.0), (3.0, 0.0), (0.0, 3.0)))
-    rotation = planted._tilt(ahead, left)
-    for static, markers in ((False, copy.walk), (True, copy.static)):
-        if markers is not None:
-            copy.put(markers.position @ copy.rotation.T @ rotation.T @ copy.rotation, static=static)
+    planted.tilt_markers(copy, ahead, left)
     return copy, f"markers tilted by {ahead:+.0f} degrees ahead, {left:+.0f} left"
 
 

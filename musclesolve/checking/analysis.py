@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 
 from musclesolve._util.arrays import time_spans
+from musclesolve._util.message_text import count_of
 from musclesolve.checking.case import Case, collect_errors, finding_of, on_plate
 from musclesolve.checking.forces.plate_balance import plates_out_of_balance
 from musclesolve.checking.observed_body import seen_feet
@@ -33,6 +34,7 @@ from musclesolve.recording.plates.plate_checks import (
     without_instants,
 )
 from musclesolve.recording.trial.analyzed_range import finds_range
+from musclesolve.recording.trial.emg_channels import check_overlap, check_signals
 from musclesolve.recording.trial.recording_checks import check_cutoff, check_heading, check_size
 from musclesolve.recording.trial.trial_file import ranged, recorded_range, with_predicted_spans
 from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
@@ -77,21 +79,50 @@ def named_options(case: Case) -> Iterator[Finding]:
 @check_at(Stage.ANALYSIS)
 def refusals_of_reading(case: Case) -> Iterator[Finding]:
     """Run the checks of reading and of motion one by one, and report refusals that no finding covers yet."""
-    trial, document = case.trial, case.document
-    if not np.isfinite([trial.subject.mass, trial.subject.stature]).all():
-        return
-    checks: list[tuple[str, Callable[[], None]]] = [
-        ("marker_units", partial(check_size, trial, document)),
-        ("walking_direction", partial(check_heading, trial, document)),
-    ]
-    if trial.forces:
-        checks.append(("cutoff", partial(check_cutoff, trial, document)))
-        checks.append(("force_units", partial(check_any_load, trial, document)))
-    for code, check in checks:
+    trial, document, span = case.trial, case.document, case.trial.time_range
+    tests: list[tuple[str, Callable[[], object]]] = []
+    if np.isfinite([trial.subject.mass, trial.subject.stature]).all():
+        tests.append(("marker_units", partial(check_size, trial, document)))
+        tests.append(("walking_direction", partial(check_heading, trial, document)))
+        if trial.forces:
+            tests.append(("cutoff", partial(check_cutoff, trial, document)))
+            tests.append(("force_units", partial(check_any_load, trial, document)))
+    if trial.emg is not None:
+        tests.append(("emg", partial(check_overlap, document, trial.emg, *span)))
+        tests.append(("emg", partial(check_signals, document, trial.emg)))
+    if trial.fascicles is not None:
+        tests.append(("fascicle", partial(check_overlap, document, trial.fascicles, *span)))
+    for code, test in tests:
         refused: list[Finding] = []
         with collect_errors(refused, f"check of {code}", case, code):
-            check()
+            test()
         yield from (f for f in refused if not case.found(f.code, severity="error"))
+
+
+@check_at(Stage.ANALYSIS)
+def predicted_forces(case: Case) -> Iterator[Finding]:
+    """Warn of forces that no plate measured."""
+    if case.settings.files.predicted:
+        yield finding("predicted_forces", "warning", {}, case.key("files", "forces"))
+        return
+    start, end = case.trial.time_range
+    spans = {
+        side: [
+            (max(first, start), min(last, end))
+            for first, last in (case.trial.predicted_spans or {}).get(side, ())
+            if first < end and last > start
+        ]
+        for side in SIDES
+    }
+    if any(spans.values()):
+        steps = " and ".join(
+            f"{count_of(len(of_side), 'step')} of the {SIDE_NAMES[side]} foot "
+            f"({', '.join(f'{first:.2f} to {last:.2f} s' for first, last in of_side)})"
+            for side, of_side in spans.items()
+            if of_side
+        )
+        values = {"steps": steps}
+        yield finding("predicted_forces.steps", "warning", values, case.key("plates", "unmeasured_steps"))
 
 
 @check_at(Stage.ANALYSIS)

@@ -144,13 +144,18 @@ def tilt_plates(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0) -> 
         )
 
 
+def tilt_markers(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0) -> None:
+    """Rotate the markers of all recordings: the vertical of the cameras is not the vertical of the plates."""
+    rotation = copy.rotation.T @ _tilt(forward_deg, left_deg).T @ copy.rotation
+    for static, markers in enumerate((copy.walk, copy.static)):
+        if markers is not None:
+            copy.put(markers.position @ rotation, static=bool(static))
+
+
 def tilt_laboratory(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0) -> None:
     """Rotate markers and plates together: the upward axis of the files is not vertical."""
+    tilt_markers(copy, forward_deg, left_deg)
     rotation = _tilt(forward_deg, left_deg)
-    for static in (False, True):
-        markers = copy.static if static else copy.walk
-        if markers is not None:
-            copy.put(markers.position @ copy.rotation.T @ rotation.T @ copy.rotation, static=static)
     for plate in copy.plates():
         for role in ("force", "point", "moment"):
             if copy.columns(plate, role):
@@ -211,11 +216,11 @@ def lift_right_plate(copy: Copy, first_n: float, last_n: float) -> None:
     copy.set_plate(plate, "point", moved)
 
 
-def scale_positions(copy: Copy, factor: float, static: bool = False) -> None:
-    """Multiply all positions of the motion or the standing trial."""
-    markers = copy.static if static else copy.walk
-    if markers is not None:
-        copy.put(factor * markers.position, static=static)
+def scale_positions(copy: Copy, factor: float, roles: Sequence[str] = ("walk", "static")) -> None:
+    """Multiply all positions of the motion and the standing trial, or of one of them."""
+    for role in roles:
+        if (markers := getattr(copy, role)) is not None:
+            copy.put(factor * markers.position, static=role == "static")
 
 
 def _frames(copy: Copy, start: float | None, frames: int | None) -> slice:
@@ -259,7 +264,7 @@ _FUNCTIONS: dict[str, Callable[..., None]] = {
     for function in (
         *(scale_plates, move_points, stamp_forces_late, lift_right_plate, run_forces_at),
         let_points_stray,
-        *(tilt_plates, tilt_laboratory, mix_channels, mix_plates),
+        *(tilt_plates, tilt_markers, tilt_laboratory, mix_channels, mix_plates),
         *(scale_positions, exchange_markers, move_marker, set_key, scale_key),
     )
 }

@@ -60,7 +60,9 @@ AS_WELL = {
     "crosstalk_between_plates": {"force_without_contact", "pressure_outside"},
 }
 ON_THE_STRIDE = [
+    "cameras_tilted_left",
     "contact_not_measured",
+    "forces_early_12ms",
     "forces_early_30ms",
     "knee_markers_swapped",
     "mass_wrong",

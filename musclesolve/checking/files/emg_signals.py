@@ -4,12 +4,11 @@ recording/emg_state.py decides on the state of a channel, for the analysis and f
 """
 
 from collections.abc import Iterator
-from functools import partial
 
-from musclesolve.checking.case import Case, collect_errors
+from musclesolve.checking.case import Case
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.emg_state import CLIPPED, DEAD, EMG_HZ
-from musclesolve.recording.trial.emg_channels import CHANNELS, check_overlap, check_signals, kind_notes
+from musclesolve.recording.trial.emg_channels import CHANNELS, kind_notes
 from musclesolve.results.finding import Finding, Where, finding
 
 
@@ -57,19 +56,3 @@ def emg_kind(case: Case) -> Iterator[Finding]:
         }
         text = "emg_kind.envelopes" if kind.envelopes else "emg_kind.raw"
         yield finding(text, "warning", values, case.key("emg", "processed"))
-
-
-@check_at(Stage.ANALYSIS)
-def emg_refusals(case: Case) -> Iterator[Finding]:
-    """Report refusals of the analysis that concern the signals."""
-    emg = case.trial.emg
-    if emg is None:
-        return
-    for test in (
-        partial(check_overlap, case.document, emg, *case.trial.time_range),
-        partial(check_signals, case.document, emg),
-    ):
-        refused: list[Finding] = []
-        with collect_errors(refused, "check of the EMG", case, "emg"):
-            test()
-        yield from refused

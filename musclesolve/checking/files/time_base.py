@@ -8,11 +8,10 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, at_times, time_spans
 from musclesolve._util.message_text import count_of
-from musclesolve.checking.case import REACH, Case, collect_errors
+from musclesolve.checking.case import REACH, Case
 from musclesolve.checking.repair import ROLES, change_plate, in_order, replace_fields
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import Markers
-from musclesolve.recording.trial.emg_channels import check_overlap
 from musclesolve.recording.trial.recording_checks import UNEVEN, off_grid
 from musclesolve.results.finding import Finding, Where, finding
 
@@ -160,15 +159,3 @@ def durations(case: Case) -> Iterator[Finding]:
             values = {"happen": what, "markers": one, "forces": other}
             yield finding("durations_differ", "warning", values, where)
             return
-
-
-@check_at(Stage.ANALYSIS)
-def fascicle_overlap(case: Case) -> Iterator[Finding]:
-    """Find fascicle lengths that were measured at no time of the analyzed range."""
-    fascicles = case.trial.fascicles
-    if fascicles is None:
-        return
-    refused: list[Finding] = []
-    with collect_errors(refused, "check of the fascicle lengths", case, "fascicle"):
-        check_overlap(case.document, fascicles, *case.trial.time_range)
-    yield from refused

@@ -247,16 +247,20 @@ def shift_values(shift: float, limit: float) -> dict[str, object]:
 @check_at(Stage.SYNCHRONY, Stage.SYNCHRONY_IN_RIGHT_AXES)
 def synchrony(case: Case) -> Iterator[Finding]:
     """Find a shift between forces and markers."""
-    shift, plates = time_offset(case), case.trial.forces
-    if shift is None or abs(shift) < SMALLEST_S:
-        return
-    values = shift_values(shift, SMALLEST_S)
+    shift = time_offset(case)
+    if shift is not None and abs(shift) >= SMALLEST_S:
+        yield early_or_late(case, shift, SMALLEST_S)
+
+
+def early_or_late(case: Case, shift: float, limit: float) -> Finding:
+    """Return the finding of forces that come later than the markers by a shift [s]."""
+    plates = case.trial.forces
     repair = in_order(*(change_plate(index, time=plate.time - shift) for index, plate in enumerate(plates)))
     offset = round(case.trial.settings.plates.offset_s - shift, 3)
-    yield finding(
+    return finding(
         "time_offset",
         "error" if abs(shift) >= SERIOUS else "warning",
-        values,
+        shift_values(shift, limit),
         Where(plates[0].path),
         repair,
         change={("plates", "offset_s"): offset},

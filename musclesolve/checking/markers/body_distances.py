@@ -444,6 +444,49 @@ def _moved_medial(trial: Trial, names: list[str], by: float) -> Repair:
     return in_order(*(change_markers(role, move) for role in ROLES))
 
 
+# Landmarks of a foot and by how much their distance may differ between both feet [m]: twice the most of six subjects.
+FEET = {
+    ("heel", "toe"): 0.016,
+    ("heel", "metatarsal_5"): 0.016,
+    ("toe", "metatarsal_5"): 0.016,
+    ("metatarsal_5", "ankle_lateral"): 0.016,
+    ("heel", "ankle_lateral"): 0.024,
+    ("heel", "ankle_medial"): 0.024,
+}
+
+
+@check_at(Stage.STANDING_PLACES)
+def feet_alike(case: Case) -> Iterator[Finding]:
+    """Find a marker of a foot that sits elsewhere than its twin on the other foot, throughout."""
+    trial, markers = case.trial, case.trial.static or case.trial.markers
+    if case.found("pair_swapped", "labels_exchanged", "landmark_order", "marker_moved", "joint_width"):
+        return
+    off: dict[tuple[str, str], float] = {}
+    for pair in FEET:
+        seen = [landmark(trial, f"{name}_{side}", markers) for side in SIDES for name in pair]
+        known = [point for point in seen if point is not None]
+        if len(known) == len(seen):
+            off[pair] = _distance(*known[:2]) - _distance(*known[2:])
+    beyond = {pair: size for pair, size in off.items() if abs(size) > FEET[pair]}
+    if not beyond:
+        return
+    # The landmark whose distances differ most on average.
+    names = dict.fromkeys(name for pair in beyond for name in pair)
+    worst = max(names, key=lambda name: np.mean([abs(size) for pair, size in off.items() if name in pair]))
+    pair = max(beyond, key=lambda pair: (worst in pair, abs(beyond[pair])))
+    size = beyond[pair]
+    values = {
+        "one": pair[0],
+        "other": pair[1],
+        "size": abs(size),
+        "longer": SIDE_NAMES["r" if size > 0.0 else "l"],
+        "limit": FEET[pair],
+        "worst": worst,
+    }
+    concerned = tuple(m for side in SIDES for m in trial.mapping[f"{worst}_{side}"])
+    yield finding("feet_differ", "warning", values, Where(markers.path, markers=concerned))
+
+
 @check_at(Stage.SIZE_WHEN_STANDING)
 def size_when_standing(case: Case) -> Iterator[Finding]:
     """Find a standing trial in which all segments are longer, or all shorter, than in the motion."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -58,98 +57,41 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
     names |= {str(dim) for name in names & set(result.variables) for dim in result[name].dims} - {"stride"}
     if missing := sorted(names - set(result.variables)):
         raise _refused(
-            "bad_result",
-            result,
-            problem=f"this is not a result of musclesolve: it has no {', '.join(map(str, missing))}",
-            expected="a result as `musclesolve run` writes it",
-            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+            result, f"this is not a result of musclesolve: it has no {', '.join(map(str, missing))}"
         )
     for name, dims in DIMENSIONS.items():
         if name in result.variables and set(result[name].dims) != set(dims):
             over = ", ".join(map(str, result[name].dims))
             raise _refused(
-                "bad_result",
-                result,
-                name,
-                problem=f"it is over ({over}), not over ({', '.join(map(str, sorted(dims)))})",
-                expected="a result as `musclesolve run` writes it",
-                remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+                result, name, f"it is over ({over}), not over ({', '.join(map(str, sorted(dims)))})"
             )
     if empty := sorted(str(dim) for dim in names & set(result.dims) - {"time"} if result.sizes[dim] == 0):
-        raise _refused(
-            "bad_result",
-            result,
-            problem=f"there is nothing in {', '.join(map(str, empty))}",
-            expected="a result as `musclesolve run` writes it",
-            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
-        )
+        raise _refused(result, f"there is nothing in {', '.join(map(str, empty))}")
     _check_sides(result)
 
     # times, status, attributes
     time = result["time"].values
     if time.size < 2:
-        raise _refused(
-            "bad_result",
-            result,
-            "time",
-            problem=f"it has {time.size} frame{'' if time.size == 1 else 's'}",
-            expected="a result as `musclesolve run` writes it",
-            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
-        )
+        raise _refused(result, "time", f"it has {time.size} frame{'' if time.size == 1 else 's'}")
     if not _increasing(time):
-        raise _refused(
-            "bad_result",
-            result,
-            "time",
-            problem="the times of its frames do not increase",
-            expected="a result as `musclesolve run` writes it",
-            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
-        )
+        raise _refused(result, "time", "the times of its frames do not increase")
     flags = _checked_flags(result)
     if result["valid"].dtype != bool:
-        raise _refused(
-            "bad_result",
-            result,
-            "valid",
-            problem="these are no truth values",
-            expected="a result as `musclesolve run` writes it",
-            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
-        )
+        raise _refused(result, "valid", "these are no truth values")
     solved = [code for code, name in flags.items() if name.lower() in frames.VALID]
     unlike = result["valid"] != result["status"].isin(solved)
     if unlike.any():
-        raise _refused(
-            "bad_result",
-            result,
-            "valid",
-            problem=f"it contradicts the status in {int(unlike.sum())} frames",
-            expected="a result as `musclesolve run` writes it",
-            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
-        )
+        raise _refused(result, "valid", f"it contradicts the status in {int(unlike.sum())} frames")
     for name in strikes:
         times = np.atleast_1d(result.attrs.get(name, []))
         if not _increasing(times):
-            raise _refused(
-                "bad_result",
-                result,
-                name,
-                problem=f"these are no increasing times: {str(times.tolist())[:80]}",
-                expected="a result as `musclesolve run` writes it",
-                remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
-            )
+            raise _refused(result, name, f"these are no increasing times: {str(times.tolist())[:80]}")
     for name in POSITIVE:
         value = np.asarray(result.attrs.get(name, 1.0))
         if name == "strength" and isinstance(result.attrs.get(name), str):
             continue
         if value.size != 1 or not np.issubdtype(value.dtype, np.number) or not 0.0 < value.item() < np.inf:
-            raise _refused(
-                "bad_result",
-                result,
-                name,
-                problem=f"{value.tolist()!r} is no positive number",
-                expected="a result as `musclesolve run` writes it",
-                remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
-            )
+            raise _refused(result, name, f"{value.tolist()!r} is no positive number")
 
     # a finite number in every frame with a valid solution
     valid = np.all([frames.valid(result, side) for side in frames.sides(result)], axis=0)
@@ -165,24 +107,13 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
                 known = known.sel(dof=shared)
             values = known.transpose("time", ...).values
             if not np.issubdtype(values.dtype, np.floating):
-                raise _refused(
-                    "bad_result",
-                    result,
-                    name,
-                    problem="these are no numbers",
-                    expected="a result as `musclesolve run` writes it",
-                    remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
-                )
+                raise _refused(result, name, "these are no numbers")
             lost = valid & ~np.isfinite(values.reshape(values.shape[0], -1)).all(axis=1)
             if lost.any():
                 raise _refused(
-                    "bad_result",
                     result,
                     name,
-                    problem=f"no number in {lost.sum()} frames with a valid solution, first at "
-                    f"{time[lost][0]:.3f} s",
-                    expected="a result as `musclesolve run` writes it",
-                    remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+                    f"no number in {lost.sum()} frames with a valid solution, first at {time[lost][0]:.3f} s",
                 )
     return result
 
@@ -225,13 +156,7 @@ def check_moments(result: xr.Dataset) -> None:
         if wrong.any():
             first = result["time"].values[wrong][0]
             contradiction = f"in {wrong.sum()} of {valid.sum()} valid frames, from {first:g} s on, {what}"
-            raise _refused(
-                "bad_result",
-                result,
-                problem=contradiction,
-                expected="a result as it was computed",
-                remedy="run the command again that made it",
-            )
+            raise _refused(result, contradiction)
 
 
 def check_status(result: xr.Dataset) -> None:
@@ -248,8 +173,16 @@ def other_kind(result: object) -> str | None:
     return next((text for dim, text in others.items() if dim in getattr(result, "dims", ())), None)
 
 
-def _refused(key: str, result: xr.Dataset, where: str | None = None, /, **fields: Any) -> InputError:
-    return input_error(key, file=result.encoding.get("source"), where=where, **fields)
+def _refused(result: xr.Dataset, *place_and_problem: str) -> InputError:
+    *place, problem = place_and_problem
+    return input_error(
+        "bad_result",
+        file=result.encoding.get("source"),
+        where=next(iter(place), None),
+        problem=problem,
+        expected="a result as `musclesolve run` or `share` wrote it",
+        remedy="run the command again that made it",
+    )
 
 
 def _increasing(times: AnyArray) -> bool:
@@ -262,22 +195,10 @@ def _increasing(times: AnyArray) -> bool:
 def _check_sides(result: xr.Dataset) -> None:
     sides = frames.sides(result)
     if not sides:
-        raise _refused(
-            "bad_result",
-            result,
-            "muscle",
-            problem="none of these muscles is of the right or the left leg",
-            expected="a result as `musclesolve run` writes it",
-            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
-        )
+        raise _refused(result, "muscle", "none of these muscles is of the right or the left leg")
     if lost := set(sides) - set(map(str, result["side"].values)):
         raise _refused(
-            "bad_result",
-            result,
-            "side",
-            problem=f"the leg {', '.join(map(str, sorted(lost)))} has muscles but no status",
-            expected="a result as `musclesolve run` writes it",
-            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+            result, "side", f"the leg {', '.join(map(str, sorted(lost)))} has muscles but no status"
         )
 
 
@@ -287,22 +208,10 @@ def _checked_flags(result: xr.Dataset) -> dict[int, str]:
     names = str(result["status"].attrs.get("flag_meanings", "")).split()
     if not codes.size or codes.size != len(names):
         raise _refused(
-            "bad_result",
-            result,
-            "status",
-            problem=f"flag_values holds {codes.size} values, flag_meanings {len(names)} names",
-            expected="a result as `musclesolve run` writes it",
-            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+            result, "status", f"flag_values holds {codes.size} values, flag_meanings {len(names)} names"
         )
     status = result["status"].values
     unknown = np.unique(status[~np.isin(status, codes)])
     if unknown.size:
-        raise _refused(
-            "bad_result",
-            result,
-            "status",
-            problem=f"the status {unknown[0]} has no meaning among its flags",
-            expected="a result as `musclesolve run` writes it",
-            remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
-        )
+        raise _refused(result, "status", f"the status {unknown[0]} has no meaning among its flags")
     return dict(zip(codes.tolist(), names, strict=True))

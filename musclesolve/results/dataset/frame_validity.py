@@ -47,10 +47,7 @@ class Cycle:
     end: float  # next heel strike of the same foot [s]
     index: NDArray[np.intp]  # (K,) the frames in it
     percent: Array  # (K,) their place in the cycle, 0 to 100
-    share: float  # share of the cycle that the frames cover, 0 to 1
     complete: bool  # whether the frames reach both strikes, to 1 % of the cycle or to one frame
-    reach: float  # tolerance beyond the frames in which a strike counts as reached [s]; 0 if not complete
-    overlong: bool  # whether it lasts more than 1.5 times the median of the intervals of this foot
 
 
 def status_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
@@ -201,17 +198,10 @@ def heel_strikes(result: xr.Dataset, side: str) -> Array:
 
 
 def cycles(result: xr.Dataset, side: str) -> list[Cycle]:
-    """Gait cycles of a leg, from heel strike to the next heel strike of the same foot, with two frames or more."""
-    return [cycle for cycle in _intervals(result, side) if not cycle.overlong]
+    """Gait cycles of a leg, from heel strike to the next heel strike of the same foot, with two frames or more.
 
-
-def overlong(result: xr.Dataset, side: str) -> list[Cycle]:
-    """Return the intervals that take much longer than the other cycles: a heel strike in their middle is missing."""
-    return [cycle for cycle in _intervals(result, side) if cycle.overlong]
-
-
-def _intervals(result: xr.Dataset, side: str) -> list[Cycle]:
-    """All intervals between neighboring strikes of a foot that have two frames or more in them."""
+    An interval that takes much longer than the others lacks a heel strike in its middle and is none.
+    """
     time = np.asarray(result["time"].values, dtype=float)
     # Heel strikes are often computed from sample times: a frame must not fall out by round-off.
     slack = 1e-9 * max(1.0, float(np.abs(time).max()))
@@ -224,11 +214,8 @@ def _intervals(result: xr.Dataset, side: str) -> list[Cycle]:
     first, last = time[measured][[0, -1]] if measured.any() else (np.inf, -np.inf)
     for start, end in pairwise(strikes.tolist()):
         inside = np.flatnonzero((time >= start - slack) & (time <= end + slack) & measured)
-        if inside.size > 1:
+        if inside.size > 1 and end - start <= LONGEST_INTERVAL * usual:
             near, percent = max(NEAR * (end - start), period), 100.0 * (time[inside] - start) / (end - start)
-            share = (min(end, last) - max(start, first)) / (end - start)
             complete = bool(first <= start + near and last >= end - near)
-            long = end - start > LONGEST_INTERVAL * usual
-            reach = near if complete else 0.0
-            found.append(Cycle(start, end, inside, percent, float(share), complete, reach, long))
+            found.append(Cycle(start, end, inside, percent, complete))
     return found

@@ -57,6 +57,7 @@ def with_storable_texts(data: xr.Dataset) -> xr.Dataset:
 
 
 REMEDY = "name the result.nc in the folder that was given to `musclesolve run` with -o"
+AGAIN = "copy the file again, or run the command again that made it"
 
 
 _LIBRARY = RLock()
@@ -76,8 +77,17 @@ MOST_DECLARED, MOST_PACKED = 1 << 30, 1000
 """Size of the numbers that a file may declare [bytes], and its ratio to the size of the file above which it is refused
 beyond that: moment arms, mostly zeros, are packed to a fortieth.
 """
-DAMAGED = (OSError, ValueError, KeyError, RuntimeError)
-"""What the library raises where a file is no NetCDF or is damaged."""
+DAMAGED = (
+    OSError,
+    ValueError,
+    LookupError,
+    RuntimeError,
+    AttributeError,
+    TypeError,
+    ArithmeticError,
+    MemoryError,
+)
+"""What the libraries raise where a file is no NetCDF or is damaged, down to a lost attribute or an impossible size."""
 LARGE = 1 << 26
 """Size of the numbers beyond which a result is written on disk instead of in memory [bytes]."""
 FRAMES = 1024
@@ -188,15 +198,15 @@ def opened_netcdf(path: Path) -> netCDF4.Dataset:
     size = path.stat().st_size
     if declared > max(MOST_DECLARED, MOST_PACKED * size):
         file.close()
-        raise input_error(
-            "bad_format",
-            file=path,
-            problem=f"the file declares {declared / 1000000000.0:.1f} GB of numbers, and has "
-            f"{size / 1000000.0:.3f} MB",
-            expected="a result.nc of `musclesolve run`",
-            remedy="copy the file again, or run the command again that made it",
-        )
+        sizes = f"declares {declared / 1e9:.1f} GB of numbers, and has {size / 1e6:.3f} MB"
+        raise _no_result(path, f"the file {sizes}", "bad_format", AGAIN)
     return file
+
+
+def _no_result(path: Path, problem: str, code: str, remedy: str) -> InputError:
+    return input_error(
+        code, file=path, problem=problem, expected="a result.nc of `musclesolve run`", remedy=remedy
+    )
 
 
 def read_result(path: str | Path) -> xr.Dataset:
@@ -214,21 +224,10 @@ def read_result(path: str | Path) -> xr.Dataset:
     path = file_path(path)
     if os.path.isdir(path):
         inside = path / RESULT_FILE
-        raise input_error(
-            "missing_file",
-            file=path,
-            problem="this is a folder",
-            expected="a result.nc of `musclesolve run`",
-            remedy=f"did you mean {inside}?" if inside.is_file() else REMEDY,
-        )
+        remedy = f"did you mean {inside}?" if inside.is_file() else REMEDY
+        raise _no_result(path, "this is a folder", "missing_file", remedy)
     if not is_file(path):
-        raise input_error(
-            "missing_file",
-            file=path,
-            problem=no_file(path).problem,
-            expected="a result.nc of `musclesolve run`",
-            remedy="name the result.nc in the folder that was given to `musclesolve run` with -o",
-        )
+        raise _no_result(path, no_file(path).problem, "missing_file", REMEDY)
     check_input(path, RESULT)
     try:
         with _LIBRARY, opened_netcdf(path) as file:
@@ -236,13 +235,7 @@ def read_result(path: str | Path) -> xr.Dataset:
     except InputError:
         raise
     except DAMAGED as error:
-        raise input_error(
-            "bad_format",
-            file=path,
-            problem="this is no NetCDF 4 file, or a damaged one",
-            expected="a result.nc of `musclesolve run`",
-            remedy="copy the file again, or run the command again that made it",
-        ) from error
+        raise _no_result(path, "this is no NetCDF 4 file, or a damaged one", "bad_format", AGAIN) from error
     result.encoding["source"] = str(path)
     result.set_close(None)  # the file is closed
     check_moments(result)

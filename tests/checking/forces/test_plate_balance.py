@@ -15,7 +15,7 @@ from varied_walks import varied_walk
 from musclesolve.files import Trial
 from musclesolve.results.finding import Finding
 from musclesolve.synthetic import plant
-from musclesolve.synthetic.faults import faults
+from musclesolve.synthetic.faults import faults, scale_positions
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 SMALL = [
@@ -154,3 +154,31 @@ def test_the_size_lies_within_its_uncertainty(
     numbers = [float(number) for number in re.search(pattern, found.what).groups()]
     assert abs(numbers[0] - forward) <= numbers[1] and abs(numbers[2] - left) <= numbers[3]
     assert numbers[1] < 15.0 and numbers[3] < 20.0
+
+
+def test_space_of_another_scale_shows_in_the_steps_of_a_foot(
+    recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    """The right foot goes 1.42 m from contact to contact, by its markers and by the points of force under it."""
+    for number, factor in enumerate((0.97, 1.03)):
+        copy = open_copy(recorded_walk_trial.path)
+        scale_positions(copy, factor)
+        (found,) = examined(write_copy(copy, tmp_path / str(number))).of("warning")
+        assert found.code == "space_scale"
+        said = re.search(r"([\d.]+) % too (large|small)", found.what)
+        assert said and said[2] == ("large" if factor > 1.0 else "small")
+        assert 100.0 * abs(factor - 1.0) == pytest.approx(float(said[1]), abs=0.5)
+
+
+def test_a_marker_off_on_one_foot_shows_beside_the_other_foot(
+    recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    copy = open_copy(recorded_walk_trial.path)
+    toe = copy.marker("toe_r")
+    for static, markers in enumerate((copy.walk, copy.static)):
+        assert markers is not None
+        ahead = markers[toe] - markers[copy.marker("heel_r")]
+        ahead = 0.03 * ahead / np.linalg.norm(ahead, axis=1, keepdims=True)
+        copy.move(toe, slice(None), ahead, static=bool(static))
+    (found,) = examined(write_copy(copy, tmp_path)).of("warning")
+    assert found.code == "feet_differ" and set(found.where.markers) == {toe, copy.marker("toe_l")}

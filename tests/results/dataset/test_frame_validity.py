@@ -72,7 +72,7 @@ def test_gait_cycles_run_from_zero_to_a_hundred():
         assert abs(cycle.percent[-1] - 100.0) < 1e-9
         assert (np.diff(cycle.percent) > 0).all()
         assert cycle.index.size == cycle.percent.size
-        assert cycle.complete and cycle.share == 1.0
+        assert cycle.complete
 
 
 def test_half_a_cycle_keeps_its_place():
@@ -81,14 +81,13 @@ def test_half_a_cycle_keeps_its_place():
     (cycle,) = frames.cycles(data, "r")
     assert cycle.index[0] == 0
     assert abs(cycle.percent[0] - 50.0) < 1e-9
-    assert not cycle.complete and abs(cycle.share - 0.5) < 1e-9
+    assert not cycle.complete
 
 
 def test_an_interval_without_a_strike_in_its_middle_is_no_cycle_of_a_figure_either():
     data = result(n_frames=251)
     data.attrs |= {"heel_strike_times_r": [0.1, 0.6, 1.1, 2.1], "heel_strike_times_l": [0.1, 1.1]}
     assert [cycle.start for cycle in frames.cycles(data, "r")] == [0.1, 0.6]
-    assert [cycle.start for cycle in frames.overlong(data, "r")] == [1.1]
     drawn = abscissa(data).passes["r"]
     assert len(drawn) == 2 and max(data.time.values[each.index[-1]] for each in drawn) < 1.101
 

@@ -109,6 +109,19 @@ def test_a_changed_bit_never_changes_a_number_silently(tmp_path, seed):
             assert all(again.variables[name].equals(each) for name, each in numbers.items() if name in again)
 
 
+@pytest.mark.parametrize("error", [AttributeError, TypeError, IndexError, MemoryError, OverflowError])
+def test_whatever_the_library_raises_of_damage_is_one_error(tmp_path, monkeypatch, error):
+    """A changed bit in the place of an attribute is an AttributeError of netCDF4."""
+
+    def lost(store):
+        raise error("NetCDF: Can't open HDF5 attribute")
+
+    write_result(result(), tmp_path / "result.nc")
+    monkeypatch.setattr(result_netcdf.xr, "open_dataset", lost)
+    with refused("bad_format", "damaged"):
+        read_result(tmp_path / "result.nc")
+
+
 def test_a_file_that_declares_more_than_it_can_hold_is_not_read(tmp_path):
     with netCDF4.Dataset(tmp_path / "huge.nc", "w") as file:
         file.createDimension("time", 400_000_000)
