@@ -19,6 +19,7 @@ PLAIN = (
     "2,0.01,1001,2001.5,3001,,,\n"
     "3,0.02,1002,2002.5,3002,-6,7,8\n"
 )
+OVER_AXES = ",,A,,,B one,,\nFrame,time,X,Y,Z,X,Y,Z\n,s,mm,mm,mm,mm,mm,mm\n"
 VICON = (
     "Trajectories\n100\n,,P:A,,,B one,,\nFrame,Sub Frame,X,Y,Z,X,Y,Z\n,,mm,mm,mm,mm,mm,mm\n"
     "1,0,1000,2000.5,3000,-4,5,6\n"
@@ -62,7 +63,7 @@ def written(tmp_path: Path, text: str, *edits: tuple[str, str]) -> Path:
         "comments above": (("Frame", "# laboratory 3\n\n% 100 Hz\nFrame"),),
         "names in a comment": (("Frame", "# Frame"),),
         "no sign before the axis": (("A_", "A"), ("B one_", "B one")),
-        "names over axes": ((PLAIN[: PLAIN.index("1,0.00")], ",,A,,,B one,,\nFrame,time,X,Y,Z,X,Y,Z\n,s,mm,mm,mm,mm,mm,mm\n"),),
+        "names over axes": ((PLAIN[: PLAIN.index("1,0.00")], OVER_AXES),),
         "a line of units": ((" [mm]", ""), ("\n1,0.00", "\n,s,mm,mm,mm,mm,mm,mm\n1,0.00")),
         "a word for nothing": ((",,,", ",N/A,-1.#IND,-nan(ind)"),),
         "lost marker written as zeros": ((",,,", ",0,0,0.0"),),
