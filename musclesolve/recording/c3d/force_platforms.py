@@ -45,6 +45,8 @@ _FORCE, _LENGTH, _MOMENT = (["force"] * 3, ["length"] * 2, ["moment"] * 3)
 _CHANNELS = {1: _FORCE + _LENGTH + _MOMENT[:1], 2: _FORCE + _MOMENT, 3: ["force"] * 8, 4: _FORCE + _MOMENT}
 # Shortest and longest plausible edge of a plate [m].
 _EDGES = (0.05, 20.0)
+# No transducer is so far from the middle of its plate [m].
+_FARTHEST_ORIGIN = 5.0
 # A baseline above this share of the greatest force is a subject on the plate; a light one never is [N].
 _LOADED, _LIGHT = 0.2, 50.0
 _MOST_PLATES = 64
@@ -60,6 +62,9 @@ BESIDE = 0.1
 # Points that are compared with markers, at most; a marker of a foot is within this height of the plate, and within this
 # distance of the point; readings of ORIGIN differ by this [m].
 _MOST_SAMPLES, _LOW_MARKER, _NEAR_FOOT, _APART = 500, 0.3, 0.25, 0.1
+# Beyond the first distance no marker is of a foot on the plate, and other readings of CORNERS and units are tried: a
+# reading serves that is within the second [m].
+_NO_FOOT, _AT_FOOT = 0.35, 0.15
 # A vertical moment is judged by so many loaded samples, where the free moment is at least so large, as a root mean
 # square [N m], and over the vertical force [m]; sound plates reach 6 N m. It follows the lever by this share of its
 # square, with a factor that is wrong to within.
@@ -169,7 +174,8 @@ def read_plates(file: C3D, rotation: Array, origin: str = BY_FEET) -> Plates:
         values = file.analog(channels)
         values *= factors
         notes += _zero(file, plate, values)
-        plate, remark = _origin_of(file, plate, values, rotation, origin)
+        unit_stated = any(map(newton_meters_in, file.description.texts("ANALOG:UNITS")))
+        plate, remark = _as_read(file, plate, values, rotation, origin, unit_stated)
         notes += [remark] if remark else []
         force, point, moment = measured(plate, values, _DOWN)
         vertical = force[:, 2]
@@ -243,41 +249,59 @@ def _pulls(vertical: Array) -> bool:
     return bool(vertical.min(initial=0.0) < -max(2.0 * vertical.max(initial=0.0), _LIGHT))
 
 
-def _origin_of(file: C3D, plate: Plate, values: Array, rotation: Array, reading: str) -> tuple[Plate, str]:
-    """Return a plate with x and y of its ORIGIN as they are to be read, and a note if they are reversed.
+def _as_read(
+    file: C3D, plate: Plate, values: Array, rotation: Array, reading: str, unit_stated: bool
+) -> tuple[Plate, str]:
+    """Return a plate as its parameters are to be read, and a note if that is not as stated; values change in place.
 
-    ORIGIN "may point either way". By the feet, the center of pressure lies near a low marker in one of both readings
-    only; in a file without markers there, it lies on the plate in one of both only.
+    ORIGIN "may point either way", CORNERS may begin at the opposite one, and moments without a unit may be in another.
+    By the feet, the center of pressure lies near a low marker in one reading only; in a file without markers there, it
+    lies on the plate in one of both directions of ORIGIN only.
     """
+    name, kept = f"plate {plate.number} of {file.path.name}", np.ones(values.shape[1])
     turned = replace(plate, origin=plate.origin * [-1.0, -1.0, 1.0])
-    lever, name = float(np.linalg.norm(plate.origin[:2])), f"plate {plate.number} of {file.path.name}"
-    if plate.kind not in (2, 4) or lever < _APART or reading == STATED:
-        return plate, ""
-    if reading == REVERSED:
+    has_origin = plate.kind in (2, 4) and float(np.linalg.norm(plate.origin[:2])) >= _APART
+    if has_origin and reading == REVERSED:
         return turned, f"x and y of ORIGIN of {name} are reversed, as the trial file states it."
-    vertical = measured(plate, values, _DOWN)[0][:, 2]
-    vertical = -vertical if _pulls(vertical) else vertical
+    vertical = np.abs(measured(plate, values, _DOWN)[0][:, 2])
     samples = np.flatnonzero(vertical > max(SURE, 0.3 * vertical.max(initial=0.0)))
-    if not samples.size:
+    if not samples.size or reading == STATED:
         return plate, ""
     samples = samples[:: max(1, samples.size // _MOST_SAMPLES)]
-    points = [measured(each, values[samples], _DOWN)[1] for each in (plate, turned)]
     frames = np.clip(samples // file.layout.samples, 0, file.layout.frames - 1)
-    away = [_from_low_markers(file, plate, rotation, point, frames) for point in points]
-    if np.isfinite(away).all():
-        if away[1] < _NEAR_FOOT and away[1] + _APART < away[0]:
+
+    def away(plate: Plate, factors: Array) -> float:
+        point = measured(plate, values[samples] * factors, _DOWN)[1]
+        return _from_low_markers(file, plate, rotation, point, frames)
+
+    stated = away(plate, kept)
+    if np.isnan(stated):
+        points = [measured(each, values[samples], _DOWN)[1] for each in (plate, turned)]
+        on_it = [float(np.mean(plate.contains(point, BESIDE))) for point in points]
+        if has_origin and on_it[0] < 0.1 and on_it[1] > 0.9:
             return turned, (
-                f"x and y of ORIGIN of {name} are reversed: as stated, the center of pressure lies {away[0]:.2f} m "
-                f"from the nearest marker of a foot, reversed {away[1]:.2f} m."
+                f"x and y of ORIGIN of {name} are reversed: as stated, the center of pressure lies beside the plate, "
+                "reversed on it."
             )
         return plate, ""
-    on_it = [float(np.mean(plate.contains(point, BESIDE))) for point in points]
-    if on_it[0] < 0.1 and on_it[1] > 0.9:
-        return turned, (
-            f"x and y of ORIGIN of {name} are reversed: as stated, the center of pressure lies beside the plate, "
-            "reversed on it."
-        )
-    return plate, ""
+    ways = [(turned, kept, _NEAR_FOOT, f"x and y of ORIGIN of {name} are reversed")] if has_origin else []
+    if stated > _NO_FOOT:
+        if plate.axes[2, 2] < 0.0:
+            half = replace(plate, corners=np.roll(plate.corners, 2, axis=0))
+            ways.append((half, kept, _AT_FOOT, f"the corners of {name} are taken in the order 3, 4, 1, 2"))
+        if plate.kind == 2 and not unit_stated:
+            factor, unit = (0.001, "N mm") if file.meters == 1.0 else (1.0 / file.meters, "N m")
+            about = f"the moments of {name}, whose unit is not stated, are taken in {unit}"
+            ways.append((plate, np.repeat([1.0, factor], 3), _AT_FOOT, about))
+    found = sorted(((away(way[0], way[1]), k) for k, way in enumerate(ways)), key=lambda each: each[0])
+    if not found or not found[0][0] < min(ways[found[0][1]][2], stated - _APART):
+        return plate, ""
+    other, factors, _, what = ways[found[0][1]]
+    values *= factors
+    return other, (
+        f"{what[0].upper()}{what[1:]}: as stated, the center of pressure lies {stated:.2f} m from the nearest marker "
+        f"of a foot, so {found[0][0]:.2f} m."
+    )
 
 
 def _from_low_markers(file: C3D, plate: Plate, rotation: Array, point: Array, frames: Indices) -> float:
@@ -334,6 +358,18 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
             expected=f"{needed} different ones of the {file.layout.channels} analog channels",
             remedy="correct it in the capture software",
         )
+    scales = file.description.joined("ANALOG:SCALE")
+    dead = [channel + 1 for channel in channels if channel < scales.size and scales[channel] == 0.0]
+    if dead or file.description.number("ANALOG:GEN_SCALE") == 0.0:
+        raise input_error(
+            "bad_plate",
+            file=file.path,
+            where="ANALOG:SCALE" if dead else "ANALOG:GEN_SCALE",
+            problem=f"the scale of channel {dead[0] if dead else channels[0] + 1}, of plate {index + 1}, is zero, so "
+            "that all its values would be zero",
+            expected="the scale from what is stored to the unit of the channel",
+            remedy="correct it in the capture software",
+        )
     factors, matrix = si_factors(file, index + 1, kind, channels), np.eye(6)
     if kind == 4:
         matrices = file.description.numbers("FORCE_PLATFORM:CAL_MATRIX")
@@ -365,7 +401,7 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
         kind=kind,
         corners=_corners(file, index, rotation),
         # The point of type 1 lies on the surface.
-        origin=np.zeros(3) if kind == 1 else _plate_numbers(file, "ORIGIN", index, 3) * file.meters,
+        origin=np.zeros(3) if kind == 1 else _origin(file, index),
         matrix=matrix,
     )
     if kind == 3:
@@ -393,7 +429,8 @@ def _placed(file: C3D, index: int, rotation: Array) -> Plate:
 
 def _corners(file: C3D, index: int, rotation: Array) -> Array:
     """Return the corners of a plate, (4, 3) [m]; refuses those that are no rectangle."""
-    corners = _plate_numbers(file, "CORNERS", index, 12).reshape(4, 3) * file.meters @ rotation.T
+    corners = _plate_numbers(file, "CORNERS", index, 12).reshape(4, 3) @ rotation.T
+    corners *= _unit_of(file, corners)
     edges = np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1)
     area = np.linalg.norm(np.cross(corners[0] - corners[2], corners[1] - corners[3]))
     if not (edges.min() > _EDGES[0] and edges.max() < _EDGES[1] and area > _EDGES[0] ** 2):
@@ -407,6 +444,19 @@ def _corners(file: C3D, index: int, rotation: Array) -> Array:
             remedy="correct it in the capture software",
         )
     return np.asarray(corners)
+
+
+def _unit_of(file: C3D, corners: Array) -> float:
+    """Return the unit [m] of corners (4, 3): of the file, or m or mm where no plate is of the size in that one."""
+    longest = float(np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1).max())
+    units = (file.meters, 1.0, 0.001)
+    return next((unit for unit in units if _EDGES[0] < longest * unit < _EDGES[1]), file.meters)
+
+
+def _origin(file: C3D, index: int) -> Array:
+    """Return ORIGIN of a plate (3,) [m]; in mm where no transducer is so far away in the unit of the file."""
+    origin = _plate_numbers(file, "ORIGIN", index, 3)
+    return origin * (file.meters if np.abs(origin).max() * file.meters < _FARTHEST_ORIGIN else 0.001)
 
 
 def _plate_numbers(file: C3D, name: str, index: int, size: int) -> Array:

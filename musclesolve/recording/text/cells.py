@@ -17,11 +17,12 @@ from musclesolve.recording.text.number_rows import (
     RowReader,
     by_place,
     check_unique,
+    is_row,
     numbered,
     section_end,
 )
 from musclesolve.recording.text.text_file import EXPORT_AGAIN
-from musclesolve.recording.units import meters_in, newton_meters_in, newtons_in
+from musclesolve.recording.units import METERS, meters_in, newton_meters_in, newtons_in
 
 SECONDS = {
     "s": 1.0,
@@ -40,6 +41,7 @@ _ROLES = {"force": newtons_in, "point": meters_in, "moment": newton_meters_in}
 # Columns that only number the rows.
 COUNTERS = ("frame", "frame#", "framenumber", "frame number", "sub frame", "subframe", "index")
 TIMES = ("time", "timestamp", "t")
+_MOST_TITLES = 5
 _IN_BRACKETS = re.compile(r"(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]")
 
 
@@ -88,18 +90,57 @@ class Columns:
 
 
 def separator_of(line: str) -> str:
-    """Return the separator of the cells of a header line: a semicolon, a tab or a comma."""
-    return next((mark for mark in (";", "\t") if mark in line), ",")
+    """Return the separator of the cells of a header line: a semicolon, a tab, a comma, or a blank."""
+    return next((mark for mark in (";", "\t", ",") if mark in line), " ")
 
 
 def cells_of(line: str, separator: str) -> list[str]:
     """Return the cells of a line, without blanks and quotes around them."""
     try:
-        cells = next(csv.reader([line], delimiter=separator), [])
+        cells = line.split() if separator == " " else next(csv.reader([line], delimiter=separator), [])
     except csv.Error:
         # A quote that does not close swallows the rest of the line, and no cell may be that long.
         cells = line.split(separator)
     return [cell.strip() for cell in cells]
+
+
+def titles_of(reader: RowReader, line: str, separator: str) -> tuple[list[str], int]:
+    """Return a title for each column and the line of the axes, by all lines of names above the first row of numbers.
+
+    One line has all titles. Where several stand above each other, one of them has the time, and axes beside it or
+    names of columns; a line of units goes into brackets, and a name in another line holds for the columns up to the
+    next one.
+    """
+    above, number = [cells_of(line, separator)], reader.line_number
+    while len(above) < _MOST_TITLES and (text := reader.filled_line()) is not None:
+        cells = cells_of(text, separator)
+        if is_row(cells):
+            reader.put_back(text)
+            break
+        above.append(cells)
+    clock = next((k for k, cells in enumerate(above) if any(map(is_time, cells))), None)
+    if len(above) == 1 or clock is None:
+        return above[0], number
+    width = max(map(len, above))
+    axes, *others = ([*cells, *[""] * (width - len(cells))] for cells in (above.pop(clock), *above))
+    units = next((cells for cells in others if all(map(_is_unit, filter(None, cells)))), [""] * width)
+    titles, over = list[str](), [""] * len(others)
+    for k, axis in enumerate(axes):
+        over = [cells[k] or before for cells, before in zip(others, over, strict=True)]
+        words = [name for name, cells in zip(over, others, strict=True) if cells is not units and name]
+        named = [axis] if is_time(axis) or is_counter(k, axis) else [*words, axis]
+        titles.append("_".join(filter(None, named)) + (f" [{units[k]}]" if units[k] else ""))
+    return titles, number + clock
+
+
+def is_time(cell: str) -> bool:
+    """Whether a title is of the times, with or without a unit."""
+    return named_and_unit(cell)[0].casefold() in TIMES
+
+
+def _is_unit(cell: str) -> bool:
+    plain = cell.strip("()[] ").casefold()
+    return plain in SECONDS or role_and_size(plain)[1] is not None
 
 
 def named_columns(cells: Sequence[str]) -> Sequence[str]:
@@ -133,10 +174,10 @@ def find_time(columns: Sequence[str], path: Path, line: int) -> tuple[int, float
 
 
 def clock_and_signals(
-    titles: Sequence[str], path: Path
+    titles: Sequence[str], path: Path, line: int = 1
 ) -> tuple[Callable[[Array], Array], list[tuple[int, str]]]:
     """Return the function from rows to times [s], and the named columns that are neither times nor counters."""
-    clock, seconds = find_time(titles, path, 1)
+    clock, seconds = find_time(titles, path, line)
     signals = [
         (k, title) for k, title in enumerate(named_columns(titles)) if k != clock and not is_counter(k, title)
     ]
@@ -201,9 +242,8 @@ def blocks_of(
             remedy="export the file again",
         )
     split, width = partial(cells_of, separator=separator), len(named_columns(titles))
-    for values, lines in reader.blocks(
-        titles, split, separator, blank_end=separator == "\t", section=section
-    ):
+    between = None if separator == " " else separator
+    for values, lines in reader.blocks(titles, split, between, blank_end=separator == "\t", section=section):
         if len(beyond := np.argwhere(~np.isnan(values[:, width:]))):
             raise input_error(
                 "bad_format",
@@ -297,7 +337,25 @@ def no_unit(marker: str, path: Path, line: int) -> InputError:
     )
 
 
-_COORDINATE = re.compile(r"(?P<marker>.+?)\s*[_.: ]\s*(?P<axis>[xyzXYZ])(?:_(?P<unit>mm|cm|m))?")
+SPREAD = {"m": (0.3, 4.0), "cm": (50.0, 250.0), "mm": (300.0, 4000.0)}
+"""Extent of markers on a body, or on a part of it, in each unit of length."""
+
+
+def unit_by_size(position: Array, path: Path) -> tuple[float, str] | None:
+    """Return the unit [m] in which positions (T, n, 3) are on a body, and a note on it; None for other sizes."""
+    seen = position[np.isfinite(position).any(axis=(1, 2))]
+    span = np.nanmax(seen, axis=1) - np.nanmin(seen, axis=1) if len(seen) else np.zeros((1, 3))
+    extent = float(np.nanmedian(np.linalg.norm(span, axis=1)))
+    for unit, (low, high) in SPREAD.items():
+        if low < extent < high:
+            return METERS[unit], (
+                f"No unit of length is stated in {path.name}: its numbers are taken as {unit}, in which the markers "
+                f"are spread over {extent * METERS[unit]:.2f} m."
+            )
+    return None
+
+
+_COORDINATE = re.compile(r"(?P<marker>.+?)\s*[_.: ]?\s*(?P<axis>[xyzXYZ])(?:_(?P<unit>mm|cm|m))?")
 
 
 _OF_PLATES = re.compile(r"force|moment|torque|cop|grf|plate|fp\d|acc|gyro|angle", re.IGNORECASE)

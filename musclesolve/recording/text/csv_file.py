@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text import dflow_text, motive_csv, nexus_csv, qualisys_tsv
@@ -24,7 +23,6 @@ from musclesolve.recording.text.cells import (
     Coordinates,
     against_ground,
     blocks_of,
-    cells_of,
     clock_and_signals,
     free_moments,
     named_and_unit,
@@ -32,6 +30,8 @@ from musclesolve.recording.text.cells import (
     plain_coordinates,
     separator_of,
     si_factors,
+    titles_of,
+    unit_by_size,
 )
 from musclesolve.recording.text.number_rows import (
     RowReader,
@@ -40,7 +40,6 @@ from musclesolve.recording.text.number_rows import (
     without_lost,
 )
 from musclesolve.recording.text.text_file import file_path
-from musclesolve.recording.units import METERS
 
 
 @dataclass(frozen=True)
@@ -64,15 +63,14 @@ EXPORTS = tuple(
 def is_export(path: Path) -> bool:
     """Whether a text is an export of one of these programs."""
     with RowReader(path) as reader:
-        line = reader.line() or ""
-    return _reader_of(line) in EXPORTS
+        return _reader_of(reader.first_line()) in EXPORTS
 
 
 def has_markers(path: Path) -> bool:
     """Whether the first lines of a text name the coordinates of markers."""
     try:
         with RowReader(path) as reader:
-            line = reader.line() or ""
+            line = reader.first_line()
             return bool(_reader_of(line).markers(reader, line).markers)
     except InputError:
         return False
@@ -88,7 +86,7 @@ def read_csv_markers(path: str | Path) -> Markers:
     """Read marker trajectories [m], in the axes of the file, from a table of text."""
     path = file_path(path)
     with RowReader(path) as reader:
-        line = reader.line() or ""
+        line = reader.first_line()
         header = _reader_of(line).markers(reader, line)
         time, position, _, notes, _ = timed_rows(
             reader,
@@ -100,31 +98,14 @@ def read_csv_markers(path: str | Path) -> Markers:
         )
     notes = (*header.notes, *notes)
     if not header.unit_stated:
-        unit, extent = _unit_by_size(position, header.markers[0], path)
-        position *= METERS[unit]
-        notes = (
-            *notes,
-            f"No unit of length is stated in {path.name}: its numbers are taken as {unit}, in which the markers are "
-            f"spread over {extent:.2f} m.",
-        )
+        sized = unit_by_size(position, path)
+        if sized is None:
+            raise no_unit(header.markers[0], path, reader.line_number)
+        position *= sized[0]
+        notes = (*notes, sized[1])
     return Markers(
         time, header.markers, position, path, notes, repeated=header.repeated, sha256=reader.sha256
     )
-
-
-SPREAD = (0.3, 4.0)
-"""Extent of markers that show the unit of length, as on a body or a part of it [m]."""
-
-
-def _unit_by_size(position: Array, marker: str, path: Path) -> tuple[str, float]:
-    """Return the unit, m or mm, in which positions (T, n, 3) are on a body, and their extent [m]; refuse others."""
-    seen = position[np.isfinite(position).any(axis=(1, 2))]
-    span = np.nanmax(seen, axis=1) - np.nanmin(seen, axis=1) if len(seen) else np.zeros((1, 3))
-    extent = float(np.nanmedian(np.linalg.norm(span, axis=1)))
-    for unit in ("m", "mm"):
-        if SPREAD[0] < extent * METERS[unit] < SPREAD[1]:
-            return unit, extent * METERS[unit]
-    raise no_unit(marker, path, 1)
 
 
 def read_csv_forces(path: str | Path) -> Table:
@@ -164,7 +145,7 @@ def read_csv_columns(path: str | Path) -> Table:
 def _read_columns(path: Path, in_si: bool) -> Table:
     """Read the columns of a table of text."""
     with RowReader(path) as reader:
-        line = reader.line() or ""
+        line = reader.first_line()
         header = _reader_of(line).columns(reader, line, in_si)
         time, values, lines, notes, _ = timed_rows(
             reader,
@@ -194,18 +175,19 @@ def _read_columns(path: Path, in_si: bool) -> Table:
 def _plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     """Return the columns by a line of names, with units in brackets."""
     path, separator = reader.path, separator_of(line)
-    titles = cells_of(line, separator)
-    times, signals = clock_and_signals(titles, path)
+    titles, number = titles_of(reader, line, separator)
+    times, signals = clock_and_signals(titles, path, number)
     named = [(k, named_and_unit(title)[0]) for k, title in signals]
-    columns, repeated = distinct_names(named, "line 1, columns")
+    columns, repeated = distinct_names(named, f"line {number}, columns")
     indices = list(columns.values())
     of_columns = [(titles[k], named_and_unit(titles[k])[1]) for k in indices]
-    factors, roles = si_factors(of_columns, path, 1, in_si)
+    factors, roles = si_factors(of_columns, path, number, in_si)
     return Columns(titles, tuple(columns), indices, factors, roles, times, repeated, separator)
 
 
 def _plain_markers(reader: RowReader, line: str) -> Coordinates:
     """Return the columns of the markers by a line of names."""
     separator = separator_of(line)
-    header = plain_coordinates(cells_of(line, separator), reader.path, reader.line_number)
+    titles, number = titles_of(reader, line, separator)
+    header = plain_coordinates(titles, reader.path, number)
     return replace(header, separator=separator)

@@ -312,6 +312,11 @@ LONGEST_LINE = 1 << 24
 """Largest number of characters in a row of a recording: a million numbers."""
 
 _NO_NUMBERS = ("nan", "inf", "infinity")
+_MISSING = frozenset(
+    "null none na n/a #n/a #nv nan -nan nan(ind) -nan(ind) 1.#ind -1.#ind 1.#qnan -1.#qnan".split()
+)
+"""Words of programs for a number that was not measured."""
+_COMMENTS = ("#", "%", "//")
 _CORRECT_CELL = f"correct the cell, write nan where nothing was measured, or {EXPORT_AGAIN}"
 
 
@@ -398,6 +403,19 @@ class RowReader:
         self._lines.appendleft(line.encode("utf-8").decode("latin-1"))
         self._header.pop()
         self.line_number -= 1
+
+    def first_line(self) -> str:
+        """Return the first line of the content: without blank lines and comments above it.
+
+        A comment right above the first row of numbers is the line of names, as numpy.savetxt writes it.
+        """
+        comment = ""
+        while (text := self.filled_line()) is not None and text.lstrip().startswith(_COMMENTS):
+            comment = text
+        if text is not None and comment and is_row(re.split(r"[\s;,]+", text.strip())):
+            self.put_back(text)
+            return comment.lstrip("#%/ ")
+        return text or ""
 
     def filled_line(self) -> str | None:
         """Return the next line that is not blank; None at the end of the file."""
@@ -708,7 +726,7 @@ def number_table(
 
 
 def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
-    if not cell or cell.casefold() == "null":
+    if not cell or cell.casefold() in _MISSING:
         return np.nan
     try:
         # Python reads "1_000" as a thousand; no measuring software writes it, so it is a slip. So is a decimal
@@ -728,6 +746,20 @@ def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
         expected=expected,
         remedy=remedy,
     )
+
+
+def is_row(cells: Iterable[str]) -> bool:
+    """Whether most of the cells are numbers."""
+    filled = [cell.replace(",", ".") for cell in cells if cell]
+    return sum(map(_is_number, filled)) > 0.5 * len(filled)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return cell.casefold() in _MISSING
+    return True
 
 
 def _short(cell: str) -> str:

@@ -30,6 +30,7 @@ from musclesolve._util.checks import check_choice, check_real_array
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.data import Markers, Table
+from musclesolve.recording.text.cells import is_time, unit_by_size
 from musclesolve.recording.text.number_rows import (
     UNNAMED,
     Block,
@@ -77,8 +78,11 @@ def read_trc(path: str | Path) -> Markers:
     path = file_path(path)
     with RowReader(path) as reader:
         header = _trc_header(reader, path)
-        names = tuple(cell for cell in split_cells(reader.line() or "")[2:] if cell)
+        line = reader.line() or ""
+        names, named_in = tuple(cell for cell in split_cells(line)[2:] if cell), reader.line_number
         axes = reader.filled_line()
+        while axes is not None and axes.split() == line.split():  # some programs write the names twice
+            axes = reader.filled_line()
         if axes is not None and not all(_AXIS.fullmatch(cell) for cell in axes.split()):
             reader.put_back(axes)
             axes = None
@@ -88,7 +92,7 @@ def read_trc(path: str | Path) -> Markers:
             raise input_error(
                 "bad_format",
                 file=path,
-                where=_NAME_LINE,
+                where=named_in,
                 problem=f"{len(names)} marker names, but NumMarkers is {header['NumMarkers']:g}",
                 expected="the number of names in the header",
                 remedy="correct NumMarkers in line 3 or the names, or export the file again",
@@ -97,27 +101,33 @@ def read_trc(path: str | Path) -> Markers:
             raise input_error(
                 "missing_marker",
                 file=path,
-                where=_NAME_LINE,
+                where=named_in,
                 problem="the file has no markers",
                 expected="at least one",
                 remedy="export the file again",
             )
         columns, repeated = distinct_names(
-            [(2 + 3 * k, name) for k, name in enumerate(names)], f"line {_NAME_LINE}, columns"
+            [(2 + 3 * k, name) for k, name in enumerate(names)], f"line {named_in}, columns"
         )
         triples = [[column, column + 1, column + 2] for column in columns.values()]
         titles = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "xyz")]
-        rate = header["DataRate"]
+        rate, meters = header["DataRate"], header["meters"]
         time, position, _, notes, warning = timed_rows(
             reader,
             reader.blocks(titles, split_cells, "\t", blank_end=True, unnamed=unnamed > 0),
-            lambda rows: (rows[:, 1], without_lost(rows[:, triples] * header["meters"])),
+            lambda rows: (rows[:, 1], without_lost(rows[:, triples] * (meters or 1.0))),
             "marker",
             tuple(columns),
             repeated,
             f"{header['NumFrames']:.15g}",
             rate,
         )
+    if not meters:
+        sized = unit_by_size(position, path)
+        if sized is None:
+            raise input_error("recording.text.unit_length", file=path, where="line 3, Units", unit="")
+        position *= sized[0]
+        notes = (*notes, sized[1])
     if unnamed:
         notes = (
             *notes,
@@ -155,8 +165,8 @@ def _unnamed_markers(reader: RowReader, named: int, stated: float) -> int:
 
 
 def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
-    """Read the three lines before the names of the markers; return their numbers and the unit of length [m]."""
-    lines = [line for line in (reader.line() for _ in range(_NAME_LINE - 1)) if line is not None]
+    """Read the three lines before the names of the markers; return their numbers and the unit of length [m], or 0."""
+    lines = [reader.first_line(), *(reader.line() or "" for _ in range(_NAME_LINE - 2))]
     if not lines[0].lstrip().startswith("PathFileType"):
         raise input_error(
             "bad_format",
@@ -167,7 +177,7 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
             remedy="export the markers as TRC, or name the TRC file",
         )
     filled = len([line for line in lines if line.strip()])
-    if len(lines) < _NAME_LINE - 1 or not any(line.strip() for line in lines[1:]):
+    if not lines[2].strip():
         raise input_error(
             "truncated_file",
             file=path,
@@ -199,7 +209,7 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
                 remedy=EXPORT_AGAIN,
             ) from None
     unit = fields.get("Units", "")
-    meters = meters_in(unit)
+    meters = meters_in(unit) if unit else 0.0
     if meters is None:
         raise input_error("recording.text.unit_length", file=path, where="line 3, Units", unit=unit)
     return values | {"meters": meters}
@@ -311,7 +321,7 @@ def read_mot(path: str | Path) -> Table:
                 remedy="export the file again",
             )
         names, number = [cell for cell in split_cells(line) if cell], reader.line_number
-        if names[0].casefold() != "time":
+        if not is_time(names[0]):
             raise input_error(
                 "missing_column",
                 file=path,
@@ -330,13 +340,10 @@ def read_mot(path: str | Path) -> Table:
                 expected="one or more",
                 remedy="export the file again",
             )
-        if (stated := _stated_count(header, _COLUMNS)) not in ("", str(len(names))):
-            raise input_error(
-                "truncated_file",
-                file=path,
-                problem=f"{len(names)} column names, but {_COLUMNS[0]} is {stated}",
-                expected="the number in the header",
-                remedy="the header is of another file; export the file again",
+        stated, edited = _stated_count(header, _COLUMNS), ()
+        if stated not in ("", str(len(names))):  # its rows decide
+            edited = (
+                f"The header of {path.name} states {stated[:40]} columns, but {len(names)} have a name.",
             )
         columns, repeated = distinct_names(list(enumerate(names))[1:], f"line {number}, columns")
         indices = slice(1, None) if not repeated else list(columns.values())
@@ -360,7 +367,7 @@ def read_mot(path: str | Path) -> Table:
             remedy="write inDegrees=no for forces",
         )
     in_degrees = None if degrees is None else degrees == "yes"
-    rest = lines, (), notes, repeated, warning, reader.sha256
+    rest = lines, (), (*edited, *notes), repeated, warning, reader.sha256
     return Table(time, tuple(columns), values, in_degrees, path, *rest)
 
 
@@ -377,10 +384,16 @@ def _mot_rows(reader: RowReader, names: Sequence[str]) -> Iterator[Block]:
 
 
 def _mot_header(reader: RowReader, path: Path) -> dict[str, str]:
-    """Return the fields of the header, up to the line endheader."""
+    """Return the fields of the header, up to the line endheader, or to names of columns above a row of numbers."""
     fields: dict[str, str] = {}
     while reader.line_number < _LONGEST_HEADER and (line := reader.line()) is not None:
         if line.strip().casefold() == "endheader":
+            return fields
+        cells = split_cells(line)
+        if is_time(cells[0] if cells else "") and len(cells) == len(
+            split_cells(next(iter(reader.ahead), ""))
+        ):
+            reader.put_back(line)
             return fields
         name, separator, value = line.partition("=")
         if not separator:

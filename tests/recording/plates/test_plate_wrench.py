@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import ezc3d
@@ -354,6 +355,39 @@ def test_an_origin_reversed_in_the_plane_is_found_by_the_feet_or_the_edges(
     (found,), notes, *_ = read_plates(read_c3d(path), GLOBAL, "reversed")
     assert_is(found, force, point, free)
     assert len(notes) == 1
+
+
+@pytest.mark.parametrize("case", ["corners", "moments", "corners in m", "all in m"])
+def test_other_readings_of_a_plate_are_found_by_the_feet(tmp_path: Path, case: str) -> None:
+    plate = paper(2, half=(0.25, 0.8))
+    force, point, free = step(plate)
+    point = np.repeat(point[::SAMPLES], SAMPLES, axis=0) + np.array([0.0, 0.4, 0.0])
+    markers = point[::SAMPLES, None] + np.array([0.03, 0.0, 0.05])
+    channels = plate.channels(force, point, free) * ([1.0] * 3 + [0.001 if case == "moments" else 1.0] * 3)
+    corners = 1000.0 * plate.corners.T[:, :, None]
+    changed = {"corners": np.roll(corners, 2, axis=1), "moments": corners}.get(case, 0.001 * corners)
+    all_in_m = case == "all in m"
+    path = write_c3d(
+        tmp_path / "a.c3d", 100.0, ["A"], markers * (1.0 if all_in_m else 1000.0), [plate], [channels], SAMPLES,
+        change=setting("CORNERS", changed), unit="m" if all_in_m else "mm",
+    )  # fmt: skip
+    (found,), notes, *_ = read_plates(read_c3d(path), GLOBAL)
+    assert_is(found, force, point, free)
+    word = {"corners": "3, 4, 1, 2", "moments": "N m", "all in m": "N mm"}.get(case, "")
+    assert [word in note for note in notes] == [True] * bool(word)
+
+
+@pytest.mark.parametrize("name", ["SCALE", "GEN_SCALE"])
+def test_a_scale_of_zero_is_named(tmp_path: Path, name: str) -> None:
+    plate = paper(2)
+    path = write(tmp_path / "a.c3d", [plate], [plate.channels(*step(plate))])
+    raw = path.read_bytes()
+    found = re.finditer(rb"(?<![A-Z_])" + name.encode(), raw)
+    at = [each.end() for each in found][-1]  # after POINT:SCALE
+    values = at + 4 + raw[at + 3]
+    path.write_bytes(raw[:values] + bytes(4) + raw[values + 4 :])
+    with refused("bad_plate", f"ANALOG:{name}", "channel 1"):
+        read_plates(read_c3d(path), GLOBAL)
 
 
 def test_points_beside_their_plate_are_not_converted_without_a_word(tmp_path: Path) -> None:

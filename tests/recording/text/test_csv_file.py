@@ -19,6 +19,7 @@ PLAIN = (
     "2,0.01,1001,2001.5,3001,,,\n"
     "3,0.02,1002,2002.5,3002,-6,7,8\n"
 )
+OVER_AXES = ",,A,,,B one,,\nFrame,time,X,Y,Z,X,Y,Z\n,s,mm,mm,mm,mm,mm,mm\n"
 VICON = (
     "Trajectories\n100\n,,P:A,,,B one,,\nFrame,Sub Frame,X,Y,Z,X,Y,Z\n,,mm,mm,mm,mm,mm,mm\n"
     "1,0,1000,2000.5,3000,-4,5,6\n"
@@ -59,6 +60,12 @@ def written(tmp_path: Path, text: str, *edits: tuple[str, str]) -> Path:
         "blank columns at the end": (("\n", ",,\n"),),
         "byte order mark": (("Frame", "\ufeffFrame"),),
         "index without a name": (("Frame", ""),),
+        "comments above": (("Frame", "# laboratory 3\n\n% 100 Hz\nFrame"),),
+        "names in a comment": (("Frame", "# Frame"),),
+        "no sign before the axis": (("A_", "A"), ("B one_", "B one")),
+        "names over axes": ((PLAIN[: PLAIN.index("1,0.00")], OVER_AXES),),
+        "a line of units": ((" [mm]", ""), ("\n1,0.00", "\n,s,mm,mm,mm,mm,mm,mm\n1,0.00")),
+        "a word for nothing": ((",,,", ",N/A,-1.#IND,-nan(ind)"),),
         "lost marker written as zeros": ((",,,", ",0,0,0.0"),),
         "marker lost in one coordinate": ((",,,", ",1,,3"),),
     }.items(),
@@ -127,7 +134,7 @@ def body(names: str, height: float) -> str:
     return f"time,{titles}\n" + "".join(f"{time},{row}\n" for time in (0, 0.01, 0.02))
 
 
-@pytest.mark.parametrize(("unit", "height"), [("m", 1.7), ("mm", 1700.0)])
+@pytest.mark.parametrize(("unit", "height"), [("m", 1.7), ("cm", 170.0), ("mm", 1700.0)])
 def test_a_unit_that_is_not_stated_is_seen_from_the_size_of_the_body(
     unit: str, height: float, tmp_path: Path
 ) -> None:
@@ -136,7 +143,7 @@ def test_a_unit_that_is_not_stated_is_seen_from_the_size_of_the_body(
     assert f"taken as {unit}" in found.notes[0]
 
 
-@pytest.mark.parametrize(("names", "height"), [("M", 170.0), ("force_", 700.0)])
+@pytest.mark.parametrize(("names", "height"), [("M", 17.0), ("force_", 700.0)])
 def test_no_unit_is_guessed_for_other_sizes_and_for_forces(names: str, height: float, tmp_path: Path) -> None:
     with refused("unknown_unit", "[mm]"):
         read_markers(written(tmp_path, body(names, height)))

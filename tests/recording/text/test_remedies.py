@@ -22,9 +22,8 @@ def _remedy(path: Path, text: str) -> str:
     [
         ("walk.trc", "PathFileType", "Markers", "name the TRC file"),
         ("walk.trc", "\t102\t38\t", "\t102\t37\t", "NumMarkers"),
-        ("forces.mot", "nColumns=19", "nColumns=18", "another file"),
         ("forces.mot", "\ntime\t", "\nclock\t", "name it time"),
-        ("forces.mot", "endheader", "", "name a MOT or STO file"),
+        ("forces.mot", "endheader\ntime", "", "name a MOT or STO file"),
     ],
 )
 def test_damaged_header(tmp_path: Path, name: str, old: str, new: str, named: str) -> None:

@@ -109,6 +109,12 @@ def test_positions_come_in_meters_with_gaps(tmp_path: Path) -> None:
         "byte order mark": ("PathFileType", "\ufeffPathFileType"),
         "blank line at the end": ("-6\t7\t8\n", "-6\t7\t8\n\n\n"),
         "no tabs after the last name": ("B two\t\t\n", "B two\n"),
+        "names twice": ("\t\tX1", "Frame#\tTime\tA.one\t\t\tB two\t\t\n\t\tX1"),
+        "header twice": ("\n\n", "\nFrame#\tTime\tA.one\t\t\tB two\t\t\n\t\tX1\tY1\tZ1\tX2\tY2\tZ2\n\n"),
+        "comment above": ("PathFileType", "# our laboratory\n\nPathFileType"),
+        "no unit": ("\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames\n100\t100\t3\t2\tmm",
+                    "\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames\n100\t100\t3\t2"),
+        "a word for nothing": ("3001\t\t\t\n", "3001\tN/A\t-1.#IND\t-nan(ind)\n"),
         "axes from another number": ("X1\tY1\tZ1\tX2\tY2\tZ2", "X5\tY5\tZ5\tX6\tY6\tZ6"),
         "axes without numbers": ("X1\tY1\tZ1\tX2\tY2\tZ2", "X\tY\tZ\tX\tY\tZ"),
     }.items(),
@@ -118,7 +124,7 @@ def test_quirks_of_real_files_change_nothing(tmp_path: Path, edit: tuple[str, tu
     plain = read_trc(sample(tmp_path))
     found = read_trc(sample(tmp_path, edit[1]))
     assert found.names == plain.names
-    np.testing.assert_array_equal(found.position, plain.position)
+    np.testing.assert_allclose(found.position, plain.position, atol=1e-15)
     np.testing.assert_array_equal(found.time, plain.time)
 
 
@@ -152,7 +158,6 @@ def test_markers_without_a_name_behind_the_named_ones_are_left_out(
     [
         (("PathFileType", "Something"), ['bad_format', 'line 1']),
         (("\tmm\t", "\tinch\t"), ['unknown_unit', 'line 3', "'inch'"]),
-        (("\tUnits", "\tUnit"), ['unknown_unit']),
         (("\tNumFrames", "\tFrames"), ['bad_format']),
         (("100\t100\t3\t2", "x\t100\t3\t2"), ['bad_format', "'x'", 'line 3']),
         (("100\t100\t3\t2", "100\t100\t3\t5"), ['bad_format', '2', '5', 'line 4']),
