@@ -8,7 +8,7 @@ from nicegui import ui
 
 from musclesolve._util.message_text import capitalized
 from musclesolve.desk.trial_document import Open
-from musclesolve.desk.view import View
+from musclesolve.desk.view import View, hint, small_button
 from musclesolve.recording.text.toml_text import value_text
 from musclesolve.settings.schema import Setting, Settings, tables_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings
@@ -72,8 +72,8 @@ def choice(
         select = ui.select(
             listed, value=shown, label=title, on_change=lambda event: taken(event.value), **typed
         )
-        select.props("outlined dense options-dense").classes("ms-input")
-        why = ui.label(about(shown)).classes("ms-why")
+        select.classes("ms-input")
+        why = hint(about(shown))
 
 
 def field(
@@ -133,7 +133,7 @@ def field(
                 value=value if value in choices else ("" if "" in choices else None),
                 label=title,
                 on_change=lambda event: taken(event.value),
-            ).props("outlined dense options-dense").classes("ms-input")
+            ).classes("ms-input")
         elif setting.kind == "number" and setting.words:
             _number_or_word(title, setting, value, taken)
         elif setting.kind in ("number", "whole") and not isinstance(value, str):
@@ -142,12 +142,10 @@ def field(
                 entry.props("stack-label").props["placeholder"] = f"{default:g}"
             entry.classes("ms-input")
         else:
-            entry = text = ui.input(title, value=str(value or ""), placeholder=str(default or "")).props(
-                "outlined dense"
-            )
+            entry = text = ui.input(title, value=str(value or ""), placeholder=str(default or ""))
             text.classes("ms-input").on("change", lambda: taken(text.value))
         with ui.column().classes("ms-beside"):
-            ui.label(f"{capitalized(setting.about)}.").classes("ms-why")
+            hint(f"{capitalized(setting.about)}.")
             with ui.column().classes("ms-beside") as suggested:
                 item = trial.asked((table, key))
                 if item is not None and value is None:
@@ -155,7 +153,7 @@ def field(
                 elif item is not None:
                     ui.label(f"{capitalized(item.why)}.").classes("ms-suggested")
                     confirm = ui.button(f"Confirm {value_text(value)}", on_click=lambda: confirmed(item))
-                    confirm.props("outline dense no-caps")
+                    confirm.props("outline dense")
 
 
 def heading(text: str) -> None:
@@ -211,7 +209,7 @@ def number_field(title: str, setting: Setting, value: Any, taken: Callable[[Any]
         if fault_of(entry.value, setting) is None:
             taken(read_number(entry.value))
 
-    entry.props('outlined dense inputmode="decimal"').on("change", stated)
+    entry.props('inputmode="decimal"').on("change", stated)
     return entry
 
 
@@ -237,7 +235,7 @@ def _number_or_word(title: str, setting: Setting, value: Any, taken: Callable[[A
             value=NUMBER if is_number else value or "",
             label=title,
             on_change=lambda event: chosen(event.value),
-        ).props("outlined dense options-dense")
+        )
         usual = default if isinstance(default, int | float) else None
         number = number_field(title, setting, value if is_number else usual, taken)
         number.bind_visibility_from(select, "value", value=NUMBER)
@@ -250,6 +248,4 @@ def _suggestion(each: Open, take: Callable[[Any], object]) -> None:
     ui.label(f"{capitalized(each.why)}.").classes("ms-suggested")
     with ui.row():
         if each.value is not None:
-            ui.button(f"Take the guess: {value_text(each.value)}", on_click=lambda: take(each.value)).props(
-                "outline dense no-caps"
-            )
+            small_button(f"Take the guess: {value_text(each.value)}", lambda: take(each.value))

@@ -110,6 +110,11 @@ def _application(desk: Desk, token: str) -> FastAPI:
         for kind in ("css", "js")
     )
 
+    for field in (ui.select, ui.input, ui.number):
+        field.default_props("outlined dense options-dense")
+    for clicked in (ui.button, ui.toggle, ui.tabs):
+        clicked.default_props("no-caps")
+
     @ui.page("/", title="musclesolve desk", dark=None)
     def page(step: str = "", trial: str = "") -> None:
         ui.colors(primary="#0b5c8c", negative="#8a1c1c", positive="#2e6b34")

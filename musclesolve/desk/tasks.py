@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Request = tuple[str, dict[str, Any]]
 """Name of a task, and its arguments."""
 
-PATIENCE = 15.0
+PATIENCE = 120.0
 """How long the writer of a file waits for another one of the desk, in the same folder [s]."""
 
 

@@ -51,5 +51,5 @@ class TextEditor:
             typed, on_change=lambda event: keep(event.value), language="TOML", theme="githubLight"
         ).classes("ms-text")
         with ui.row():
-            ui.button(button, on_click=lambda: apply(editor.value)).props("no-caps")
-            ui.button("Discard", on_click=discard).props("flat no-caps")
+            ui.button(button, on_click=lambda: apply(editor.value))
+            ui.button("Discard", on_click=discard).props("flat")

@@ -95,6 +95,16 @@ def show_fault(text: str) -> None:
     ui.label(text).classes("ms-bad ms-message").props('role="alert"')
 
 
+def hint(text: str) -> ui.label:
+    """A sentence of explanation, smaller than what is to be done."""
+    return ui.label(text).classes("ms-why")
+
+
+def small_button(title: str, do: Callable[..., object]) -> ui.button:
+    """A button within a line."""
+    return ui.button(title, on_click=do).props("outline dense")
+
+
 class View:
     """A window of the desk.
 
@@ -248,9 +258,9 @@ class View:
         with ui.dialog() as dialog, ui.card():
             ui.label(f"Replace {names}? What was changed in it is lost.")
             with ui.row():
-                ui.button("Keep it", on_click=lambda: dialog.submit(False)).props("no-caps autofocus")
+                ui.button("Keep it", on_click=lambda: dialog.submit(False)).props("autofocus")
                 replace_it = ui.button("Replace", on_click=lambda: dialog.submit(True))
-                replace_it.props("no-caps flat color=negative")
+                replace_it.props("flat color=negative")
         return bool(await dialog)
 
     def on_task(self, listener: Callable[[], None]) -> None:
@@ -296,13 +306,13 @@ class View:
         trials = {str(path): path.name for path in desk.trials}
         if desk.trial is not None:
             trials.setdefault(str(desk.trial.path), desk.trial.path.name)
-            ui.select(trials, value=str(desk.trial.path), label="Trial", on_change=self._choose).props(
-                "dense outlined options-dense"
-            ).classes("ms-trial")
+            ui.select(trials, value=str(desk.trial.path), label="Trial", on_change=self._choose).classes(
+                "ms-trial"
+            )
             self._history_button("Undo", desk.trial.to_undo, desk.undo)
             self._history_button("Redo", desk.trial.to_redo, desk.redo)
-            ui.button("Trial file", on_click=self._drawer_toggle).props("flat dense no-caps icon=description")
-        ui.button("Close", on_click=self._close).props("flat dense no-caps icon=power_settings_new").tooltip(
+            ui.button("Trial file", on_click=self._drawer_toggle).props("flat dense icon=description")
+        ui.button("Close", on_click=self._close).props("flat dense icon=power_settings_new").tooltip(
             "end the desk; everything is in the folder"
         )
 
@@ -310,8 +320,8 @@ class View:
         """The steps. Their buttons stay while what is known of them changes: a click that has begun is not lost."""
         for number, step in enumerate(self._way, 1):
             button = ui.button(f"{number} {step.title}", on_click=lambda _, name=step.name: self.go(name))
-            self._buttons[step.name] = button.props("flat no-caps dense").classes("ms-step")
-        with ui.button("Tools").props("flat no-caps dense icon-right=expand_more") as self._tools, ui.menu():
+            self._buttons[step.name] = button.props("flat dense").classes("ms-step")
+        with ui.button("Tools").props("flat dense icon-right=expand_more") as self._tools, ui.menu():
             for step in self.steps:
                 if step.is_tool:
                     item = ui.menu_item(on_click=lambda _, name=step.name: self.go(name))
@@ -330,7 +340,7 @@ class View:
         if self._lacks_trial(self.step):
             ui.label("There is no trial file yet. The step Files drafts one from the recordings.")
             with ui.row():
-                ui.button("To the files", on_click=lambda: self.go("files")).props("unelevated no-caps")
+                ui.button("To the files", on_click=lambda: self.go("files")).props("unelevated")
         else:
             self._decisions()
             try:
@@ -347,7 +357,7 @@ class View:
                 ):
                     ui.button(
                         f"{text}: {step.title}", on_click=lambda _, name=step.name: self.go(name)
-                    ).props(f"{props} no-caps")
+                    ).props(f"{props}")
 
     def _lacks_trial(self, step: Step) -> bool:
         """Whether a step needs a trial file, and there is none."""
@@ -363,7 +373,7 @@ class View:
                 ui.label(Finding.from_dict(found).sentence).classes("ms-what")
                 ui.label(found["remedy"]).classes("ms-remedy")
             self.mend_button(found)
-            ui.button("Back to the check", on_click=lambda: self.go("check")).props("flat dense no-caps")
+            ui.button("Back to the check", on_click=lambda: self.go("check")).props("flat dense")
 
     @ui.refreshable_method
     def _decisions(self) -> None:
@@ -379,7 +389,7 @@ class View:
                 ui.icon("help").classes("ms-sign").props('aria-hidden="true"')
                 ui.label(f"{capitalized(item.why)}.").classes("ms-words")
                 done = ui.button("Done", on_click=lambda _, item=item: self.decided(item))
-                done.props("outline dense no-caps data-focus=done")
+                done.props("outline dense data-focus=done")
                 done.props["aria-label"] = f"Done: {item.why}"
 
     def decided(self, item: Open) -> None:
@@ -393,7 +403,7 @@ class View:
         change = Finding.from_dict(found).change
         if change:
             button = ui.button(change_title(change), on_click=lambda: self._mend(found))
-            button.props("outline dense no-caps icon=build")
+            button.props("outline dense icon=build")
 
     def _mend(self, found: Mapping[str, Any]) -> None:
         """State what mends a finding, and check again; the window says whether it is found still."""
@@ -461,7 +471,7 @@ class View:
                     self._show_edit(done)
                     self.say(f"{title}: {done.what}.")
 
-        button = ui.button(title, on_click=move).props(f"flat dense no-caps icon={title.lower()}")
+        button = ui.button(title, on_click=move).props(f"flat dense icon={title.lower()}")
         button.set_enabled(edit is not None and not self.desk.runner.busy)
         if edit is not None:
             button.tooltip(f"{title}: {edit.what}")

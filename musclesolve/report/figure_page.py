@@ -1,14 +1,8 @@
 """Pages for the desk: the figures of a result or a comparison by kind, the answer to a question."""
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-import xarray as xr
-from markupsafe import Markup
-
-from musclesolve.plotting.browser import page_parts
 from musclesolve.plotting.figure_names import (
     COMPARISON,
     FIGURE_NAMES,
@@ -17,14 +11,12 @@ from musclesolve.plotting.figure_names import (
     drawings,
     needs_of,
 )
-from musclesolve.plotting.page.described_sheet import described
 from musclesolve.report.content import trial_sections
-from musclesolve.report.content.pieces import DAMAGE, Absent, reason
-from musclesolve.report.drawing import FIGURE, work
-from musclesolve.report.figures.figure_choice import caption, figures_of
+from musclesolve.report.content.pieces import Absent
+from musclesolve.report.figures.figure_choice import Picture, drawn, figures_of
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.rendering import whole_page
-from musclesolve.report.sections import Picture, dataset_of, jobs_of
+from musclesolve.report.sections import pictures_of
 from musclesolve.results.dataset import frame_validity
 from musclesolve.results.files.result_netcdf import read_result
 
@@ -34,12 +26,8 @@ def figure_page(result: Path) -> str:
     beside = result.with_name(UNCERTAINTY)
     (trial, *_) = read_inputs([result, *([beside] if beside.is_file() else [])]).trials
     kinds: dict[str, list[Picture]] = {figure.tab: [] for figure in FIGURE_NAMES.values() if figure.tab}
-    for job in jobs_of(trial, 1, 0, picture=False):
-        data = dataset_of(trial, job.kind)
-        if job.what == FIGURE and data is not None:
-            made = work(data, job)
-            shown = Picture(job.key, job.name, job.label, Markup(made.content or ""), made.fault)
-            kinds[FIGURE_NAMES[job.name].tab].append(shown)
+    for shown in pictures_of(trial, "t1"):
+        kinds[FIGURE_NAMES[shown.name].tab].append(shown)
     full = {kind: own for kind, own in kinds.items() if own}
     return whole_page("figures.html", heading="Figures of the result", kinds=full)
 
@@ -53,18 +41,9 @@ def answer_page(path: Path, question: str) -> str:
         content = {"answer": str(absent)}
     else:
         for name, draw in figures_of(data, question).items():
-            pictures.append(_picture(name, name, draw, data))
+            pictures.append(drawn(name, name, draw, data))
     kinds = {"Figures": pictures} if pictures else {}
     return whole_page("figures.html", heading="Answer", kinds=kinds, **content)
-
-
-def _picture(key: str, name: str, draw: Callable[..., Any], data: xr.Dataset) -> Picture:
-    """Return the figure that `draw` makes of a dataset, or the reason of its absence."""
-    label = caption(name, draw)
-    try:
-        return Picture(key, name, label, Markup(page_parts.data(described(partial(draw, data)))))
-    except DAMAGE as error:
-        return Picture(key, name, label, fault=reason(error))
 
 
 def comparison_page(path: Path) -> str:
@@ -77,6 +56,6 @@ def comparison_page(path: Path) -> str:
         if name in needs and needs[name] not in data:
             continue
         for side in sides:
-            shown = _picture(f"{name}-{side}", name, partial(draw, side=side), data)
+            shown = drawn(f"{name}-{side}", name, partial(draw, side=side), data)
             kinds.setdefault(FIGURE_NAMES[name].tab, []).append(shown)
     return whole_page("figures.html", heading="Figures of the comparison", kinds=kinds)

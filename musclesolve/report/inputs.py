@@ -11,7 +11,8 @@ import xarray as xr
 
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import sha256
-from musclesolve.report.content.pieces import DAMAGE
+from musclesolve.report.analyzed_recording import Changed, recording_state
+from musclesolve.report.content.pieces import DAMAGE, reason
 from musclesolve.results.dataset.checked import MODEL, check_status
 from musclesolve.results.dataset.result_quantities import inputs_of, listed
 from musclesolve.results.facts import Facts
@@ -69,7 +70,6 @@ class TrialFiles:
     uncertainty: xr.Dataset | None = None
     comparison: xr.Dataset | None = None
     answers: dict[str, xr.Dataset] = field(default_factory=dict)  # by question
-    changed: str = ""  # sentence on changes since the analysis; known once the page is made
 
     @cached_property
     def facts(self) -> Facts:
@@ -77,9 +77,17 @@ class TrialFiles:
         return Facts(self.base)
 
     @cached_property
+    def recording(self) -> str:
+        """See `recording_state`."""
+        try:
+            return recording_state(self.base)
+        except DAMAGE as error:
+            return reason(error)
+
+    @cached_property
     def said(self) -> list[Statement]:
-        """Statements about the result, with a change of its recording as soon as known."""
-        changed = [say("changed", text=self.changed)] if self.changed else []
+        """Statements about the result, and on changes of its recording since the analysis."""
+        changed = [say("changed", text=self.recording)] if isinstance(self.recording, Changed) else []
         return [*changed, *statements(self.facts, damage=DAMAGE)]
 
     @property

@@ -1,22 +1,19 @@
 """A report: one self-contained HTML page, made of the files of trials and written beside them."""
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
-from functools import partial
 from pathlib import Path
 
 import xarray as xr
-from markupsafe import Markup
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import input_error
-from musclesolve.plotting.browser import page_parts
 from musclesolve.plotting.figure_names import REPORT, UNCERTAINTY
-from musclesolve.plotting.page.described_sheet import described
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.result.sheet_figure import clinical_sheet
+from musclesolve.report.analyzed_recording import analyzed_trial
 from musclesolve.report.content.methods import Citations, methods
 from musclesolve.report.content.overview import (
     average,
@@ -25,22 +22,19 @@ from musclesolve.report.content.overview import (
     subjects,
     versions,
 )
-from musclesolve.report.content.pieces import DAMAGE, Changed, reason
+from musclesolve.report.content.pieces import DAMAGE, reason
 from musclesolve.report.content.trial_sections import contact_sources
-from musclesolve.report.drawing import CHECK, FIGURE, DrawingTask, Made, analyzed_trial, make
-from musclesolve.report.figures.figure_choice import caption, figures_of
+from musclesolve.report.figures.figure_choice import Picture, drawn, figures_of
 from musclesolve.report.inputs import AVERAGE, RESULT, Inputs, TrialFiles, read_inputs
 from musclesolve.report.picture.save_picture import with_geometry
 from musclesolve.report.rendering import whole_page
 from musclesolve.report.sections import (
-    KINDS,
     Headline,
-    Picture,
     Section,
-    dataset_of,
     headline,
-    jobs_of,
+    moving,
     no_headline,
+    pictures_of,
     sections_of,
 )
 from musclesolve.results.cycles.cycle_averages import differences
@@ -53,6 +47,10 @@ from musclesolve.version import __version__
 MOST_BYTES = 9_500_000
 """Largest size of a page, below 10 MB: figures of the last trials are left out where it would be exceeded."""
 LEFT_OUT = "left out to keep the page below 10 MB: make a report of this trial alone"
+ONE_PICTURE = Picture(
+    *("", "picture", ""),
+    fault="The page holds the moving picture of the first trial only, to stay small; see `musclesolve picture`.",
+)
 PAGE_SUFFIXES = (".html", ".htm")
 
 
@@ -170,54 +168,36 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
         progress: called with the name of each stage and the share of the work that is done.
     """
     report = progress or no_progress
-    report("drawing", 0.0)
-    # all slow tasks and their datasets, all kinds of each trial and one of each average
-    jobs, datasets = list[DrawingTask](), list[xr.Dataset]()
-    for number, trial in enumerate(inputs.trials, start=1):
-        jobs += jobs_of(trial, number, len(datasets), picture=number == 1)
-        none = xr.Dataset()
-        of_kinds = (dataset_of(trial, kind) for kind in KINDS)
-        datasets += [none if dataset is None else dataset for dataset in of_kinds]
-    for number, source in enumerate(inputs.averages, start=1):
-        for name, draw in figures_of(source.data, AVERAGE).items():
-            jobs.append(
-                DrawingTask(FIGURE, len(datasets), AVERAGE, name, f"a{number}-{name}", caption(name, draw))
-            )
-        datasets.append(source.data)
-    made = make(datasets, jobs, report)
-    report("writing", 1.0)
-    size = 0  # the last figures of a too large page are left out
-    for job in jobs:
-        if job.what != CHECK and made[job.key].content:
-            size += len(made[job.key].content)
-            if size > MOST_BYTES:
-                made[job.key] = Made(fault=LEFT_OUT)
+    size, trials, titles, in_implants = 0, list[TrialPage](), _titles(inputs.trials), list[str]()
 
-    trials, titles, in_implants = [], _titles(inputs.trials), list[str]()
+    def fitting(pictures: Iterable[Picture]) -> Iterator[Picture]:
+        """The pictures; the last ones of a too large page are left out."""
+        nonlocal size
+        for picture in pictures:
+            size += len(picture.data)
+            yield picture if size <= MOST_BYTES else replace(picture, data="", fault=LEFT_OUT)
+
     for number, (trial, title) in enumerate(zip(inputs.trials, titles, strict=True), start=1):
+        report("drawing", (number - 1) / len(titles))
         key = f"t{number}"
-        own = [job for job in jobs if job.key.startswith(f"{key}-")]
-        checked = made[f"{key}-check"].content
-        trial.changed = checked if isinstance(checked, Changed) else ""
+        (shown,) = fitting([moving(trial)]) if number == 1 else (ONE_PICTURE,)
+        figures = {picture.name: picture for picture in fitting(pictures_of(trial, key))}
         try:
             top = headline(trial.facts, trial.said)
             in_implants += contact_sources(trial.facts)
         except DAMAGE as error:
             top = no_headline(reason(error))
-        trials.append(TrialPage(key, title, top, sections_of(trial, number, own, made)))
+        trials.append(TrialPage(key, title, top, sections_of(trial, key, figures, shown)))
     averages = []
     for number, source in enumerate(inputs.averages, start=1):
-        key = f"a{number}"
-        figures = [
-            Picture(job.key, job.name, job.label, Markup(made[job.key].content or ""), made[job.key].fault)
-            for job in jobs
-            if job.key.startswith(f"{key}-")
-        ]
+        key, draws = f"a{number}", figures_of(source.data, AVERAGE)
+        own = list(fitting(drawn(f"{key}-{name}", name, draw, source.data) for name, draw in draws.items()))
         try:
             content, fault = average(source.data), ""
         except DAMAGE as error:
             content, fault = {}, reason(error)
-        averages.append({"key": key, "file": source.path.name, "figures": figures, "fault": fault, **content})
+        averages.append({"key": key, "file": source.path.name, "figures": own, "fault": fault, **content})
+    report("writing", 1.0)
     versions_of_files = (text(source.data, "musclesolve_version") for source in inputs.sources)
     citations = Citations(next(versions_of_files, "") or __version__)
     try:
@@ -257,11 +237,7 @@ def _together(inputs: Inputs, titles: Sequence[str]) -> Picture | None:
         return None
     named = {title: trial.base for title, trial in zip(titles, trials, strict=True)}
     label = "Angles, moments and powers of the trials: the color says the leg, the dashes say the trial."
-    try:
-        drawn = described(partial(clinical_sheet, named))
-        return Picture("together", "clinical_sheet", label, Markup(page_parts.data(drawn)))
-    except DAMAGE as error:
-        return Picture("together", "clinical_sheet", label, fault=reason(error))
+    return drawn("together", "clinical_sheet", clinical_sheet, named, label)
 
 
 def _titles(trials: Sequence[TrialFiles]) -> list[str]:

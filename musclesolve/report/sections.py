@@ -1,11 +1,10 @@
 """The headline of a trial and its sections: content, figures, or the reason of absence."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
@@ -13,8 +12,7 @@ from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.plotting.figure_names import figures_by
 from musclesolve.report.content import trial_sections as content
 from musclesolve.report.content.pieces import DAMAGE, Absent, plain, reason
-from musclesolve.report.drawing import CHECK, FIGURE, PICTURE, DrawingTask, Made
-from musclesolve.report.figures.figure_choice import caption, figures_of
+from musclesolve.report.figures.figure_choice import Picture, drawn, figures_of
 from musclesolve.report.inputs import ANSWERS, COMPARISON, RESULT, UNCERTAINTY, TrialFiles
 from musclesolve.results.facts import Facts
 from musclesolve.results.finding import Finding
@@ -24,22 +22,10 @@ from musclesolve.results.statements import Number, Statement, chosen, number
 
 KINDS = (RESULT, UNCERTAINTY, COMPARISON, *ANSWERS)
 """Kinds of the datasets of a trial with figures."""
-ONE_PICTURE = (
-    "The page holds the moving picture of the first trial only, to stay small; see `musclesolve picture`."
-)
+PICTURE_FRAMES = 75
+"""Most frames of the moving picture in a page; `musclesolve picture` writes all of them."""
 ONE_FRAME = "A result of a single frame has no curves to draw."
 LAST = "further"
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure of a section, or the reason of its absence."""
-
-    key: str  # its own in the page
-    name: str
-    label: str
-    data: str = ""  # escaped data from which a browser draws it
-    fault: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,45 +108,36 @@ def specifications() -> dict[str, dict[str, Any]]:
     }
 
 
-def dataset_of(trial: TrialFiles, kind: str) -> xr.Dataset | None:
-    """The dataset of the figures of a kind."""
-    if kind in ANSWERS:
-        return trial.answers.get(kind)
-    return {RESULT: trial.base, UNCERTAINTY: trial.uncertainty, COMPARISON: trial.comparison}[kind]
-
-
-def jobs_of(trial: TrialFiles, number: int, first: int, picture: bool) -> list[DrawingTask]:
-    """The jobs of a trial that take time; `first`: number of its base dataset, before the datasets of studies."""
-    key = f"t{number}"
-    jobs = [DrawingTask(CHECK, first, RESULT, CHECK, f"{key}-check")]
-    if picture:
-        jobs.append(DrawingTask(PICTURE, first, RESULT, PICTURE, f"{key}-picture"))
-    for place, kind in enumerate(KINDS):
-        data = dataset_of(trial, kind)
-        if (
-            data is not None
-            and data.sizes.get("time", 0) > 1
-            and (kind != RESULT or trial.origin != UNCERTAINTY)
-        ):
-            for name, draw in figures_of(data, kind).items():
-                jobs.append(
-                    DrawingTask(FIGURE, first + place, kind, name, f"{key}-{name}", caption(name, draw))
-                )
-    return jobs
-
-
-def sections_of(
-    trial: TrialFiles, number: int, jobs: Sequence[DrawingTask], made: Mapping[str, Made]
-) -> list[Section]:
-    """All sections of a trial, in their order."""
-    key = f"t{number}"
-    figures = {
-        job.name: Picture(
-            job.key, job.name, job.label, Markup(made[job.key].content or ""), made[job.key].fault
-        )
-        for job in jobs
-        if job.what == FIGURE
+def pictures_of(trial: TrialFiles, key: str) -> Iterator[Picture]:
+    """Draw the figures of a trial, one after the other."""
+    datasets = {
+        RESULT: trial.base,
+        UNCERTAINTY: trial.uncertainty,
+        COMPARISON: trial.comparison,
+        **trial.answers,
     }
+    for kind in KINDS:
+        data = datasets.get(kind)
+        if data is None or data.sizes.get("time", 0) < 2 or (kind == RESULT and trial.origin == UNCERTAINTY):
+            continue
+        for name, draw in figures_of(data, kind).items():
+            yield drawn(f"{key}-{name}", name, draw, data)
+
+
+def moving(trial: TrialFiles) -> Picture:
+    """The moving picture of a trial."""
+    from musclesolve.report.picture.moving_picture import picture_fragment
+
+    every = -(-trial.base.sizes["time"] // PICTURE_FRAMES)
+    try:
+        fragment = picture_fragment(trial.base.isel(time=slice(None, None, every)))
+    except DAMAGE as error:
+        return Picture("", "picture", "", fault=f"The moving picture could not be made: {reason(error)}")
+    return Picture("", "picture", "", Markup(fragment))
+
+
+def sections_of(trial: TrialFiles, key: str, figures: Mapping[str, Picture], shown: Picture) -> list[Section]:
+    """All sections of a trial, in their order, with its figures by name; shown: its moving picture."""
     named = {name for spec in specifications().values() for name in spec["figures"]}
     sections = []
     for name, spec in specifications().items():
@@ -176,7 +153,7 @@ def sections_of(
         # a result with a missing or damaged part still has the other sections
         said, absent = dict[str, Any](), ""
         try:
-            said = _content(name, trial, key, made)
+            said = _content(name, trial, key, shown)
         except Absent as why:
             absent = str(why)
         except DAMAGE as error:
@@ -192,26 +169,22 @@ def sections_of(
     return sections
 
 
-def _content(name: str, trial: TrialFiles, key: str, made: Mapping[str, Made]) -> dict[str, Any]:
+def _content(name: str, trial: TrialFiles, key: str, picture: Picture) -> dict[str, Any]:
     """Return the content of a section.
 
     Raises:
         Absent: why it says nothing.
     """
-    checked, picture = made.get(f"{key}-check"), made.get(f"{key}-picture")
     match name:
         case "check":
             notes = judge(trial.facts).of("note")  # errors and warnings are in the headline
-            state = "" if checked is None else checked.fault or checked.content
-            if not notes and not state:
+            if not notes and not trial.recording:
                 raise Absent("There is nothing to note.")
-            return {"notes": notes, "state": state}
+            return {"notes": notes, "state": trial.recording}
         case "picture":
-            if picture is None:
-                raise Absent(ONE_PICTURE)
             if picture.fault:
-                raise Absent(f"The moving picture could not be made: {picture.fault}")
-            return {"html": Markup(picture.content)}
+                raise Absent(picture.fault)
+            return {"html": picture.data}
         case "verdicts":
             return content.verdicts(trial, key)
         case "limits":

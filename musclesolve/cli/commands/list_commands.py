@@ -136,10 +136,11 @@ def solvers() -> None:
 
 
 def figures() -> None:
-    """List the figures that `plot --figure` draws again: of what, and the variable that each needs."""
+    """List the figures that commands write: of what, and the variable that each needs."""
     from musclesolve.cli.tables.list_tables import figure_rows
 
-    _listed("figures", ("name", "of", "needs"), figure_rows(), "musclesolve plot RESULT.nc --figure NAME")
+    caption = "of recording, model, uncertainty: musclesolve plot RESULT.nc --figure NAME"
+    _listed("figures", ("name", "of", "needs"), figure_rows(), caption)
 
 
 def _listed(command: str, columns: tuple[str, ...], rows: list[dict[str, Any]], caption: str) -> None:

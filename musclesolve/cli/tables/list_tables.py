@@ -263,13 +263,11 @@ def solver_rows() -> list[dict[str, Any]]:
 
 
 def figure_rows() -> list[dict[str, Any]]:
-    """One row for each figure that is drawn of a result."""
-    from musclesolve.plotting.figure_names import FIGURE_NAMES, MODEL, RECORDING, UNCERTAINTIES
+    """One row for each figure that commands write."""
+    from musclesolve.plotting.figure_names import FIGURE_NAMES
 
     return [
-        {"name": name, "of": ", ".join(of), "needs": each.needs}
-        for name, each in FIGURE_NAMES.items()
-        if (of := [kind for kind in each.of if kind in (RECORDING, MODEL, UNCERTAINTIES)])
+        {"name": name, "of": ", ".join(each.of), "needs": each.needs} for name, each in FIGURE_NAMES.items()
     ]
 
 

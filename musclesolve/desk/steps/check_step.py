@@ -12,7 +12,7 @@ from musclesolve._util.message_text import capitalized
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading, title_of
 from musclesolve.desk.trial_document import Open
-from musclesolve.desk.view import STEP_OF, Focus, State, Step, View, show_fault
+from musclesolve.desk.view import STEP_OF, Focus, State, Step, View, hint, show_fault
 from musclesolve.results.finding import SEVERITIES, Finding, Where
 from musclesolve.results.judgement import NOT_USABLE, USABLE, Report
 
@@ -105,9 +105,9 @@ class Check:
         if not opens:
             return
         heading("Please decide")
-        ui.label(
+        hint(
             "The draft was not sure of these. Change what is wrong; “Done” says that it is right as it stands."
-        ).classes("ms-why")
+        )
         for item in opens:
             with ui.row().classes("ms-finding ms-todo"):
                 ui.icon("help").classes("ms-sign")
@@ -122,7 +122,7 @@ class Check:
                 with ui.row().classes("ms-turn-small"):
                     self._show_button(target(where_of(item), self._steps), name)
                     done = ui.button("Done", on_click=lambda _, item=item: self.view.decided(item))
-                    done.props("outline dense no-caps data-focus=done").props["aria-label"] = f"Done: {name}"
+                    done.props("outline dense data-focus=done").props["aria-label"] = f"Done: {name}"
 
     @property
     def _steps(self) -> list[str]:
@@ -136,7 +136,7 @@ class Check:
                 self.view.go(*at)
 
         title = next((step.title for step in self.view.steps if at and step.name == at[0]), "the trial file")
-        button = ui.button("Show", on_click=show).props("flat dense no-caps icon=arrow_forward")
+        button = ui.button("Show", on_click=show).props("flat dense icon=arrow_forward")
         button.tooltip(f"in {title}").props["aria-label"] = f"Show in {title}: {name}"
 
     @ui.refreshable_method
@@ -145,7 +145,7 @@ class Check:
         findings, task = self.desk.findings, self.desk.runner.task
         with ui.row().classes("ms-turn-small"):
             again = ui.button("Check again" if findings else "Check", on_click=self._begin)
-            again.props("outline no-caps icon=fact_check").set_enabled(not self.desk.runner.busy)
+            again.props("outline icon=fact_check").set_enabled(not self.desk.runner.busy)
             if self.desk.runner.busy and task is not None:
                 ui.spinner()
                 waits = "" if task.name == "check" else " The check follows."

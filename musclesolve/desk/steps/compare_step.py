@@ -17,7 +17,7 @@ from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.steps.result_step import NAMES, column, figures, framed, peaks
 from musclesolve.desk.steps.run_step import about_cost, cost_names
 from musclesolve.desk.steps.work import Work
-from musclesolve.desk.view import State, Step, View, show_fault
+from musclesolve.desk.view import State, Step, View, hint, show_fault
 from musclesolve.desk.work_folder import RESULTS, checked_name
 from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.studies.compare_results import MOST
@@ -85,10 +85,10 @@ class Compare:
     # ---- costs
 
     def _of_costs(self) -> None:
-        ui.label(
+        hint(
             "The moments do not determine the muscle forces: a cost decides. What changes with the cost is a "
             "conclusion about the cost."
-        ).classes("ms-why")
+        )
         names = {name: name.replace("_", " ") for name in self._costs} | cost_names()
         select = ui.select(
             names,
@@ -98,10 +98,10 @@ class Compare:
             on_change=lambda event: self._chosen(event.value),
             **OTHERS,
         )
-        select.props("outlined dense options-dense use-chips").classes("ms-wide")
+        select.props("use-chips").classes("ms-wide")
         self._command()
         with ui.row():
-            ui.button("Compare the costs", on_click=self._compare).props("unelevated no-caps icon=compare")
+            ui.button("Compare the costs", on_click=self._compare).props("unelevated icon=compare")
         folder = self.desk.comparison
         self._shown_comparison(folder / COMPARISON, compared_costs)
 
@@ -112,7 +112,7 @@ class Compare:
     @ui.refreshable_method
     def _command(self) -> None:
         for name in self._costs:
-            ui.label(f"{name.replace('_', ' ')}: {about_cost(name)}").classes("ms-why")
+            hint(f"{name.replace('_', ' ')}: {about_cost(name)}")
         assert self.desk.trial is not None
         words = ["musclesolve", "compare", self.desk.trial.path.name]
         words += [word for name in self._costs for word in ("--cost", name)]
@@ -135,9 +135,7 @@ class Compare:
     # ---- results
 
     def _of_results(self) -> None:
-        ui.label(
-            "Results of other trials, or of this one under other choices, over their gait cycles."
-        ).classes("ms-why")
+        hint("Results of other trials, or of this one under other choices, over their gait cycles.")
         results = self.desk.results
         if len(results) < 2:
             ui.label(
@@ -152,10 +150,10 @@ class Compare:
                 label=f"Results, two to {MOST}; the first is what the others differ from",
                 on_change=lambda event: setattr(self, "_results", list(event.value)),
             )
-            select.props("outlined dense options-dense use-chips").classes("ms-wide")
+            select.props("use-chips").classes("ms-wide")
             with ui.row():
                 ui.button("Compare the results", on_click=self._compare_results).props(
-                    "unelevated no-caps icon=compare"
+                    "unelevated icon=compare"
                 )
         if self.desk.result is not None:
             self._keeping()
@@ -163,7 +161,7 @@ class Compare:
 
     def _keeping(self) -> None:
         with ui.row().classes("ms-turn-small"):
-            name = ui.input("Name").props("outlined dense").classes("ms-input")
+            name = ui.input("Name").classes("ms-input")
 
             async def keep() -> None:
                 with self.view.saying():
@@ -171,7 +169,7 @@ class Compare:
                     self.view.say(f"Kept as {name.value}")
                     self.view.refresh()
 
-            ui.button("Keep a copy of this result", on_click=keep).props("outline no-caps icon=content_copy")
+            ui.button("Keep a copy of this result", on_click=keep).props("outline icon=content_copy")
 
     def _keep(self, name: str) -> None:
         """Copy the result of the trial under another name."""
@@ -213,7 +211,7 @@ class Compare:
                 ui.spinner()
                 return
             for sentence in facts.unlike:
-                ui.label(f"Not the same: {sentence}").classes("ms-why")
+                hint(f"Not the same: {sentence}")
             peaks("Peaks, and the difference from the first", columns_of(facts), facts.rows)
 
         @ui.refreshable

@@ -13,7 +13,7 @@ from musclesolve.desk.emg_signals import Signal, signals_of
 from musclesolve.desk.fields import drawn_keys, field
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.trial_document import Place, TrialDocument
-from musclesolve.desk.view import State, Step, View, show_fault
+from musclesolve.desk.view import State, Step, View, hint, show_fault, small_button
 from musclesolve.drafting.emg_channels import EmgFile, emg_tables, muscles_by_name, offered_muscles
 from musclesolve.drafting.folder_contents import folder_contents
 from musclesolve.errors import MuscleSolveError
@@ -110,11 +110,11 @@ class EmgChannelsStep:
         self.rows = {} if self.file is None else suggested(self.file)
         self.rows |= self.chosen | {name: shown(value) for name, value in self._stated.items()}
         if not self.rows:
-            ui.label("No channel of EMG was found in the recordings. None is needed.").classes("ms-why")
+            hint("No channel of EMG was found in the recordings. None is needed.")
             return
         if self.file is not None:
             about = f"{self.file.path.name}, {self.file.table.rate:g} Hz."
-            ui.label(f"{about} A channel counts once its muscle and its leg are chosen.").classes("ms-why")
+            hint(f"{about} A channel counts once its muscle and its leg are chosen.")
         known = {*muscles_by_name().values(), *(row.muscles for row in self.rows.values() if row.muscles)}
         choices = {(): "not used", **{muscles: in_words(muscles) for muscles in sorted(known)}}
         for name, row in self.rows.items():
@@ -124,7 +124,7 @@ class EmgChannelsStep:
                 for side, leg in SIDE_NAMES.items():
                     ui.button(
                         f"All these are of the {leg} leg", on_click=lambda _, side=side: self._all_of(side)
-                    ).props("outline no-caps")
+                    ).props("outline")
         if self._stated:
             for key in FURTHER:
                 field(self.view, "emg", key)
@@ -146,15 +146,15 @@ class EmgChannelsStep:
                 label=f"Muscle of {name}",
                 with_input=True,
                 on_change=lambda event: self._chosen(name, order[event.value or 0], self.rows[name].side),
-            ).props("outlined dense options-dense").classes("ms-input")
+            ).classes("ms-input")
             ui.select(
                 LEGS,
                 value=row.side,
                 label=f"Leg of {name}",
                 on_change=lambda event: self._chosen(name, self.rows[name].muscles, event.value),
-            ).props("outlined dense options-dense").classes("ms-input")
+            ).classes("ms-input")
             if row.value is not None and name not in self._stated:
-                ui.button("Take it", on_click=lambda: self._state({name: row})).props("outline dense no-caps")
+                small_button("Take it", lambda: self._state({name: row}))
             if not row.muscles and name not in self._stated:
                 self._offers(name, row)
 
@@ -166,9 +166,7 @@ class EmgChannelsStep:
                 f"{muscle.replace('_', ' ')}?",
                 on_click=lambda _, m=muscle: self._chosen(name, (m,), row.side),
             )
-            button.props("outline dense no-caps").props["aria-label"] = (
-                f"{name} is {muscle.replace('_', ' ')}"
-            )
+            button.props("outline dense").props["aria-label"] = f"{name} is {muscle.replace('_', ' ')}"
 
     def _chosen(self, name: str, muscles: tuple[str, ...], side: str) -> None:
         self.rows[name] = self.chosen[name] = Shown(muscles, side)

@@ -11,7 +11,7 @@ from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.measured_forces import MeasuredForces, measured_forces
 from musclesolve.desk.time_curves import Handle, TimeCurves
 from musclesolve.desk.trial_document import Place
-from musclesolve.desk.view import State, Step, View, show_fault
+from musclesolve.desk.view import State, Step, View, hint, show_fault, small_button
 from musclesolve.errors import MuscleSolveError
 from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side
@@ -101,10 +101,10 @@ class Events:
         first, last = min(t[0] for *_, t, _ in curves), max(t[-1] for *_, t, _ in curves)
         self.shown = numbered(seen.events or (), float(first), float(last))
         start, end = seen.trial.time_range
-        ui.label(
+        hint(
             "Drag a line, or choose it with the Tab key and move it with the arrow keys (10 ms; with Shift 1 ms). "
             "Delete removes an event. Gray is not analyzed."
-        ).classes("ms-why")
+        )
         if seen.trouble:
             ui.label(seen.trouble).classes("ms-bad")
         chart = TimeCurves(
@@ -150,15 +150,13 @@ class Events:
         assert self.desk.trial is not None
         with ui.row().classes("items-center"):
             for name, label, time in ((START, "Analyzed from [s]", start), (END, "to [s]", end)):
-                number = ui.number(label, value=round(time, 3), step=0.01).props("outlined dense")
+                number = ui.number(label, value=round(time, 3), step=0.01)
                 number.on("change", lambda _, n=number, name=name: self._moved(name, n.value))
             stated = any(self.desk.trial.value("time", key) is not None for key in ("start_s", "end_s"))
             if stated:
-                ui.button("As found", on_click=self._range_found).props("outline no-caps dense").tooltip(
-                    "for each leg what was measured of it"
-                )
+                small_button("As found", self._range_found).tooltip("for each leg what was measured of it")
             else:
-                ui.label("As found: for each leg what was measured of it.").classes("ms-why")
+                hint("As found: for each leg what was measured of it.")
 
     def _table(self) -> None:
         ui.label("Heel strikes and toe-offs").classes("ms-part")
@@ -169,12 +167,10 @@ class Events:
             what = {(kind, side): f"{SIDE_NAMES[side]} {KINDS[kind][0]}" for side in SIDES for kind in KINDS}
             names = [f"{kind}_{side}" for kind, side in what]
             chosen = ui.select(dict(zip(names, what.values(), strict=True)), value=names[0], label="Add a")
-            chosen.props("outlined dense options-dense").classes("ms-input")
-            self._time = ui.number("at [s]: type, or click the curves", step=0.01).props("outlined dense")
+            chosen.classes("ms-input")
+            self._time = ui.number("at [s]: type, or click the curves", step=0.01)
             self._time.classes("ms-input")
-            ui.button("Add", on_click=lambda: self._add(str(chosen.value), self._time.value)).props(
-                "outline no-caps"
-            )
+            ui.button("Add", on_click=lambda: self._add(str(chosen.value), self._time.value)).props("outline")
 
     def _line(self, side: Side, kind: EventKind, name: str) -> None:
         """The events of one kind and foot, each as a number."""
@@ -185,7 +181,7 @@ class Events:
             ui.label(f"{SIDE_NAMES[side].capitalize()} {name}").classes("ms-kind")
             for item in alike:
                 number = ui.number(value=round(item.event.time, 3), step=0.01, format="%.3f")
-                number.props(f'outlined dense suffix="s" aria-label="{SIDE_NAMES[side]} {name} [s]"').classes(
+                number.props(f'suffix="s" aria-label="{SIDE_NAMES[side]} {name} [s]"').classes(
                     "ms-time"
                 ).tooltip(SOURCES[item.event.source])
                 number.on("change", lambda _, n=number, id=item.id: self._moved(id, n.value))
@@ -194,11 +190,9 @@ class Events:
                     f'{item.event.time:.2f} s"'
                 )
             if self.desk.trial.value("events", key) is not None:
-                ui.button("As found", on_click=lambda: self._state(("events", key), None)).props(
-                    "outline no-caps dense"
-                )
+                small_button("As found", lambda: self._state(("events", key), None))
             elif not alike:
-                ui.label("none").classes("ms-why")
+                hint("none")
 
     # ---- what happens
 

@@ -15,7 +15,7 @@ from musclesolve.desk.result_files import address, files_in, is_older, report_in
 from musclesolve.desk.steps.compare_step import COMPARISON
 from musclesolve.desk.steps.verdict import show_age
 from musclesolve.desk.steps.work import Work, no_result
-from musclesolve.desk.view import State, Step, View
+from musclesolve.desk.view import State, Step, View, hint
 from musclesolve.plotting.figure_names import REPORT, UNCERTAINTY
 from musclesolve.plotting.page.page_style import FORMATS
 from musclesolve.settings.commands import EXPORT_FORMATS
@@ -53,7 +53,7 @@ class Export:
 
     def _part(self, title: str, why: str, command: list[str]) -> None:
         heading(title)
-        ui.label(why).classes("ms-why")
+        hint(why)
         ui.label(f"On the command line, in the folder: musclesolve {shlex.join(command)}").classes(
             "ms-command"
         )
@@ -79,7 +79,7 @@ class Export:
             ui.button(
                 "Make the report anew" if page.is_file() else "Make the report",
                 on_click=self._begin("Report", "report", files=files),
-            ).props(f"{'outline' if page.is_file() else 'unelevated'} no-caps icon=description")
+            ).props(f"{'outline' if page.is_file() else 'unelevated'} icon=description")
             if page.is_file():
                 ui.link("Open it in a tab of its own", address(self.desk.folder.path, page), new_tab=True)
 
@@ -98,13 +98,13 @@ class Export:
                     target = result.with_name(f"picture.{ending}")
                     self._begin("Moving picture", "picture", result=result, path=target, speed=self._speed)()
 
-                ui.button(ending.upper(), on_click=begin).props("outline no-caps icon=movie")
+                ui.button(ending.upper(), on_click=begin).props("outline icon=movie")
             ui.select(
                 SPEEDS,
                 value=self._speed,
                 label="Speed",
                 on_change=lambda event: setattr(self, "_speed", event.value),
-            ).props("outlined dense options-dense").classes("ms-kind")
+            ).classes("ms-kind")
 
     def _data(self, result: Path) -> None:
         why = "; ".join(f"{name.upper()}: {use}" for name, use in EXPORT_FORMATS.items())
@@ -113,7 +113,7 @@ class Export:
         with ui.row():
             for name in EXPORT_FORMATS:
                 begin = self._begin(f"{name.upper()} files", "export", result=result, file_format=name)
-                ui.button(name.upper(), on_click=begin).props("outline no-caps icon=table_chart")
+                ui.button(name.upper(), on_click=begin).props("outline icon=table_chart")
 
     def _figures(self, result: Path) -> None:
         folder = result.with_name("figures")
@@ -126,12 +126,12 @@ class Export:
                 begin = self._begin(
                     f"Figures as {name.upper()}", "plot", result=result, folder=folder, file_format=name
                 )
-                ui.button(name.upper(), on_click=begin).props("outline no-caps icon=show_chart")
+                ui.button(name.upper(), on_click=begin).props("outline icon=show_chart")
 
     @ui.refreshable_method
     def _files(self, result: Path) -> None:
         heading("Files")
-        ui.label(f"In the folder {self.desk.in_folder(result.parent)}.").classes("ms-why")
+        hint(f"In the folder {self.desk.in_folder(result.parent)}.")
         with ui.row():
             download(
                 "All of them as a ZIP archive",

@@ -10,7 +10,7 @@ from musclesolve._util.message_text import count_of
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import statements
 from musclesolve.desk.in_thread import in_thread
-from musclesolve.desk.view import State, Step, View
+from musclesolve.desk.view import State, Step, View, hint
 from musclesolve.desk.work_folder import ARCHIVE, RECORDINGS
 from musclesolve.drafting.draft_folder import FolderDraft
 from musclesolve.drafting.folder_contents import FolderContents, folder_contents
@@ -80,9 +80,7 @@ class Files:
             auto_upload=True,
             on_multi_upload=self._uploaded,
         ).props(f'accept="{",".join((*RECORDINGS, ARCHIVE))}" flat bordered').classes("w-full")
-        ui.label(
-            f"Or copy them into {self.desk.folder.path} and look again. Nothing leaves this machine."
-        ).classes("ms-why")
+        hint(f"Or copy them into {self.desk.folder.path} and look again. Nothing leaves this machine.")
         self._listed()
         ui.timer(0.0, self._look, once=True)
 
@@ -98,11 +96,11 @@ class Files:
             'dense flat bordered hide-pagination rows-per-page-options="0"'
         )
         with ui.row():
-            ui.button("Look again", on_click=self._look).props("outline no-caps icon=refresh")
+            ui.button("Look again", on_click=self._look).props("outline icon=refresh")
             drafted = bool(self.desk.trials)
             ui.button(
                 "Draft the trial file anew" if drafted else "Draft the trial file", on_click=self._draft
-            ).props(f"{'outline' if drafted else 'unelevated'} no-caps icon=auto_fix_high")
+            ).props(f"{'outline' if drafted else 'unelevated'} icon=auto_fix_high")
         self._recognized()
 
     @ui.refreshable_method

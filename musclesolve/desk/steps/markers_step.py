@@ -29,7 +29,7 @@ from musclesolve.desk.marker_words import (
     source_text,
 )
 from musclesolve.desk.trial_document import Place, change_title
-from musclesolve.desk.view import Focus, State, Step, View, show_fault
+from musclesolve.desk.view import Focus, State, Step, View, hint, show_fault, small_button
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import marker_sets, markers_of
@@ -295,7 +295,7 @@ class MarkersStep:
             for title, turn, tilt in VIEWS:
                 ui.button(
                     title, on_click=lambda _, at=(turn, tilt): self.scene.run_method("look", *at)
-                ).props(f'flat dense no-caps aria-label="Seen from: {title.lower()}"')
+                ).props(f'flat dense aria-label="Seen from: {title.lower()}"')
             for icon, factor, title in (("add", 1.25, "Zoom in"), ("remove", 0.8, "Zoom out")):
                 ui.button(icon=icon, on_click=lambda _, by=factor: self.scene.run_method("zoom", by)).props(
                     f'flat dense round size=sm aria-label="{title}"'
@@ -345,20 +345,18 @@ class MarkersStep:
             elif shown.marker is not None:
                 self._of_marker(meaning, shown.marker)
             else:
-                ui.label(
+                hint(
                     "Choose a landmark in the list, then click its marker. Or click a marker to see what it shows."
-                ).classes("ms-why")
+                )
 
     def _of_several(self, meaning: Meaning, markers: Sequence[str]) -> None:
         """Markers that lie over each other in the picture: which one was meant."""
-        ui.label("Several markers lie here. Which one?").classes("ms-why")
+        hint("Several markers lie here. Which one?")
         with ui.row().classes("ms-scene-row"):
             for marker in markers:
                 shows = meaning.landmark_of.get(marker)
                 button = ui.button(marker, on_click=lambda _, m=marker: self._picked(m))
-                button.props("outline dense no-caps").tooltip(
-                    in_words(shows) if shows else "shows no landmark"
-                )
+                button.props("outline dense").tooltip(in_words(shows) if shows else "shows no landmark")
                 for event in ("mouseenter", "focus"):
                     button.on(event, lambda _, m=marker: self.scene.point_out(m, (), markers))
 
@@ -368,18 +366,18 @@ class MarkersStep:
             ui.label(in_words(mapped.name)).classes("ms-part")
             ui.label(mapped.name).classes("ms-key")
         if mapped.way is None:
-            ui.label("Click its marker, or choose it here.").classes("ms-why")
+            hint("Click its marker, or choose it here.")
         if mapped.needed:
             other = (
                 f", or instead of it: {', '.join(map(plain_words, known.instead))}" if known.instead else ""
             )
-            ui.label(f"Needed{other}.").classes("ms-why")
+            hint(f"Needed{other}.")
         elif known.required:
             there = [plain_words(name) for name in known.instead if meaning.mapped[name].way is not None]
             why = f": {there[0]} is mapped instead of it" if there else ": its joint is found by its motion"
-            ui.label(f"Not needed{why}.").classes("ms-why")
+            hint(f"Not needed{why}.")
         elif known.without:
-            ui.label(f"Without it: {known.without}.").classes("ms-why")
+            hint(f"Without it: {known.without}.")
         if mapped.problem:
             ui.label(clipped(mapped.problem)).classes("ms-bad")
         options = {marker: self._option(meaning, marker, mapped.name) for marker in meaning.marker_names}
@@ -398,13 +396,13 @@ class MarkersStep:
             one.on_value_change(stated)
             two.on_value_change(stated)
         if weighted:
-            ui.label(f"{way_text(mapped.way)}: to be changed in the trial file.").classes("ms-why")
+            hint(f"{way_text(mapped.way)}: to be changed in the trial file.")
         with ui.row().classes("ms-scene-row"):
             if mapped.suggestion is not None:
-                ui.button(
+                small_button(
                     f"Take the suggestion: {way_text(mapped.suggestion)}",
-                    on_click=lambda: self._map(mapped.name, mapped.suggestion),
-                ).props("outline dense no-caps")
+                    lambda: self._map(mapped.name, mapped.suggestion),
+                )
             for source, text, value in (
                 ("file", "Remove", None),
                 ("set", "Leave it out", False),
@@ -412,11 +410,11 @@ class MarkersStep:
             ):
                 if mapped.source == source:
                     ui.button(text, on_click=lambda _, v=value: self._restate_landmark(mapped.name, v)).props(
-                        "flat dense no-caps"
+                        "flat dense"
                     )
-            ui.button("Done", on_click=lambda: self._choose(None)).props("flat dense no-caps")
+            ui.button("Done", on_click=lambda: self._choose(None)).props("flat dense")
         if mapped.source:
-            ui.label(source_text(mapped, meaning)).classes("ms-why")
+            hint(source_text(mapped, meaning))
 
     async def _restate_landmark(self, name: str, value: Any) -> None:
         await self._state({("mapping", name): value})
@@ -428,13 +426,13 @@ class MarkersStep:
 
     def _of_marker(self, meaning: Meaning, marker: str) -> None:
         ui.label(f"Marker {marker}").classes("ms-part")
-        ui.label(". ".join(seen_text(meaning, marker)) + ".").classes("ms-why")
+        hint(". ".join(seen_text(meaning, marker)) + ".")
         shown = [in_words(name) for name, each in meaning.mapped.items() if marker in each.markers]
-        ui.label("Shows: " + "; ".join(shown) if shown else "Shows no landmark.").classes("ms-why")
+        hint("Shows: " + "; ".join(shown) if shown else "Shows no landmark.")
         if clusters := [name for name, markers in meaning.clusters.items() if marker in markers]:
-            ui.label(f"Belongs to the cluster {' and '.join(clusters)}.").classes("ms-why")
+            hint(f"Belongs to the cluster {' and '.join(clusters)}.")
         if marker in meaning.carried:
-            ui.label(f"Carried into the motion by the cluster {meaning.carried[marker]}.").classes("ms-why")
+            hint(f"Carried into the motion by the cluster {meaning.carried[marker]}.")
 
         async def stated(event: Any) -> None:
             if event.value is not None:
@@ -446,9 +444,7 @@ class MarkersStep:
             for stem in part.landmarks
             for name in names_of(stem)
         }
-        ui.select(options, label="It is the", with_input=True, on_change=stated).props(
-            "outlined dense options-dense"
-        ).classes("ms-wide")
+        ui.select(options, label="It is the", with_input=True, on_change=stated).classes("ms-wide")
 
     @staticmethod
     def _marker_select(title: str, options: dict[str, str], value: str | None) -> ui.select:
@@ -461,7 +457,7 @@ class MarkersStep:
             with_input=True,
             clearable=True,
         )
-        select.props("outlined dense options-dense").classes("ms-marker-select")
+        select.classes("ms-marker-select")
         return select
 
     @staticmethod
@@ -475,9 +471,7 @@ class MarkersStep:
     # ---- the list
 
     def _list(self) -> None:
-        ui.label(
-            "Green: by the trial file; blue: by the marker set; dashed: suggested; red: missing or wrong."
-        ).classes("ms-why")
+        hint("Green: by the trial file; blue: by the marker set; dashed: suggested; red: missing or wrong.")
         with ui.element("table").classes("ms-landmarks"):
             with ui.element("thead"), ui.element("tr"):
                 for title in ("Landmark", "Right", "Left"):
@@ -535,15 +529,13 @@ class MarkersStep:
                 )
             ui.label(text).classes("ms-suggested")
             if by_set is not None:
-                ui.button(
-                    "Use this set", on_click=lambda: self._state({("markers", "set"): by_set.name})
-                ).props("outline dense no-caps")
-            ui.button(
+                small_button("Use this set", lambda: self._state({("markers", "set"): by_set.name}))
+            small_button(
                 "Accept the suggestion"
                 if len(suggestions) == 1
                 else f"Accept all {len(suggestions)} suggestions",
-                on_click=lambda: self._state(meaning.changes_of(suggestions)),
-            ).props("outline dense no-caps")
+                lambda: self._state(meaning.changes_of(suggestions)),
+            )
 
     # ---- what is wrong
 
@@ -565,14 +557,14 @@ class MarkersStep:
                     ui.label(clipped(finding.what)).classes(
                         "ms-bad" if finding.severity == "error" else "ms-suggested"
                     )
-                    ui.label(clipped(finding.remedy)).classes("ms-why")
+                    hint(clipped(finding.remedy))
                     if finding.change:
-                        ui.button(
+                        small_button(
                             change_title(finding.change),
-                            on_click=lambda _, changes=dict(finding.change): self._state(changes),
-                        ).props("outline dense no-caps")
+                            lambda _, changes=dict(finding.change): self._state(changes),
+                        )
             if (more := len(meaning.faults) - MOST_FAULTS) > 0:
-                ui.label(f"And {more} more: the step Check shows all.").classes("ms-why")
+                hint(f"And {more} more: the step Check shows all.")
 
     def _wrong_axes(self, meaning: Meaning) -> None:
         axes = meaning.axes_to_state
@@ -582,10 +574,10 @@ class MarkersStep:
         how = "are not stated" if not self._knows_axes() else "are other ones by the markers"
         with ui.element("div").classes("ms-offer"):
             ui.label(f"The axes of the files {how}: {words}.").classes("ms-suggested")
-            ui.button(
+            small_button(
                 "Use these axes",
-                on_click=lambda: self._state({("laboratory", key): axis for key, axis in axes.items()}),
-            ).props("outline dense no-caps")
+                lambda: self._state({("laboratory", key): axis for key, axis in axes.items()}),
+            )
 
     # ---- set, axes, clusters
 
@@ -593,10 +585,10 @@ class MarkersStep:
         meaning = self.meaning
         if meaning is None:
             return
-        ui.label(
+        hint(
             "A marker set maps the markers of a common laboratory protocol by their names. Landmarks that are mapped "
             "one by one override it."
-        ).classes("ms-why")
+        )
         options = {NO_SET: "none: landmarks are mapped one by one"}
         options |= {name: f"{name}: {known.description}" for name, known in marker_sets().items()}
         if meaning.chosen_set:
@@ -605,21 +597,19 @@ class MarkersStep:
         async def chosen(event: Any) -> None:
             await self._state({("markers", "set"): event.value or None}, ("markers", "set"))
 
-        self.inputs["markers", "set"] = (
-            ui.select(options, value=meaning.chosen_set or NO_SET, label="Marker set", on_change=chosen)
-            .props("outlined dense options-dense")
-            .classes("w-full")
-        )
+        self.inputs["markers", "set"] = ui.select(
+            options, value=meaning.chosen_set or NO_SET, label="Marker set", on_change=chosen
+        ).classes("w-full")
         field(self.view, "markers", "person", "Whose markers", then=self._look_soon)
 
     def _axes(self) -> None:
         meaning, trial = self.meaning, self.desk.trial
         if meaning is None or trial is None:
             return
-        ui.label(
+        hint(
             "How the axes of the files lie: the picture shows them at its lower left, and the walking direction on "
             "the floor."
-        ).classes("ms-why")
+        )
         for key, title in AXES.items():
             field(self.view, "laboratory", key, title, then=self._look_soon)
 
@@ -631,24 +621,22 @@ class MarkersStep:
         meaning = self.meaning
         if meaning is None:
             return
-        ui.label(
+        hint(
             "A cluster is three or more markers that move as one body. It carries markers that only the standing trial "
             "shows, such as markers of the medial epicondyles, into the motion."
-        ).classes("ms-why")
+        )
         own = self.desk.trial.value("clusters") or {} if self.desk.trial is not None else {}
         for name, markers in meaning.clusters.items():
             carries = [marker for marker, cluster in meaning.carried.items() if cluster == name]
             with ui.row().classes("ms-field"):
                 self._several_markers(f"Cluster {name}", meaning, markers, ("clusters", name))
                 with ui.column().classes("ms-beside"):
-                    ui.label(f"Carries {', '.join(carries)}." if carries else "Carries no marker.").classes(
-                        "ms-why"
-                    )
-                    ui.label(
+                    hint(f"Carries {', '.join(carries)}." if carries else "Carries no marker.")
+                    hint(
                         "From the trial file."
                         if name in own
                         else f"From the marker set {meaning.chosen_set}."
-                    ).classes("ms-why")
+                    )
         self._carried(meaning)
         self._new_cluster(meaning)
 
@@ -663,25 +651,21 @@ class MarkersStep:
             shows = meaning.landmark_of.get(marker)
             clusters = {"": "none", **{name: name for name in meaning.clusters}}
             with ui.row().classes("ms-field"):
-                self.inputs["carried", marker] = (
-                    ui.select(
-                        clusters,
-                        value=meaning.carried.get(marker, ""),
-                        label=f"{marker} is carried by",
-                        on_change=lambda event, marker=marker: self._restate(
-                            ("carried", marker), event.value or None
-                        ),
-                    )
-                    .props("outlined dense options-dense")
-                    .classes("ms-input")
-                )
-                ui.label(f"{in_words(shows)}." if shows else "Shows no landmark.").classes("ms-why")
+                self.inputs["carried", marker] = ui.select(
+                    clusters,
+                    value=meaning.carried.get(marker, ""),
+                    label=f"{marker} is carried by",
+                    on_change=lambda event, marker=marker: self._restate(
+                        ("carried", marker), event.value or None
+                    ),
+                ).classes("ms-input")
+                hint(f"{in_words(shows)}." if shows else "Shows no landmark.")
 
     def _several_markers(self, title: str, meaning: Meaning, chosen: list[str], place: Place) -> None:
         """A list of markers; it is stated when the choice is closed, or when one is taken out beside it."""
         options = list(dict.fromkeys([*meaning.marker_names, *chosen]))
         select = ui.select(options, value=chosen, label=title, multiple=True, with_input=True)
-        select.props("outlined dense options-dense use-chips").classes("ms-wide")
+        select.props("use-chips").classes("ms-wide")
         self.inputs[place] = select
         is_open = [False]
 
@@ -710,13 +694,9 @@ class MarkersStep:
 
     def _new_cluster(self, meaning: Meaning) -> None:
         with ui.row().classes("ms-field"):
-            name = (
-                ui.input("Name of a new cluster", placeholder="thigh_r")
-                .props("outlined dense")
-                .classes("ms-input")
-            )
+            name = ui.input("Name of a new cluster", placeholder="thigh_r").classes("ms-input")
             markers = ui.select(meaning.marker_names, label="Its markers", multiple=True, with_input=True)
-            markers.props("outlined dense options-dense use-chips").classes("ms-wide")
+            markers.props("use-chips").classes("ms-wide")
 
             async def add() -> None:
                 if not name.value.strip() or len(markers.value or ()) < FEWEST_MARKERS:
@@ -726,7 +706,7 @@ class MarkersStep:
                     {("clusters", name.value.strip()): [meaning.written(m) for m in markers.value]}
                 )
 
-            ui.button("Add", on_click=add).props("outline dense no-caps")
+            small_button("Add", add)
 
 
 class Drawn:
@@ -761,7 +741,7 @@ class Cell:
 
     def __init__(self, name: str, choose: Callable[[str, bool], None]) -> None:
         self.name, self._kind = name, ""
-        self.button = ui.button().props("flat dense no-caps align=left").classes("ms-cell")
+        self.button = ui.button().props("flat dense align=left").classes("ms-cell")
         self.button.props["aria-label"] = in_words(name)
         # A click by a key has no count of clicks.
         self.button.on("click", lambda event: choose(name, event.args["detail"] == 0), ["detail"])

@@ -11,7 +11,7 @@ from musclesolve.desk.fields import field
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.measured_forces import MeasuredForces, SeenPlate, measured_forces
 from musclesolve.desk.time_curves import TimeCurves
-from musclesolve.desk.view import State, Step, View, show_fault
+from musclesolve.desk.view import State, Step, View, hint, show_fault
 from musclesolve.errors import MuscleSolveError
 from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.recording.data import SIDE_NAMES
@@ -77,19 +77,19 @@ class Plates:
             )
             return
         ui.html(plan(seen), sanitize=False).classes("ms-plan")
-        ui.label(
+        hint(
             "The floor from above, walking to the right. Blue: right foot, orange: left foot; thin: heels and toes; "
             "filled: the feet in the middle of each contact; thick: centers of pressure, which should lie within them."
-        ).classes("ms-why")
+        )
         walk, forces = seen.trial.markers.time, seen.plates[0].time
-        ui.label(
+        hint(
             f"Recorded: markers {walk[0]:.2f} to {walk[-1]:.2f} s, forces {forces[0]:.2f} to {forces[-1]:.2f} s. "
             "Files of one trial cover the same time."
-        ).classes("ms-why")
+        )
         for plate in seen.plates:
             self._plate(seen, plate)
         if any(plate.number is not None and plate.index is not None for plate in seen.plates):
-            ui.button("Find all feet by their contacts", on_click=self._all_found).props("outline no-caps")
+            ui.button("Find all feet by their contacts", on_click=self._all_found).props("outline")
 
     def _plate(self, seen: MeasuredForces, plate: SeenPlate) -> None:
         with ui.card().classes("w-full ms-card"):
@@ -110,12 +110,12 @@ class Plates:
                     value=value,
                     label="Foot",
                     on_change=lambda event: self._stated(seen, plate, str(event.value)),
-                ).props("outlined dense options-dense").classes("ms-input")
+                ).classes("ms-input")
                 if not plate.steps:
-                    ui.label("Nobody steps on it.").classes("ms-why")
+                    hint("Nobody steps on it.")
                 for first, last, side in plate.steps:
                     whose = "no foot" if side is None else f"{SIDE_NAMES[side]} foot"
-                    ui.label(f"{first:.2f} to {last:.2f} s: {whose}").classes("ms-why")
+                    hint(f"{first:.2f} to {last:.2f} s: {whose}")
             sides = {side for *_, side in plate.steps if side is not None}
             color = SIDE_COLOR[sides.pop()] if len(sides) == 1 else PLAIN
             TimeCurves(

@@ -11,7 +11,7 @@ from musclesolve.desk.fields import same_command
 from musclesolve.desk.result_files import is_older
 from musclesolve.desk.steps.result_step import framed
 from musclesolve.desk.steps.work import Work, no_result
-from musclesolve.desk.view import State, Step, View
+from musclesolve.desk.view import State, Step, View, hint
 from musclesolve.errors import input_error
 from musclesolve.settings.trial import QUESTIONS as NAMES
 
@@ -59,7 +59,7 @@ class Questions:
             no_result(self.view)
             return
         toggle = ui.toggle({name: TITLES[name] for name in NAMES}, value=self._name, on_change=self._turned)
-        toggle.props("no-caps unelevated")
+        toggle.props("unelevated")
         self._question()
 
     def _turned(self, event: events.ValueChangeEventArguments) -> None:
@@ -70,17 +70,17 @@ class Questions:
     def _question(self) -> None:
         name, trial = self._name, self.desk.trial
         assert trial is not None
-        ui.label(WHY[name]).classes("ms-why")
+        hint(WHY[name])
         if name == "what_if":
             stated = trial.value("questions", "scenarios") or ()
             area = ui.textarea("Scenarios, one a line", value="\n".join(stated), placeholder=EXAMPLE)
-            area.props("outlined dense autogrow").classes("ms-wide")
+            area.props("autogrow").classes("ms-wide")
             area.on("blur", lambda: self._stated(area.value or ""))
         words = ["musclesolve", "run", trial.path.name, "-o", self.desk.in_folder(self.desk.output)]
         line = shlex.join([*words, "--questions", name])
         same_command(line)
         with ui.row():
-            ui.button("Answer", on_click=self._answer).props("unelevated no-caps icon=help_outline")
+            ui.button("Answer", on_click=self._answer).props("unelevated icon=help_outline")
         if is_answered(self.desk, name):
             framed(self.desk, answer_files(self.desk, name)[1], "", f"Answer: {TITLES[name]}", "ms-page")
 

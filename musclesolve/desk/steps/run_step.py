@@ -10,7 +10,7 @@ import muscle_db
 from musclesolve._util.message_text import capitalized
 from musclesolve.constants import FAST, USUAL_COST
 from musclesolve.desk.fields import choice, drawn_keys, field, heading, same_command
-from musclesolve.desk.view import View
+from musclesolve.desk.view import View, hint
 from musclesolve.errors import InputError
 from musclesolve.settings.trial import ModelSettings, RecordedSettings
 from musclesolve.sharing.cost.cost_registry import costs, find_cost
@@ -106,21 +106,19 @@ class Run:
         with ui.row().classes("ms-field"):
             ui.select(
                 LEGS, value=options.side, label="Legs", on_change=lambda event: taken(side=event.value)
-            ).props("outlined dense options-dense").classes("ms-input")
-            ui.label("Which legs are analyzed. One leg suffices where only one foot was on a plate.").classes(
-                "ms-why"
-            )
+            ).classes("ms-input")
+            hint("Which legs are analyzed. One leg suffices where only one foot was on a plate.")
         with ui.row().classes("ms-field"):
             ui.select(
                 SAMPLES | {options.samples: SAMPLES.get(options.samples, f"{options.samples} samples")},
                 value=options.samples,
                 label="Uncertainty",
                 on_change=lambda event: taken(samples=event.value),
-            ).props("outlined dense options-dense").classes("ms-input")
-            ui.label(
+            ).classes("ms-input")
+            hint(
                 "Repeats the analysis with errors of recording and muscles, for standard deviations of all forces. "
                 "Designed samples take seconds, samples that are drawn at random minutes."
-            ).classes("ms-why")
+            )
         ui.checkbox(
             "Also draw the figures as files",
             value=options.figures,
@@ -140,10 +138,10 @@ class Run:
     def _button(self) -> None:
         with ui.row().classes("ms-turn-small"):
             title = "Run" if self.desk.result is None else "Run again"
-            ui.button(title, on_click=self._begin).props("unelevated no-caps icon=play_arrow")
+            ui.button(title, on_click=self._begin).props("unelevated icon=play_arrow")
             failed = self.desk.run_failure is not None
             if self.desk.findings is not None and not self.desk.findings["ok"]:
                 ui.label("The check has found errors: the result would be wrong.").classes("ms-bad")
                 failed = True
             if failed:
-                ui.button("See the check", on_click=lambda: self.view.go("check")).props("outline no-caps")
+                ui.button("See the check", on_click=lambda: self.view.go("check")).props("outline")

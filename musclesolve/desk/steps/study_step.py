@@ -18,7 +18,7 @@ from musclesolve.desk.steps.trial_list import TrialList
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.study_document import StudyDocument
 from musclesolve.desk.trial_document import Open, Place, change_title
-from musclesolve.desk.view import State, Step, View, show_fault
+from musclesolve.desk.view import State, Step, View, hint, show_fault, small_button
 from musclesolve.drafting.study.draft_study import NAME
 from musclesolve.errors import MuscleSolveError
 from musclesolve.results.finding import Finding
@@ -61,7 +61,7 @@ class StudyStep:
         heading("Check")
         with ui.row():  # the button stays while fields change: a click right after a change counts
             begin = ui.button("Check the study", on_click=self._begin)
-            begin.props("outline no-caps icon=fact_check")
+            begin.props("outline icon=fact_check")
         self._checking = Work(self.view, ("check_study",), self._check)
         self._checking.show()
         heading("Run")
@@ -93,17 +93,17 @@ class StudyStep:
     def _folder(self) -> None:
         root, there = self.desk.folder.path, self.study.document is not None
         with ui.expansion(f"Folder: {self.study.folder}", value=not there).classes("w-full"):
-            ui.label(
+            hint(
                 "The folder that has one folder for each subject. Folders and names of files say who moves, and how."
-            ).classes("ms-why")
+            )
             self._tree(root)
         with ui.row().classes("ms-turn-small"):
             draft = ui.button("Draft the study anew" if there else "Draft the study", on_click=self._draft)
-            draft.props(f"{'outline' if there else 'unelevated'} no-caps icon=auto_fix_high")
+            draft.props(f"{'outline' if there else 'unelevated'} icon=auto_fix_high")
             if there:
                 undo = ui.button("Undo in the study", on_click=self._undo)
                 edit = self._document.to_undo
-                undo.props("flat no-caps icon=undo").set_enabled(edit is not None)
+                undo.props("flat icon=undo").set_enabled(edit is not None)
                 if edit is not None:
                     undo.tooltip(f"Undo in the study: {edit.what}")
         if self.study.draft is not None:
@@ -178,11 +178,11 @@ class StudyStep:
                     field = ui.input(f"Marker of {item.key}").props("dense outlined")
                     take = partial(self._take, place, field)
                     field.on("keydown.enter", take)
-                    button = ui.button("Take", on_click=take).props("outline dense no-caps")
+                    button = small_button("Take", take)
                     button.props["aria-label"] = f"Take the marker of {item.key}"
                     continue
                 done = ui.button("Done", on_click=partial(self._decided, item))
-                done.props("outline dense no-caps").props["aria-label"] = f"Done: {item.why}"
+                done.props("outline dense").props["aria-label"] = f"Done: {item.why}"
 
     def _take(self, place: Place, field: ui.input) -> None:
         """Write the name of a marker that was entered for an open landmark."""
@@ -205,10 +205,10 @@ class StudyStep:
     def _trials(self) -> None:
         study, conditions = self._document.study, self._document.named("conditions")
         heading(f"Trials: {len(study.trials)} of {len({trial.subject for trial in study.trials})} subjects")
-        ui.label(
+        hint(
             "Drag a trial to another subject or condition. Or choose trials, one by one or by words in their names "
             "and files, and move them together."
-        ).classes("ms-why")
+        )
         columns = [*conditions, *([""] if any(not trial.condition for trial in study.trials) else [])]
         with ui.element("div").classes("ms-scroll"), ui.element("table").classes("ms-study"):
             with ui.element("thead"), ui.element("tr"):
@@ -235,7 +235,7 @@ class StudyStep:
         with ui.element("td") as cell:
             for trial in trials:
                 chip = ui.button(trial.name, on_click=partial(self._choose, trial.name))
-                chip.props("flat dense no-caps draggable=true").classes("ms-chip")
+                chip.props("flat dense draggable=true").classes("ms-chip")
                 chip.props["aria-pressed"] = str(trial.name in self._chosen).lower()
                 chip.on("dragstart", partial(self._drag, trial.name))
                 if trial.exclude:
@@ -263,21 +263,21 @@ class StudyStep:
             self._trials.refresh()
 
         with ui.row().classes("ms-turn-small"):
-            sought = ui.input("Choose by words").props("outlined dense").classes("ms-kind")
+            sought = ui.input("Choose by words").classes("ms-kind")
             sought.on("change", by_words)
             ui.label(f"{len(self._chosen)} chosen").props('role="status"')
             condition = ui.select(conditions, label="Condition", clearable=True, **OTHERS)
             subject = ui.select(list(study.subjects), label="Subject", clearable=True, **OTHERS)
             for each in (condition, subject):
-                each.props("outlined dense options-dense").classes("ms-kind")
+                each.classes("ms-kind")
             move = ui.button(
                 "Move", on_click=lambda: self._move(self._chosen, subject.value or "", condition.value)
             )
-            why = ui.input("Why left out").props("outlined dense").classes("ms-kind")
+            why = ui.input("Why left out").classes("ms-kind")
             leave = ui.button("Leave out", on_click=lambda: self._leave_out(self._chosen, why.value))
             take = ui.button("Take in", on_click=lambda: self._leave_out(self._chosen, None))
             for button in (move, leave, take):
-                button.props("outline no-caps").set_enabled(bool(self._chosen))
+                button.props("outline").set_enabled(bool(self._chosen))
         self._first("conditions", conditions)
 
     def _first(self, key: str, names: list[str]) -> None:
@@ -288,7 +288,7 @@ class StudyStep:
                 value=names[0],
                 label=f"{ALONE[key]} that the others are compared with",
                 on_change=lambda event: self._compare_with(key, event.value),
-            ).props("outlined dense options-dense").classes("ms-wide")
+            ).classes("ms-wide")
 
     def _compare_with(self, key: str, name: str) -> None:
         with self._changing():
@@ -368,7 +368,7 @@ class StudyStep:
         else:
             text = entry = ui.input(value=str(value or ""))
             text.on("change", lambda: taken((text.value or "").strip()))
-        entry.props("outlined dense options-dense hide-bottom-space").classes("ms-of-subject")
+        entry.props("hide-bottom-space").classes("ms-of-subject")
         entry.props["aria-label"] = f"{title_of(key, rule)} of {name}"
         mark(lacks)
 
@@ -434,10 +434,10 @@ class StudyStep:
                         else f"Take it at {len(change)} places"
                     )
                     mend = ui.button(title, on_click=lambda: self._mend(change))
-                    mend.props("outline dense no-caps icon=build")
+                    mend.props("outline dense icon=build")
                 if severity == "error":
                     leave = ui.button("Leave out", on_click=lambda: self._exclude(reasons))
-                    leave.props("outline dense no-caps").props["aria-label"] = f"Leave out {', '.join(names)}"
+                    leave.props("outline dense").props["aria-label"] = f"Leave out {', '.join(names)}"
 
     def _mend(self, change: Mapping[Any, Any]) -> None:
         with self._changing():
@@ -456,7 +456,7 @@ class StudyStep:
 
         page = self.study.page
         with ui.row().classes("ms-turn-small"):
-            ui.button("Run the study", on_click=begin).props("unelevated no-caps icon=play_arrow")
+            ui.button("Run the study", on_click=begin).props("unelevated icon=play_arrow")
             if page is not None:
                 ui.link("Open the page in a tab of its own", self._address(page), new_tab=True)
         if page is not None and is_older(page, self._document.path):

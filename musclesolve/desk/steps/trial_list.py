@@ -141,4 +141,4 @@ class TrialList:
                 opens = self.open_trial
                 if opens is not None and row.trial.is_file() and row.trial.parent == self.desk.folder.path:
                     button = ui.button("Open", on_click=lambda: opens(row.trial))
-                    button.props("outline dense no-caps").props["aria-label"] = f"Open {row.name}"
+                    button.props("outline dense").props["aria-label"] = f"Open {row.name}"

@@ -8,7 +8,7 @@ from nicegui import ui
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import same_command
 from musclesolve.desk.steps.trial_list import TrialList
-from musclesolve.desk.view import State, Step, View, show_fault
+from musclesolve.desk.view import State, Step, View, hint, show_fault
 from musclesolve.studies.many_trials.trial_record import CSV
 
 OTHER_SUBJECT = {
@@ -38,10 +38,10 @@ class WatchStep:
         desk = self.desk
         assert desk.trial is not None
         if desk.watching is None:
-            ui.label(
+            hint(
                 f"Save recordings of the same protocol into {desk.folder.path}: the settings of "
                 f"{desk.trial.path.name} hold for all of them; {OTHER_SUBJECT[desk.is_model]}"
-            ).classes("ms-why")
+            )
         else:
             ui.label(
                 f"The folder is watched, by {desk.watching.template.path.name}. Each recording that is saved into it "
@@ -52,7 +52,7 @@ class WatchStep:
         with ui.row().classes("ms-turn-small"):
             on = desk.watching is None
             button = ui.button("Watch the folder" if on else "End watching", on_click=lambda: self._turn(on))
-            button.props(f"{'unelevated' if on else 'outline'} no-caps icon={'visibility' if on else 'stop'}")
+            button.props(f"{'unelevated' if on else 'outline'} icon={'visibility' if on else 'stop'}")
             button.props["data-focus"] = "watch"
             task = desk.runner.task
             if desk.runner.busy and task is not None and task.name == "recording":

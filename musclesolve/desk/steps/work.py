@@ -28,7 +28,7 @@ def show_progress(desk: Desk, task: Task) -> None:
         bar = ui.linear_progress(value=task.fraction, show_value=False).props('aria-label="Progress"')
         words = ui.label(progress_words(task)).props('role="status" aria-live="off"')
         with ui.row():
-            ui.button("Cancel", on_click=desk.cancel).props("outline no-caps icon=stop")
+            ui.button("Cancel", on_click=desk.cancel).props("outline icon=stop")
 
     def update() -> None:
         bar.set_value(task.fraction)
@@ -41,7 +41,7 @@ def no_result(view: View) -> None:
     """Show that there is no result."""
     ui.label("There is no result of this trial yet.")
     with ui.row():
-        ui.button("To the step Result", on_click=lambda: view.go("result")).props("unelevated no-caps")
+        ui.button("To the step Result", on_click=lambda: view.go("result")).props("unelevated")
 
 
 class Work:

@@ -475,7 +475,7 @@
     fillTable() {
       const first = this.known.find((panel) => panel.zooms), places = first ? d3.scaleLinear().domain(first.x).ticks(8) : [];
       const rows = this.named().flatMap(([panel, name, marks]) => {
-        const title = panel.name ?? "", boxes = marks.flatMap((mark) => mark.k === "box" ? this.boxes(mark) : []);
+        const title = panel.name || this.title, boxes = marks.flatMap((mark) => mark.k === "box" ? this.boxes(mark) : []);
         if (boxes.length && !panel.xtl && !panel.ytl) return boxes.map(([, low, , high]) => [title, name, shown(low), shown(high)]);
         if (boxes.length) return boxes.map((box) => [title, this.boxWords(panel, marks[0], box)]);
         const known = marks.flatMap((mark) => [...mark.y, ...(mark.y2 ?? [])]).filter(Number.isFinite);

@@ -409,9 +409,6 @@ class DescribedSheet:
     def fit(self) -> None:
         """Ignored: the browser chooses the sizes."""
 
-    def make_room_above(self, row: int, height: float) -> None:
-        """Ignored: the browser leaves the space above a row."""
-
     def off_scale(self, axes: Panel, place: Array, curve: Array, **style: Any) -> None:
         """Draw a curve without effect on the scale of its panel."""
         axes._line(place, curve, style, out=True)

@@ -227,12 +227,9 @@ class DrawnSheet(Marks, Figure):
         pad = below + 1.0 if below else ABOVE
         # With its height given, matplotlib does not measure all labels of the panel to find one.
         axes.set_title(panel.name, loc="left", y=1.0, pad=pad, fontsize=self.style.font_pt, linespacing=1.05)
-        self.make_room_above(panel.row, text_height(panel.name, self.style.font_pt) + pad / 72.0)
-
-    def make_room_above(self, row: int, height: float) -> None:
-        """Leave some space above the panels of a row [inch], for headings of several lines."""
-        if height > self._headings[row] + 1e-6:
-            self._headings[row] = height
+        height = text_height(panel.name, self.style.font_pt) + pad / 72.0
+        if height > self._headings[panel.row] + 1e-6:
+            self._headings[panel.row] = height
             self.fit()
 
     def fit(self) -> None:

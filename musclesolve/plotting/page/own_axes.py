@@ -86,7 +86,7 @@ class OwnAxes(Marks):
     def _ignored(self, *_: Any) -> None:
         """Header, notes and places of the axes are left to the user."""
 
-    add_header = add_note = fit = make_room_above = _ignored
+    add_header = add_note = fit = _ignored
 
     def add_legend(self, entries: Mapping[str, Any]) -> None:
         """Make `legend()` of the first axes show the entries of the page, and no part of a curve besides."""

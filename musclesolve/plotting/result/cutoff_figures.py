@@ -10,7 +10,7 @@ import xarray as xr
 from musclesolve.plotting.page.arrangement import Arrangement, space_for
 from musclesolve.plotting.page.keys import APART, area, line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style
-from musclesolve.plotting.page.sheet import Sheet, heading, page, sheet_of
+from musclesolve.plotting.page.sheet import Sheet, heading, native, page, sheet_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +29,7 @@ CHOSEN: dict[str, Any] = {"linestyle": "-", "linewidth": 0.7, "alpha": 0.6}
 UNCERTAIN: dict[str, Any] = {"hatch": "//////", "edgecolor": "white", "linewidth": 0.0}
 
 
+@native
 def cutoff_and_noise(result: xr.Dataset) -> Sheet:
     """Residual curves of some markers with line, noise and cut-off; cut-off [Hz] and noise [mm] of every marker."""
     markers = [str(name) for name in result["marker"].values]

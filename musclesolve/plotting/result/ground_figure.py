@@ -8,7 +8,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.plotting.page.curves import PREDICTED, Legs
 from musclesolve.plotting.page.keys import line, series
 from musclesolve.plotting.page.norm_bands import NormBands
-from musclesolve.plotting.page.page_style import PREDICTED_STYLE, SIDE_COLOR, SIDE_WIDTH
+from musclesolve.plotting.page.page_style import PREDICTED_STYLE, SIDE_COLOR, SIDE_WIDTH, current_style
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page, zero_line
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import along_heading, body_weight, text
@@ -19,8 +19,8 @@ TO_OTHER_LEG = {"r": 1.0, "l": -1.0}
 PATH = "center_of_pressure"
 LEAST_SCALE = 0.05
 """Least end of the scale of a component in both directions [body weights]: smaller forces are noise."""
-LABEL_INCH = 0.55
-"""Space for the heading of the last panel and the label of the axis above it [inch], at the default size of text."""
+LABEL_INCH = 0.25
+"""Space below a panel for the label of its axis [inch], at the default size of text."""
 
 
 @native
@@ -33,10 +33,12 @@ def ground_reaction(result: xr.Dataset) -> Sheet:
     norms = NormBands.from_result(result, legs.x)
     reaction = along_heading(result, result["ground_reaction_force"])
     paths = _paths(result, legs.sides)
-    rows = len(COMPONENTS) + bool(paths)
+    count = len(COMPONENTS) + bool(paths)
+    rows, columns = (count, 1) if current_style().narrow or not paths else (2, 2)
     origin = text(result, "ground_reactions")
     title = "Ground reaction" if origin in ("", "measured") else f"Ground reaction, {origin} from the motion"
-    sheet, panels = page(result, title, rows, 1, height=0.12 + 0.16 * rows, labels=True)
+    height, space = 0.12 + 0.16 * rows, {"below": LABEL_INCH}
+    sheet, panels = page(result, title, rows, columns, height=height, labels=True, space=space)
     for axes, axis in zip(panels.flat, COMPONENTS, strict=False):
         norms.draw(axes, "ground_reaction_force", axis, 1.0 / STANDARD_GRAVITY)
         for side in legs.sides:
@@ -50,19 +52,17 @@ def ground_reaction(result: xr.Dataset) -> Sheet:
         axes.locator_params(axis="y", steps=[1, 2, 5, 10])  # no third decimal, which reaches the label
         legs.x.apply(axes, labeled=axis == "y")
     for side, path in paths.items():
-        color, axes = SIDE_COLOR[side], panels[-1, 0]
+        color, axes = SIDE_COLOR[side], panels[-1, -1]
         axes.plot(*path.T, color=color, linewidth=SIDE_WIDTH[side], label=series(side))
         # Contacts that begin within the recording or at its beginning.
         for start, _ in true_runs(np.asarray(np.isfinite(path).all(axis=1))):
             axes.plot(
                 *path[start], color=color, marker="o", markersize=3.0, label=series(side, "first frame")
             )
-    if paths:
-        # Of its own scale, with space above it: the axis above it has a label.
-        axes = panels[-1, 0]
+    if paths:  # of its own scale
+        axes = panels[-1, -1]
         axes.set_aspect("equal", adjustable="datalim")
         heading(axes, "center of pressure from above, vertical force above 20 N; dot: first frame")
-        sheet.make_room_above(rows - 1, LABEL_INCH * sheet.style.scale)
         sheet.label_below(axes, "in the walking direction [m]")
         axes.set_ylabel("to the left [m]")
     dashed = [side for side in legs.sides if frames.predicted(result, side).any()]

@@ -10,7 +10,7 @@ import xarray as xr
 from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR
-from musclesolve.plotting.page.sheet import Sheet, heading, page
+from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +22,7 @@ AXIS_MULTIPLE = 1.5
 ELSEWHERE = "Riener and Edrich 1999"
 
 
+@native
 def passive_moment_figure(name: str, moments: Mapping[str, Sequence[PassiveMoments]]) -> Sheet:
     """A row of panels for each joint; `moments` by the rule for passive forces, `name` of the muscle set."""
     first = next(iter(moments.values()))

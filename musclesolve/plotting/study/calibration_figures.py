@@ -11,7 +11,7 @@ from musclesolve.plotting.page.arrangement import height_for
 from musclesolve.plotting.page.figure_files import figures_of, named
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import NOTE_COLOR
-from musclesolve.plotting.page.sheet import Sheet, heading, page
+from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,6 +36,7 @@ def calibration_files(calibration: xr.Dataset) -> dict[str, bytes]:
     return figures_of(calibration, figures)
 
 
+@native
 def calibration_curves(calibration: xr.Dataset, kind: str = "fascicle length") -> Sheet:
     """Measured curves of a kind with the curves of the muscles before the fit, as fitted, and as predicted."""
     own = calibration.isel(curve=np.flatnonzero(calibration["kind"].values.astype(str) == kind))
@@ -72,6 +73,7 @@ def calibration_curves(calibration: xr.Dataset, kind: str = "fascicle length") -
     return sheet
 
 
+@native
 def calibration_factors(calibration: xr.Dataset) -> Sheet:
     """Every fitted factor with its 95 % interval over the interval of the prior."""
     count = calibration.sizes["parameter"]

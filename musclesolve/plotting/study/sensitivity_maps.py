@@ -1,6 +1,7 @@
 """Sensitivity as maps: of muscle forces to a parameter of every muscle, of joint moments to errors of the inputs."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -19,7 +20,6 @@ from musclesolve.sharing.status import Status
 
 PERCENT = 0.01
 MAP_HEIGHT = 7.9  # inch
-MAP_PLACE = (0.245, 0.05, 0.64, 0.64 * A4[0] / MAP_HEIGHT)  # shares of the figure: a square
 SMALLEST_CHANGE = 0.05  # N per cent: smaller changes are drawn as zero
 PARAMETERS = {
     "max_isometric_force": "maximum isometric force",
@@ -35,14 +35,18 @@ ERROR_SIZE = {
 }
 """How large an error of each kind is drawn, in the unit of its source (kg, m, N, m, N m)."""
 
-EDGES = {"left": 0.16, "right": 0.92, "bottom": 0.14, "top": 0.87, "wspace": 0.06}  # shares of the figure
 CELL_TEXT = 3.8  # points
 SMALLEST_MOMENT = 0.01  # N m: smaller values are drawn as this
 
 
 def force_sensitivity_map(
-    found: xr.Dataset, parameter: str = "max_isometric_force", side: str = "r", time: float | None = None
-) -> Figure:
+    found: xr.Dataset,
+    parameter: str = "max_isometric_force",
+    side: str = "r",
+    time: float | None = None,
+    *,
+    ax: Any = None,
+) -> Any:
     """Draw the change of every muscle force for 1 % more of a parameter of one muscle [N].
 
     Args:
@@ -51,6 +55,7 @@ def force_sensitivity_map(
         side: whose muscles.
         time: the instant [s], or the nearest one that has a derivative; unless given, the instant of the largest sum of
             muscle forces without reserves.
+        ax: axes to draw into instead of a page; they are returned.
 
     Raises:
         InputError: there is no such parameter or side, or no frame with a derivative.
@@ -76,8 +81,8 @@ def force_sensitivity_map(
         frame = int(np.where(there, np.abs(leg["time"].values - time), np.inf).argmin())
     leg = leg.isel(time=frame)
     values = PERCENT * leg[f"by_{parameter}"].values
-    figure = Figure(figsize=(A4[0], MAP_HEIGHT))
-    axes = figure.add_axes(MAP_PLACE)
+    figure, panels = _panels(ax, (A4[0], MAP_HEIGHT), [1])
+    (axes,) = panels
     largest = max(float(np.abs(values).max()), 10.0 * SMALLEST_CHANGE)
     norm = SymLogNorm(SMALLEST_CHANGE, vmin=-largest, vmax=largest)
     image = axes.imshow(values, cmap="RdBu_r", norm=norm, aspect="equal")
@@ -95,14 +100,16 @@ def force_sensitivity_map(
         f"change of the muscle force for 1 % more of one muscle, {SIDE_NAMES[side]} leg at "
         f"{float(leg['time']):.3f} s, cost {found.attrs['cost']}"
     )
-    bar = (0.9, MAP_PLACE[1], 0.013, MAP_PLACE[3])
-    _explain(figure, image, (title, note), (0.06, 0.975, 0.945), bar, "[N]")
-    return figure
+    return _explained(figure, image, title, note, "[N]") if ax is None else ax
 
 
 def sensitivity_map(
-    sensitivities: Sequence[Sensitivity], errors: Mapping[str, float] | None = None, base: bool = False
-) -> Figure:
+    sensitivities: Sequence[Sensitivity],
+    errors: Mapping[str, float] | None = None,
+    base: bool = False,
+    *,
+    ax: Any = None,
+) -> Any:
     """Draw the largest change of every joint moment over the frames for one error of each source [N m].
 
     Errors of measured points are drawn in their worst direction, the others by component. An empty cell is an exact
@@ -112,6 +119,7 @@ def sensitivity_map(
         sensitivities: what the functions of `musclesolve.dynamics.sensitivity` give, of one motion.
         errors: size of the error by kind, in the unit of its source; `ERROR_SIZE` where absent.
         base: whether the force and moment that the base would need are drawn too.
+        ax: axes to draw into instead of a page, one for each of the sensitivities; they are returned.
 
     Raises:
         InputError: nothing to draw, an error of no known size, or sensitivities of different models.
@@ -148,9 +156,8 @@ def sensitivity_map(
         for sensitivity in sensitivities
     ]
     changes = [sizes[sensitivity.kind] * sensitivity.largest()[rows] for sensitivity in drawn]
-    figure = Figure(figsize=(A4[1], A4[0]))
     widths = [max(len(sensitivity.sources), 3) for sensitivity in drawn]
-    panels = figure.subplots(1, len(changes), squeeze=False, gridspec_kw={**EDGES, "width_ratios": widths})[0]
+    figure, panels = _panels(ax, (A4[1], A4[0]), widths)
     norm = LogNorm(
         SMALLEST_MOMENT, max(10.0 * SMALLEST_MOMENT, *(float(values.max()) for values in changes)), clip=True
     )
@@ -164,9 +171,8 @@ def sensitivity_map(
     for axes in panels[1:]:
         axes.tick_params(labelleft=False)
     note = "largest change of the moment in the recording; an empty cell is exactly zero"
-    texts = "Sensitivity of joint moments to errors of the inputs", note
-    _explain(figure, image, texts, (0.02, 0.97, 0.935), (0.94, EDGES["bottom"], 0.012, 0.73), "[N m]")
-    return figure
+    title = "Sensitivity of joint moments to errors of the inputs"
+    return _explained(figure, image, title, note, "[N m]") if ax is None else ax
 
 
 def _panel(axes: Axes, values: np.ndarray, columns: Sequence[str], norm: LogNorm) -> AxesImage:
@@ -186,23 +192,30 @@ def _panel(axes: Axes, values: np.ndarray, columns: Sequence[str], norm: LogNorm
     return image
 
 
-def _explain(
-    figure: Figure,
-    image: AxesImage,
-    texts: tuple[str, str],
-    place: tuple[float, float, float],
-    scale: tuple[float, float, float, float],
-    unit: str,
-) -> None:
-    """Title and smaller note of a map, and its scale.
+def _panels(ax: Any, size: tuple[float, float], widths: Sequence[int]) -> tuple[Figure, Sequence[Axes]]:
+    """A page of a size [inch] with panels side by side, or the axes of a user."""
+    given = [] if ax is None else list(np.ravel(np.array(ax, dtype=object)))
+    if given and len(given) != len(widths):
+        raise input_error(
+            "bad_value",
+            where="ax",
+            problem=f"this map has {len(widths)} panels, and ax has {len(given)}",
+            expected=f"{len(widths)} axes",
+            remedy=f"plt.subplots(1, {len(widths)})",
+        )
+    figure = given[0].figure if given else Figure(figsize=size, layout="constrained")
+    ratios = {"width_ratios": widths}
+    return figure, given or list(figure.subplots(1, len(widths), squeeze=False, gridspec_kw=ratios)[0])
 
-    place: x of both texts, y of the title and y of the note; scale: where the scale stands [shares of the figure].
-    """
-    figure.text(place[0], place[1], texts[0], fontsize=TEXT + 3, va="top")
-    figure.text(place[0], place[2], texts[1], fontsize=SMALL, color=NOTE_COLOR, va="top")
-    bar = figure.colorbar(image, cax=figure.add_axes(scale))
+
+def _explained(figure: Figure, image: AxesImage, title: str, note: str, unit: str) -> Figure:
+    """A page with its title, a smaller note, and the scale of its colors."""
+    figure.suptitle(title, fontsize=TEXT + 3, x=0.02, ha="left")
+    figure.supxlabel(note, fontsize=SMALL, color=NOTE_COLOR, x=0.02, ha="left")
+    bar = figure.colorbar(image, ax=figure.axes, fraction=0.03, pad=0.02)
     bar.set_label(unit, fontsize=TEXT)
     bar.ax.tick_params(labelsize=SMALL)
+    return figure
 
 
 def _cell_borders(axes: Axes, rows: int, columns: int) -> None:

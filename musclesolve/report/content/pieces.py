@@ -56,12 +56,6 @@ DAMAGE = (MuscleSolveError, LookupError, ValueError, TypeError, ArithmeticError)
 """Errors of a damaged file: a report names the damage in place of the part. Other errors are raised."""
 
 
-class Changed(str):
-    """A sentence: the recording of a result is not the one that was analyzed."""
-
-    __slots__ = ()
-
-
 def reason(error: Exception) -> str:
     """Return the reason of a missing part, in a line."""
     text = error.problem if isinstance(error, InputError) else f"{type(error).__name__}: {error}"

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,17 +18,15 @@ from musclesolve._util.message_text import capitalized, count_of
 from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES
-from musclesolve.plotting.browser import page_parts
 from musclesolve.plotting.figure_names import REPORT, STUDY_PAGE, group_figures_in
-from musclesolve.plotting.page.described_sheet import described
 from musclesolve.plotting.study.group_figures import group_drawings, group_files
 from musclesolve.report.content.methods import OF_METHODS, Citations, study_methods
 from musclesolve.report.content.overview import versions
-from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, from_rich, plain, reason
+from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, from_rich, plain
+from musclesolve.report.figures.figure_choice import Picture, drawn
 from musclesolve.report.inputs import TrialFiles, read_inputs
 from musclesolve.report.page import trial_report
 from musclesolve.report.rendering import whole_page
-from musclesolve.report.sections import Picture
 from musclesolve.results.cycles.curve_test import CurveTest, curve_tests
 from musclesolve.results.cycles.gait_cycles import SPREAD
 from musclesolve.results.cycles.outcomes import CYCLE, STRIDE, without_arms_and_empty
@@ -508,10 +505,7 @@ def _figures(result: StudyResult, report: Progress) -> Iterator[Picture]:
         quantity, _, page = name.removeprefix("group_").rpartition("_")
         label = f"{quantity}, page {page}" if page.isdecimal() else name.removeprefix("group_")
         label = plain(label).capitalize()
-        try:
-            yield Picture(f"s-{name}", name, label, Markup(page_parts.data(described(partial(draw, groups)))))
-        except DAMAGE as error:
-            yield Picture(f"s-{name}", name, label, fault=reason(error))
+        yield drawn(f"s-{name}", name, draw, groups, label)
 
 
 def _differences(result: StudyResult) -> PageTable | None:

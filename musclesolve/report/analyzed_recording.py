@@ -1,75 +1,20 @@
-"""Drawings of datasets for a page: data of figures, moving pictures, and checks for changed recordings."""
+"""The recording of a result: its trial file, and whether it has changed since the analysis."""
 
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import xarray as xr
 
-from musclesolve._util.progress import Progress, no_progress
 from musclesolve.recording.text.text_file import has_hash
-from musclesolve.report.content.pieces import DAMAGE, Changed, reason
 from musclesolve.results.dataset.checked import MODEL
 from musclesolve.results.dataset.result_quantities import inputs_of
 from musclesolve.results.files.result_netcdf import trial_path
 
-FIGURE, CHECK, PICTURE = "figure", "check", "picture"
-PICTURE_FRAMES = 75
-"""Most frames of the moving picture in a page; `musclesolve picture` writes all of them."""
 
+class Changed(str):
+    """A sentence: the recording of a result is not the one that was analyzed."""
 
-@dataclass(frozen=True)
-class DrawingTask:
-    """A task for one of the datasets."""
-
-    what: str  # figure, check or picture
-    dataset: int  # its number
-    kind: str  # of the dataset
-    name: str  # of the figure
-    key: str  # unique in the page
-    label: str = ""  # description of a figure
-
-
-@dataclass(frozen=True)
-class Made:
-    """Output of a task, or the reason of its absence."""
-
-    content: Any = None
-    fault: str = ""
-
-
-def make(
-    datasets: Sequence[xr.Dataset], jobs: Sequence[DrawingTask], progress: Progress | None = None
-) -> dict[str, Made]:
-    """Do all jobs; the outcome of each by its key."""
-    report, outcomes = progress or no_progress, dict[str, Made]()
-    for number, job in enumerate(jobs):
-        report("drawing", number / len(jobs))
-        outcomes[job.key] = work(datasets[job.dataset], job)
-    return outcomes
-
-
-def work(data: xr.Dataset, job: DrawingTask) -> Made:
-    """Do a task; a fault of the file that prevents it becomes a sentence of the report."""
-    try:
-        if job.what == CHECK:
-            return Made(recording_state(data))
-        if job.what == PICTURE:
-            from musclesolve.report.picture.moving_picture import picture_fragment
-
-            every = -(-data.sizes["time"] // PICTURE_FRAMES)
-            return Made(picture_fragment(data.isel(time=slice(None, None, every))))
-        from musclesolve.plotting.browser import page_parts
-        from musclesolve.plotting.page.described_sheet import described
-        from musclesolve.report.figures.figure_choice import figures_of
-
-        draw = figures_of(data, job.kind)[job.name]
-        return Made(page_parts.data(described(partial(draw, data))))
-    except DAMAGE as error:
-        return Made(fault=reason(error))
+    __slots__ = ()
 
 
 def recording_state(result: xr.Dataset) -> str:
