@@ -13,7 +13,7 @@ from optimum_differences import (
     with_factor,
 )
 
-from musclesolve.trajectory import BandedInteriorPoint
+from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
 from musclesolve.trajectory.motion_problem import MotionCost
 from musclesolve.trajectory.solve_motion import static_start
 
