@@ -16,10 +16,10 @@ import casadi as ca
 import numpy as np
 
 import musclesolve as ms
+from benchmarks.fiber_dynamics import FiberDynamics
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import ElasticMuscles
-from musclesolve.muscles.elastic.fiber_dynamics import FiberDynamics
 from musclesolve.muscles.muscle_set import load_muscle_set
 from musclesolve.muscles.muscle_state import MuscleState, muscle_state
 from musclesolve.muscles.scaling.scale_muscles import joined
