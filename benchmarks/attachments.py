@@ -22,9 +22,10 @@ import musclesolve as ms
 from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array, Indices
-from musclesolve.opensim import coordinate_values, read_osim
 from musclesolve.opensim.geometry import path_lines
+from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL
+from musclesolve.opensim.read_model import read_osim
 from musclesolve.report.picture.attachments import nearest_points
 from musclesolve.report.picture.bones import Bones, bones_of, bones_of_model
 from musclesolve.report.picture.lofted_bones import joined

@@ -9,13 +9,16 @@ from musclesolve.dynamics import (
     Targets,
     differentiate,
     fit_pose,
-    intersegmental_moment,
     joint_loads,
     lagrange_multipliers,
     projected_moments,
+)
+from musclesolve.dynamics.inverse.newton_euler import (
+    IntersegmentalMoment,
+    SegmentMotion,
+    intersegmental_moment,
     segment_motion,
 )
-from musclesolve.dynamics.inverse.newton_euler import IntersegmentalMoment, SegmentMotion
 from musclesolve.files import Trial
 from musclesolve.forces import mechanics
 

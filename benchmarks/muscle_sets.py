@@ -37,16 +37,16 @@ from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.files import Trial
 from musclesolve.forces import prepare_recording, recording_of
-from musclesolve.muscles import MuscleState
+from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.measured_activation import channel_muscles
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
 from musclesolve.pipeline.share import share
 from musclesolve.results.dataset.assemble import assemble
-from musclesolve.sharing import Status
 from musclesolve.sharing.cost import Cost, JointReactionSquared
 from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.status import Status
 
 COSTS = (
     *("knee_sparing_activation", "joint_weighted_activation", "activation_power"),

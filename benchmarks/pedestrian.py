@@ -41,21 +41,20 @@ from benchmarks.timing import processors, side_by_side
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics import (
     ContactPairs,
-    ContactSimulation,
     JointResistance,
     Model,
     Start,
-    Surface,
     body_laws,
     body_surfaces,
     ellipsoid,
-    no_pulse,
     pairs_with,
     simulate_contact,
     sled_model,
 )
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
-from musclesolve.dynamics.forward.simulate import mass_center, momentum
+from musclesolve.dynamics.contact.surfaces import Surface
+from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
+from musclesolve.dynamics.forward.simulate import mass_center, momentum, no_pulse
 from musclesolve.dynamics.rotations import rotation_about
 
 SPEEDS = (20, 25, 30, 35, 40)

@@ -21,8 +21,7 @@ import musclesolve as ms
 from benchmarks.drawn_faults import Bank, pick
 from musclesolve._util.sides import split_side, with_side
 from musclesolve.files import Table
-from musclesolve.opensim import OpenSimModel
-from musclesolve.opensim.model import Joint, OpenSimMuscle, OpenSimPoint, WrapSurface
+from musclesolve.opensim.model import Joint, OpenSimModel, OpenSimMuscle, OpenSimPoint, WrapSurface
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
 from musclesolve.signals import low_pass
 

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics import MassProperties, Model, Topology, human_model
+from musclesolve.dynamics import MassProperties, Model, human_model
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.human_model import with_shoes
 from musclesolve.dynamics.model.segment_inertia import named_points
+from musclesolve.dynamics.model.topology import Topology
 from musclesolve.errors import InputError
 
 

@@ -41,7 +41,7 @@ from benchmarks.solvers.rivals import RIVALS, TIGHT
 from benchmarks.timing import console
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve.results.tables.lines import csv_text
-from musclesolve.sharing import Cost
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.solver.solver_registry import find_solver, fits

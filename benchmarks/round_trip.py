@@ -28,11 +28,13 @@ from musclesolve.data import reference_stride as bundled_trial
 from musclesolve.dynamics import simulate
 from musclesolve.errors import MuscleSolveError
 from musclesolve.forces import prepare
-from musclesolve.muscles import ScaledMuscles, scale_muscles
+from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.share import share
-from musclesolve.sharing import Problem, solve
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
 from musclesolve.studies.forward_problem import (
     INTEGRATION,
     Drift,

@@ -19,13 +19,13 @@ from benchmarks.timing import console
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import (
     Model,
-    Motion,
     Wrench,
     differentiate,
     disagreement,
     forward_human_model,
     joint_moments_by_route,
 )
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.forces import mechanics
 
 

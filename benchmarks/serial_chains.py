@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics import MassProperties, Model, Topology
-from musclesolve.dynamics.model.topology import Dof, Point, RigidBody
+from musclesolve.dynamics import MassProperties, Model
+from musclesolve.dynamics.model.topology import Dof, Point, RigidBody, Topology
 from musclesolve.errors import InputError
 
 _CLOUD = 8

@@ -24,11 +24,9 @@ from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics import (
     ContactPairs,
-    ContactSimulation,
     JointResistance,
     Model,
     RigidSeat,
-    Simulation,
     Start,
     Strap,
     body_surfaces,
@@ -38,6 +36,8 @@ from musclesolve.dynamics import (
     three_point_belt,
 )
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
+from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
+from musclesolve.dynamics.forward.simulate import Simulation
 
 SPEED, PULSE, BEGIN = 20.0 / 3.6, 0.1, 0.02
 """Of the sled [m/s]; how long it takes to stop, and from when on [s]."""

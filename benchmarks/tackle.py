@@ -26,18 +26,18 @@ from benchmarks.chapter_4 import (
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics import (
     ContactPairs,
-    ContactSimulation,
     HertzContact,
     JointResistance,
     Model,
     Start,
-    Surface,
     body_laws,
     body_surfaces,
     pairs_with,
     simulate_contact,
 )
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
+from musclesolve.dynamics.contact.surfaces import Surface
+from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 
 FRAMES = np.linspace(0.0, 1.3, 5_201)
 STRIKING = (

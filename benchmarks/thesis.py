@@ -44,9 +44,11 @@ from musclesolve.forces import mechanics
 from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.pipeline.full_formulation import full_problem
-from musclesolve.sharing import FullProblem, Problem, kkt_residual, solve_full
+from musclesolve.sharing import kkt_residual, solve_full
 from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.full_formulation import FullProblem
 from musclesolve.sharing.kernel.constants import TOLERANCE
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.frame_program import FrameProgram, least_squares_multiplier
 from musclesolve.studies.benchmark.measure import machine
 

@@ -48,7 +48,6 @@ from musclesolve.forces import recording_of
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import share
-from musclesolve.sharing import Problem, Status, solve
 from musclesolve.sharing.cost import (
     ActivationPower,
     ActivationVolume,
@@ -60,7 +59,10 @@ from musclesolve.sharing.cost import (
 )
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
 from musclesolve.trajectory import solve_rate_limited
 
 

@@ -21,9 +21,10 @@ from recorded_data import REPOSITORY, recorded
 from thorough import THOROUGH, left_out
 
 from musclesolve import read_osim, read_trial
-from musclesolve.dynamics import Model, Motion, Wrench, differentiate, human_model
+from musclesolve.dynamics import Model, Wrench, differentiate, human_model
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.files import Trial
-from musclesolve.opensim import OpenSimModel
+from musclesolve.opensim.model import OpenSimModel
 
 # No test fails for a slow machine. Of inputs that can be anything, as many as hypothesis draws by default only in a
 # thorough run.

@@ -8,7 +8,7 @@ import xarray as xr
 from benchmarks.elastic_tendons.variants import COSTS, OWN, RIGID, SETS, SOFT, kinds, result
 from benchmarks.validation.page import table
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.sharing import Status
+from musclesolve.sharing.status import Status
 
 JOINTS = ("hip", "knee", "ankle")
 LARGE = 200.0

@@ -9,9 +9,11 @@ import numpy as np
 from benchmarks.elastic_tendons.variants import COST, OWN, SETS, SOFT, motion
 from benchmarks.timing import measure
 from benchmarks.validation.page import table
-from musclesolve.sharing import solve
+from musclesolve.sharing.solving import solve
 from musclesolve.studies.benchmark.measure import seconds_of
-from musclesolve.trajectory import Collocation, MotionProblem, MotionSolution
+from musclesolve.trajectory import MotionProblem
+from musclesolve.trajectory.collocation.collocation import Collocation
+from musclesolve.trajectory.motion_solution import MotionSolution
 from musclesolve.trajectory.solve_motion import solve_motion, static_problem
 
 

@@ -23,13 +23,14 @@ from rich.table import Table
 from benchmarks.arguments import command_line
 from benchmarks.timing import console, measure
 from benchmarks.validation.page import data_folder
-from musclesolve.opensim import read_osim
+from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.share import share, sharing_problem
-from musclesolve.sharing import Problem, solve
 from musclesolve.sharing.cost import ActivationPower
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import find_solver
+from musclesolve.sharing.solving import solve
 from musclesolve.studies.benchmark.measure import machine
 
 LEAST = 0.01

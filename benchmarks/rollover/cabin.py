@@ -21,7 +21,6 @@ from musclesolve.dynamics import (
     Model,
     RigidSeat,
     Strap,
-    Surface,
     body_laws,
     body_surfaces,
     cylinder,
@@ -32,6 +31,7 @@ from musclesolve.dynamics import (
     three_point_belt,
 )
 from musclesolve.dynamics.contact.contact_pairs import ContactLaw
+from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.model.data_files import read_table
 
 DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))

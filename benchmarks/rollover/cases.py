@@ -25,18 +25,10 @@ from benchmarks.rollover.cabin import FRONT, Occupant, between, hard_headed, occ
 from benchmarks.rollover.truck import DATA, otherwise, rows, skins, standing_truck, suspension, truck
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics import (
-    ContactPairs,
-    ContactSimulation,
-    Integration,
-    JointResistance,
-    Model,
-    Start,
-    simulate,
-    simulate_contact,
-)
+from musclesolve.dynamics import ContactPairs, JointResistance, Model, Start, simulate, simulate_contact
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactLaw
-from musclesolve.dynamics.forward.simulate import mass_center, momentum
+from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
+from musclesolve.dynamics.forward.simulate import Integration, mass_center, momentum
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.signals import head_injury_criterion
 

@@ -19,23 +19,22 @@ from scipy.linalg import null_space
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics import (
     BrokenLine,
-    Constraints,
     ContactPairs,
     HertzContact,
     MassProperties,
     Model,
     SpringDamper,
     SpringDampers,
-    Surface,
     coincident,
     load_topology,
     plane,
-    scalar_products,
     sphere,
     standing_layout,
 )
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, Touch
+from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.forward.simulate import System
+from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, scalar_products
 
 FOLDER = Path(__file__).parent
 DATA = tomllib.loads((FOLDER / "truck.toml").read_text(encoding="utf-8"))

@@ -11,9 +11,11 @@ from typing import ClassVar
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.sharing import Cost, Problem, Status
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.frame_program import Claim, Reduced, frame_by_frame
 from musclesolve.sharing.solver.solver_registry import Attempt
+from musclesolve.sharing.status import Status
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.sharing import Cost, Problem, kkt_residual
+from musclesolve.sharing import kkt_residual
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.kernel.constants import TOLERANCE
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solver.qp_solvers import QuadraticProgram, scaled_frames
 from musclesolve.studies.benchmark.measure import (

@@ -11,7 +11,8 @@ from benchmarks.thesis_figures.comparison import Finding
 from benchmarks.thesis_figures.drawing import COLORS, key, over_cycle, panels
 from benchmarks.thesis_figures.study import SAGITTAL, Study
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics import joint_loads, segment_motion
+from musclesolve.dynamics import joint_loads
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.forces import mechanics
 from musclesolve.plotting.page.sheet import heading
 

@@ -17,8 +17,8 @@ from benchmarks.thesis_figures.drawing import COLORS, key, over_cycle, panels
 from benchmarks.thesis_figures.study import SAGITTAL, SIDE, Study
 from benchmarks.timing import rms
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics import Motion, Wrench, differentiate
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_with
+from musclesolve.dynamics import Wrench, differentiate
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_with
 from musclesolve.pipeline.mechanics import measured_moments
 from musclesolve.plotting.page.sheet import heading
 

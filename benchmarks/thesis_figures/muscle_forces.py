@@ -23,7 +23,7 @@ from benchmarks.thesis_figures.study import Study
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve.plotting.page.page_style import SMALL, TEXT
 from musclesolve.plotting.page.sheet import heading
-from musclesolve.sharing import Status
+from musclesolve.sharing.status import Status
 
 COLUMNS = 5
 BURST = "#E69F00"

@@ -23,9 +23,9 @@ from musclesolve._util.arrays import Array
 from musclesolve.forces import prepare_recording
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.page.sheet import heading
-from musclesolve.sharing import Status
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.frame_program import FrameProgram
+from musclesolve.sharing.status import Status
 
 COST = find_cost("stress_cubed")
 EARLY = 1e-3

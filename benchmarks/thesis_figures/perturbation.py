@@ -10,7 +10,8 @@ import numpy as np
 
 from benchmarks.thesis_figures.study import METHODS, SIDE, Study
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.dynamics import Model, Motion, Targets, Wrench, consistent_motion, projected_moments
+from musclesolve.dynamics import Model, Targets, Wrench, consistent_motion, projected_moments
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import Mechanics
 

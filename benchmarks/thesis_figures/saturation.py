@@ -33,7 +33,8 @@ from musclesolve.pipeline.share import share
 from musclesolve.plotting.page.page_style import SMALL
 from musclesolve.plotting.page.sheet import heading, page
 from musclesolve.settings.trial import MuscleSettings
-from musclesolve.sharing import Problem, Status
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.status import Status
 
 FULL = 0.99
 """A muscle is counted as fully active above this activation."""

@@ -21,7 +21,7 @@ from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.settings.trial import ConsistencySettings
-from musclesolve.sharing import Status
+from musclesolve.sharing.status import Status
 from musclesolve.synthetic.reference_stride import reference_stride as true_stride
 
 DIGITIZING_MM = (7.0, 3.0, 3.3)

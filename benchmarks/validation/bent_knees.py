@@ -30,18 +30,19 @@ from benchmarks.validation.page import table
 from muscle_db.model import LEG_DOFS
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_COST, USUAL_LEAST_ACTIVATION
-from musclesolve.dynamics import Model, Wrench, human_model, motion_from, projected_moments, segment_motion
-from musclesolve.dynamics.inverse.newton_euler import distal_loads
+from musclesolve.dynamics import Model, Wrench, human_model, projected_moments
+from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.recorded_body import Knee, MuscleJoints, sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.share import sharing_problem
-from musclesolve.sharing import Status
 from musclesolve.sharing.cost import Cost, JointReactionSquared
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
+from musclesolve.sharing.status import Status
 
 KNEE, SERVED = LEG_DOFS.index("knee_flexion"), LEG_DOFS[:5]
 LEAST_KNEE = JointReactionSquared({"knee": 1.0}, effort=1e-3)

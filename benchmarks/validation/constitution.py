@@ -13,7 +13,6 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import (
     JointMoments,
-    Motion,
     Targets,
     consistent_motion,
     disagreement,
@@ -23,6 +22,7 @@ from musclesolve.dynamics import (
     projected_moments,
     simulate,
 )
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.forces import mechanics
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline.full_formulation import full_problem

@@ -23,7 +23,7 @@ from musclesolve import synthetic_recording
 from musclesolve._util.arrays import Array
 from musclesolve.files import Trial
 from musclesolve.forces import mechanics, recording_of
-from musclesolve.opensim import read_osim
+from musclesolve.opensim.read_model import read_osim
 from musclesolve.synthetic.running_stride import running_stride
 
 FORCES = ("forward [% BW] (r)", "sideways", "upward")

@@ -16,7 +16,7 @@ from musclesolve.constants import STANDARD_GRAVITY, USUAL_COST
 from musclesolve.files import read_mot
 from musclesolve.forces import prepare_recording
 from musclesolve.motion.signals.emg_envelope import best_delays
-from musclesolve.sharing import Status
+from musclesolve.sharing.status import Status
 
 JOINTS = ("hip", "knee", "ankle")
 THEIRS = {  # channel -> muscles of the Rajagopal 2016 model

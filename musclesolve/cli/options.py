@@ -46,8 +46,14 @@ Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON document instead of the summary, also for an error.")
 ]
 
+
+def output_option(text: str) -> Any:
+    """The option -o with its help."""
+    return typer.Option("-o", "--output", help=text)
+
+
 TrialFile = Annotated[Path, typer.Argument(metavar="TRIAL.toml", help="The trial file.")]
-Output = Annotated[Path, typer.Option("-o", "--output", help="Folder for result.nc and the page.")]
+Output = Annotated[Path, output_option("Folder for result.nc and the page.")]
 
 
 def _questions(text: str) -> list[str]:

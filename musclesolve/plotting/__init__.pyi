@@ -1,6 +1,5 @@
 from .figure_sets import save_figures as save_figures
 from .page.page_style import PageStyle as PageStyle
-from .page.page_style import current_style as current_style
 from .page.page_style import page_style as page_style
 from .result.certificate_figure import certificates as certificates
 from .result.cutoff_figures import cutoff_and_noise as cutoff_and_noise

@@ -13,26 +13,21 @@ from musclesolve.settings.trial import LaboratorySettings, SubjectSettings
 class SideSettings(Settings):
     """Legs of a trial."""
 
-    side: str = setting("text", "legs to analyze", default=BOTH, choices=(*SIDES, BOTH))
+    side: str = setting("legs to analyze", default=BOTH, choices=(*SIDES, BOTH))
 
 
 class ManyTrialsSettings(Settings):
     """Computation of many trials."""
 
-    jobs: int | None = setting(
-        "whole", "number of trials computed at a time; default: one per core", minimum=1
-    )
-    scheduler: str | None = setting("text", "compute on a cluster: address of a dask.distributed scheduler")
-    again: bool = setting(
-        "truth", "recompute trials whose result is up to date", default=False, option="--again"
-    )
+    jobs: int | None = setting("number of trials computed at a time; default: one per core", minimum=1)
+    scheduler: str | None = setting("compute on a cluster: address of a dask.distributed scheduler")
+    again: bool = setting("recompute trials whose result is up to date", default=False, option="--again")
 
 
 class SampleSettings(Settings):
     """Samples of the uncertainty of a result."""
 
     uncertainty: int | str | None = setting(
-        "whole",
         "bands on all forces of a trial, and where they come from: uncertainty.nc. "
         f"{FAST}: by few designed samples; a number: by so many Monte Carlo samples",
         minimum=2,
@@ -51,52 +46,38 @@ class FigureSettings(Settings):
     """Figures as files."""
 
     file_format: str = setting(
-        "text", "format of the figures", default="png", choices=("png", "pdf", "svg"), option="--format"
+        "format of the figures", default="png", choices=("png", "pdf", "svg"), option="--format"
     )
     width_mm: float = setting(
-        "number",
         "width of the figures [mm]; columns of journals have 80 to 90, pages 170 to 190",
         default=210.0,
-        minimum=60.0,
-        maximum=1000.0,
+        within=(60.0, 1000.0),
         option="--width",
     )
     font_pt: float = setting(
-        "number",
-        "size of the text in the figures [points]",
-        default=8.0,
-        minimum=4.0,
-        maximum=24.0,
-        option="--font",
+        "size of the text in the figures [points]", default=8.0, within=(4.0, 24.0), option="--font"
     )
 
 
 class PlotSettings(FigureSettings):
     """Options of `plot`."""
 
-    dpi: int | None = setting(
-        "whole", "resolution of PNG figures [dots per inch]; default: 200", minimum=50, maximum=1200
-    )
+    dpi: int | None = setting("resolution of PNG figures [dots per inch]; default: 200", within=(50, 1200))
     titled: bool = setting(
-        "truth",
         "print title and trial above the figures; papers have captions",
         default=True,
         option="--titles/--no-titles",
     )
     figures: tuple[str, ...] = setting(
-        "name_list", "name of a figure, such as activations; default: all", default=(), option="--figure"
+        "name of a figure, such as activations; default: all", default=(), option="--figure"
     )
     norms: bool = setting(
-        "truth",
-        "draw published bands of walking behind the curves",
-        default=True,
-        option="--norms/--no-norms",
+        "draw published bands of walking behind the curves", default=True, option="--norms/--no-norms"
     )
     norm_file: str | None = setting(
-        "text", "norm file of a laboratory (CSV), drawn before the published norms", option="--norm-file"
+        "norm file of a laboratory (CSV), drawn before the published norms", option="--norm-file"
     )
     muscles: tuple[str, ...] = setting(
-        "name_list",
         "a muscle, or a group of them, on the pages of muscles; default: all, in a column (up to 140 mm) the "
         "strongest of each group",
         default=(),
@@ -108,7 +89,7 @@ class CompareSettings(Settings):
     """Options of `compare`."""
 
     costs: tuple[str, ...] = setting(
-        "name_list", "a cost function; give the option twice or more", required=True, option="--cost"
+        "a cost function; give the option twice or more", required=True, option="--cost"
     )
 
 
@@ -120,7 +101,6 @@ class EmgCommandSettings(Settings):
     """Options of `emg`."""
 
     weights: tuple[float, ...] = setting(
-        "numbers",
         f"a weight of EMG; default: {', '.join(f'{weight:g}' for weight in EMG_WEIGHTS)}",
         default=EMG_WEIGHTS,
         minimum=0.0,
@@ -132,29 +112,24 @@ class MuscleCalibrationSettings(Settings):
     """Options of `calibrate-muscles`."""
 
     free: tuple[str, ...] | None = setting(
-        "name_list",
         "what is fitted, such as strength=groups or optimal_fiber_length=soleus,gastrocnemius; by what was measured "
         "unless given",
         metavar="QUANTITY=WORDS",
     )
-    fixed: tuple[str, ...] | None = setting("name_list", "what is not fitted", metavar="QUANTITY[=WORDS]")
+    fixed: tuple[str, ...] | None = setting("what is not fitted", metavar="QUANTITY[=WORDS]")
     profile: str | None = setting(
-        "text", "the fitted parameter over which the least misfit is computed", metavar="PARAMETER"
+        "the fitted parameter over which the least misfit is computed", metavar="PARAMETER"
     )
-    name: str | None = setting("text", "name of the person")
+    name: str | None = setting("name of the person")
 
 
 class BodyCalibrationSettings(Settings):
     """Options of `calibrate-body`."""
 
     plate_force: bool = setting(
-        "truth",
-        "fit a gain and a zero of each plate's vertical force too",
-        default=False,
-        option="--plate-force",
+        "fit a gain and a zero of each plate's vertical force too", default=False, option="--plate-force"
     )
     mass_sd: float = setting(
-        "number",
         "relative standard deviation of the body mass; its default belongs to a body weighed within some days of the "
         "recording, clothes and markers apart (the mass of one person differs by 1 to 2 % between days)",
         default=0.02,
@@ -170,24 +145,20 @@ BENCHMARK_COSTS = ("force_squared", "stress_cubed", "soft_saturation", "min_max"
 class BenchmarkSettings(Settings):
     """Options of `benchmark`."""
 
-    frames: int = setting("whole", "maximum number of frames per solver", default=10_000, minimum=1)
+    frames: int = setting("maximum number of frames per solver", default=10_000, minimum=1)
     costs: tuple[str, ...] = setting(
-        "name_list", f"a cost function; default: {', '.join(BENCHMARK_COSTS)}", default=(), option="--cost"
+        f"a cost function; default: {', '.join(BENCHMARK_COSTS)}", default=(), option="--cost"
     )
-    solvers: tuple[str, ...] = setting("name_list", "a solver; default: all", default=(), option="--solver")
+    solvers: tuple[str, ...] = setting("a solver; default: all", default=(), option="--solver")
 
 
 class AverageSettings(Settings):
     """Options of `average`."""
 
     partial: bool = setting(
-        "truth",
-        "include gait cycles of which the frames cover less than 95 %",
-        default=False,
-        option="--partial",
+        "include gait cycles of which the frames cover less than 95 %", default=False, option="--partial"
     )
     units: tuple[str, ...] = setting(
-        "name_list",
         "unit of a kind of quantity, such as moment='N m/(kg m)', force=N/kg, muscle_force=BW; of several persons "
         "N m/kg, BW, % and W/kg unless given",
         default=(),
@@ -225,18 +196,14 @@ class ConvertSettings(Settings):
         required=False,
         default=None,
     )
-    units: str = setting("text", "unit of length of the markers", default="mm", choices=("mm", "cm", "m"))
+    units: str = setting("unit of length of the markers", default="mm", choices=("mm", "cm", "m"))
 
 
 class PictureSettings(Settings):
     """Options of `picture`."""
 
     speed: float = setting(
-        "number",
-        "speed of GIF and MP4 as a share of the true one",
-        default=PICTURE_SPEED,
-        minimum=0.01,
-        maximum=10.0,
+        "speed of GIF and MP4 as a share of the true one", default=PICTURE_SPEED, within=(0.01, 10.0)
     )
 
 
@@ -254,18 +221,14 @@ class ExportSettings(Settings):
     """Options of `export`."""
 
     format: str | None = setting(
-        "text",
-        f"format of the files: {', '.join(EXPORT_FORMATS)}; default: the suffix of the output",
+        f"format of the files: {', '.join(EXPORT_FORMATS)}; default: the suffix of the output"
     )
     variables: tuple[str, ...] | None = setting(
-        "name_list",
-        "a series of the result; default: all; STO: the series of most use",
-        option="--variable",
+        "a series of the result; default: all; STO: the series of most use", option="--variable"
     )
     names: str | None = setting(
-        "text",
         "names, signs and axes: gait2392, rajagopal or own; default: as in the model of the muscle set in STO and MOT "
-        "files, otherwise own",
+        "files, otherwise own"
     )
 
 
@@ -277,13 +240,11 @@ class StudyOptions(SampleSettings):
     """Options of `study`."""
 
     reports: bool = setting(
-        "truth",
         "write a report of every trial, which the page leads to",
         default=True,
         option="--reports/--no-reports",
     )
     values_format: str = setting(
-        "text",
         "format of the table of peaks and other values of every cycle",
         default="csv",
         choices=VALUES_FORMATS,
@@ -299,14 +260,12 @@ class DataSetOptions(Settings):
     """Options of `dataset`."""
 
     keep: tuple[str, ...] = setting(
-        "name_list",
         f"what is kept of each trial: {', '.join(KEPT)}, or a variable of a result, such as fiber_length; "
         "default: the six words",
         default=KEPT,
         option="--keep",
     )
     estimate: bool = setting(
-        "truth",
         "compute a few trials, print how long the others take and how large they are, and end",
         default=False,
         option="--estimate",
@@ -317,27 +276,20 @@ class MarginSettings(Settings):
     """Options of `margins`."""
 
     strength: tuple[str, ...] = setting(
-        "name_list",
         "a muscle or group that is weak already, such as triceps_surae=0.8",
         default=(),
         metavar="MUSCLE=FACTOR",
     )
     path: str | None = setting(
-        "text", "muscle or group whose weakening is followed; default: the most critical", metavar="MUSCLE"
+        "muscle or group whose weakening is followed; default: the most critical", metavar="MUSCLE"
     )
     contact: tuple[str, ...] | None = setting(
-        "name_list",
         "largest contact force of a joint, such as knee=2.5; now: no more than in the trial",
         metavar="JOINT=BODY_WEIGHTS",
     )
-    pairs: bool = setting(
-        "truth", "also pairs of groups that are weak together", default=False, option="--pairs"
-    )
+    pairs: bool = setting("also pairs of groups that are weak together", default=False, option="--pairs")
     lengths: bool = setting(
-        "truth",
-        "also how short and long tendons and fibers of the groups may be",
-        default=False,
-        option="--lengths",
+        "also how short and long tendons and fibers of the groups may be", default=False, option="--lengths"
     )
 
 
@@ -345,7 +297,6 @@ class WhatIfSettings(Settings):
     """Options of `what-if`."""
 
     scenarios: tuple[str, ...] = setting(
-        "name_list",
         "a scenario. soleus=0.5 or triceps_surae_r=0: strength; torque.ankle_dorsiflexion=-30:0: best torque within "
         "limits [N m]; spring.knee_flexion=40@10: N m/rad, at rest at 10 degrees; sharing.cost=stress_cubed, "
         "muscles.passive=calibrated: settings",
@@ -358,16 +309,15 @@ class WhatIfSettings(Settings):
 class NormSettings(Settings):
     """Options of `norms`."""
 
-    group: str | None = setting("text", "group of the healthy subjects; default: the first one")
-    condition: str | None = setting("text", "condition of their trials; default: the first one")
+    group: str | None = setting("group of the healthy subjects; default: the first one")
+    condition: str | None = setting("condition of their trials; default: the first one")
 
 
 class MuscleListSettings(Settings):
     """Options of `muscles`."""
 
     database: str | None = setting(
-        "text",
-        "name of a muscle set, or a file (.toml, .osim, a person's muscles); the default set unless given",
+        "name of a muscle set, or a file (.toml, .osim, a person's muscles); the default set unless given"
     )
 
 

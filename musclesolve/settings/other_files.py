@@ -1,5 +1,7 @@
 """The settings of the other files: cameras, strength tests, the muscles of one person, a study of many trials."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,20 +25,13 @@ class CameraRecordingSettings(Settings):
     """[recording]."""
 
     rate_hz: float = setting(
-        "number",
-        "frames a second, the same for all cameras [Hz]",
-        required=True,
-        minimum=0.1,
-        maximum=100000.0,
+        "frames a second, the same for all cameras [Hz]", required=True, within=(0.1, 100000.0)
     )
-    start_s: float = setting(
-        "number", "time of frame 0 [s]", default=0.0, minimum=-10000000.0, maximum=10000000.0
-    )
+    start_s: float = setting("time of frame 0 [s]", default=0.0, within=(-10000000.0, 10000000.0))
     control_points: str = setting(
-        "text", "positions of the control points (CSV: name,x_mm,y_mm,z_mm or in cm or m)", required=True
+        "positions of the control points (CSV: name,x_mm,y_mm,z_mm or in cm or m)", required=True
     )
     largest_residual_px: float | None = setting(
-        "number",
         "a marker farther than this from its reprojection in any camera used is left out of that frame [px]",
         above=0.0,
     )
@@ -45,21 +40,18 @@ class CameraRecordingSettings(Settings):
 class CameraSettings(Settings):
     """[camera]."""
 
-    name: str = setting("text", "name of the camera in messages", required=True)
+    name: str = setting("name of the camera in messages", required=True)
     control_points: str = setting(
-        "text", "pixels of the control points in this camera (CSV: name,u,v)", required=True
+        "pixels of the control points in this camera (CSV: name,u,v)", required=True
     )
     markers: str = setting(
-        "text",
         "pixels of the markers in this camera (CSV: frame or time, then NAME_u,NAME_v of every marker)",
         required=True,
     )
     offset_frames: float = setting(
-        "number",
         "whole number added to the frames of this camera to get the frames of the recording",
         default=0.0,
-        minimum=-10000000.0,
-        maximum=10000000.0,
+        within=(-10000000.0, 10000000.0),
     )
 
 
@@ -74,34 +66,26 @@ class StrengthTestSettings(Settings):
     """[test]."""
 
     dof: str = setting(
-        "text",
-        "degree of freedom of the body, or coordinate of the model, whose moment was measured",
-        required=True,
+        "degree of freedom of the body, or coordinate of the model, whose moment was measured", required=True
     )
     moment_N_m: float = setting(
-        "number",
         "measured maximal voluntary moment of the muscles, positive in the direction of the degree of "
         "freedom [N m]",
         required=True,
-        minimum=-2000.0,
-        maximum=2000.0,
+        within=(-2000.0, 2000.0),
     )
     error_N_m: float = setting(
-        "number", "standard deviation of that moment [N m]", required=True, above=0.0, maximum=1000.0
+        "standard deviation of that moment [N m]", required=True, above=0.0, maximum=1000.0
     )
     velocity_deg_s: float = setting(
-        "number",
         "rate of the degree of freedom in the test, 0 if isometric [deg/s]",
         default=0.0,
-        minimum=-1000.0,
-        maximum=1000.0,
+        within=(-1000.0, 1000.0),
     )
     angles_deg: Mapping[str, float] = setting(
-        "weights",
         "angle = its value in the test; the others are zero [deg]",
         default={},
-        minimum=-180.0,
-        maximum=180.0,
+        within=(-180.0, 180.0),
         example="{ ankle_dorsiflexion_l = 0.0, knee_flexion_l = 90.0 }",
     )
 
@@ -115,17 +99,16 @@ class StrengthSettings(Settings):
 class PersonSettings(Settings):
     """[person]."""
 
-    name: str | None = setting("text", "whose muscles these are")
+    name: str | None = setting("whose muscles these are")
     parent: str = setting(
-        "text",
         "the muscles that the factors refer to: a muscle set by name, or a file of one (.toml) or of an "
         "OpenSim model (.osim)",
         required=True,
     )
     parent_sha256: str | None = setting(
-        "text", "SHA-256 of the parent with which the muscles were calibrated, where it is a file"
+        "SHA-256 of the parent with which the muscles were calibrated, where it is a file"
     )
-    trials: tuple[str, ...] | None = setting("name_list", "trial files that the muscles were calibrated with")
+    trials: tuple[str, ...] | None = setting("trial files that the muscles were calibrated with")
     tendon: str = same(
         MuscleSettings,
         "tendon",
@@ -133,30 +116,26 @@ class PersonSettings(Settings):
         default=None,
         required=True,
     )
-    created: str | None = setting("text", "the program that wrote the file")
+    created: str | None = setting("the program that wrote the file")
 
 
 class ParameterSettings(Settings):
     """[parameter]."""
 
-    name: str = setting("text", "name of the parameter in results", required=True)
+    name: str = setting("name of the parameter in results", required=True)
     quantity: str = setting(
-        "text",
         "parameter that the factor multiplies",
         required=True,
         choices=("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "tendon_strain"),
     )
-    muscles: tuple[str, ...] = setting(
-        "name_list", "the muscles that share the factor, with side", required=True
-    )
-    factor: float = setting("number", "factor on the number of the parent", required=True, above=0.0)
+    muscles: tuple[str, ...] = setting("the muscles that share the factor, with side", required=True)
+    factor: float = setting("factor on the number of the parent", required=True, above=0.0)
     sd: float = setting(
-        "number", "standard deviation of the natural logarithm of the factor", required=True, minimum=0.0
+        "standard deviation of the natural logarithm of the factor", required=True, minimum=0.0
     )
-    prior_sd: float = setting("number", "the same before any trial was used", required=True, minimum=0.0)
-    determined: bool = setting("truth", "whether the trials determine the factor", default=True)
+    prior_sd: float = setting("the same before any trial was used", required=True, minimum=0.0)
+    determined: bool = setting("whether the trials determine the factor", default=True)
     covariance: tuple[float, ...] = setting(
-        "numbers",
         "covariances of the logarithm of the factor with the logarithms of all factors, in the order of the file",
         required=True,
     )
@@ -182,92 +161,83 @@ class DesignSettings(Settings):
     """[design]."""
 
     groups: tuple[str, ...] | None = setting(
-        "name_list", "groups of subjects in their order; the others are compared with the first"
+        "groups of subjects in their order; the others are compared with the first"
     )
     conditions: tuple[str, ...] | None = setting(
-        "name_list", "conditions in their order; the others are compared with the first"
+        "conditions in their order; the others are compared with the first"
     )
     quantities: tuple[str, ...] | None = setting(
-        "name_list",
         "variables of the result whose mean curves are drawn and compared; angles, moments, the knee adduction "
-        "moment, powers, ground, muscle and contact forces when absent",
+        "moment, powers, ground, muscle and contact forces when absent"
     )
     outcomes: tuple[str, ...] | None = setting(
-        "name_list",
         "primary outcomes: curves (joint_moment knee_flexion), values of them (joint_moment knee_flexion max, "
-        "... stance max), measures of the cycles (stride_time); everything else is exploratory",
+        "... stance max), measures of the cycles (stride_time); everything else is exploratory"
     )
     drawn: tuple[str, ...] | None = setting(
-        "name_list", "groups and conditions that figures show; all of them when absent"
+        "groups and conditions that figures show; all of them when absent"
     )
     legs: str = setting(
-        "text",
         "whether both legs are averaged (together) or compared: left with right, affected with sound "
         "(`affected_side` of the subject), inner with outer leg (`inner_leg` of the trial)",
         default="together",
         choices=("together", "right_left", "affected", "inner"),
     )
     level: float = setting(
-        "number",
         "probability of finding any difference where there is none, among the primary outcomes and among the "
         "rest each",
         default=0.05,
-        minimum=1e-06,
-        maximum=0.5,
+        within=(1e-06, 0.5),
     )
     correction: str = setting(
-        "text",
         "whether the level holds for all curves of a family (primary, exploratory) together (bonferroni) or for each "
         "by itself",
         default="bonferroni",
         choices=("bonferroni", "none"),
     )
     covariate: str | None = setting(
-        "text",
-        'number of the subjects, such as "age_years" or one of `numbers`, on which mean curves are regressed',
+        'number of the subjects, such as "age_years" or one of `numbers`, on which mean curves are regressed'
     )
 
 
 class SubjectLineSettings(Settings):
     """[subject_line]."""
 
-    group: str | None = setting("text", "the group that the subject belongs to")
+    group: str | None = setting("the group that the subject belongs to")
     numbers: Mapping[str, float] | None = setting(
-        "weights", "further numbers of the subject, which may be the covariate", example="{ pain_score = 3 }"
+        "further numbers of the subject, which may be the covariate", example="{ pain_score = 3 }"
     )
     affected_side: str | None = setting(
-        "text",
         'which leg is affected, for [design] legs = "affected" and tables of one\'s own',
         choices=(*SIDES, BOTH, "none"),
     )
     keep: str | None = setting(
-        "text",
-        "why the subject counts although its curves, compared with the other subjects, cannot be right",
+        "why the subject counts although its curves, compared with the other subjects, cannot be right"
     )
 
 
 class TrialLineSettings(Settings):
     """[trial_line]."""
 
-    subject: str = setting("text", "whose trial this is: one of [subjects], or a name alone", required=True)
-    condition: str = setting("text", "under which condition the subject moves", default="")
-    session: str = setting("text", "visit or day of the recording", default="")
-    side: str = setting("text", "which leg is computed and counts", default=BOTH, choices=(BOTH, *SIDES))
-    inner_leg: str | None = setting("text", "the inner leg of a turn", choices=SIDES)
-    exclude: str = setting("text", "why the trial is left out; without this it is computed", default="")
-    keep: str = setting("text", "why the trial counts despite an error found in it", default="")
-    file: str | None = setting("text", "the trial file, of a recording or of an OpenSim model")
-    model: str | None = setting("text", "instead of file: an OpenSim model (.osim)")
-    coordinates: str | None = setting("text", "with model: its coordinates over time (MOT, STO)")
-    moments: str | None = setting("text", "with model: its joint moments (STO, MOT)")
+    subject: str = setting("whose trial this is: one of [subjects], or a name alone", required=True)
+    condition: str = setting("under which condition the subject moves", default="")
+    session: str = setting("visit or day of the recording", default="")
+    side: str = setting("which leg is computed and counts", default=BOTH, choices=(BOTH, *SIDES))
+    inner_leg: str | None = setting("the inner leg of a turn", choices=SIDES)
+    exclude: str = setting("why the trial is left out; without this it is computed", default="")
+    keep: str = setting("why the trial counts despite an error found in it", default="")
+    file: str | None = setting("the trial file, of a recording or of an OpenSim model")
+    model: str | None = setting("instead of file: an OpenSim model (.osim)")
+    coordinates: str | None = setting("with model: its coordinates over time (MOT, STO)")
+    moments: str | None = setting("with model: its joint moments (STO, MOT)")
     loads: str | None = setting(
-        "text", "with model, instead of moments: ground reactions (MOT, STO) or an ExternalLoads file (XML)"
+        "with model, instead of moments: ground reactions (MOT, STO) or an ExternalLoads file (XML)"
     )
-    b3d: str | None = setting("text", "instead of file: a subject of AddBiomechanics (.b3d)")
-    trial: str | None = setting("text", "with b3d: name of the trial in it")
+    b3d: str | None = setting("instead of file: a subject of AddBiomechanics (.b3d)")
+    trial: str | None = setting("with b3d: name of the trial in it")
     settings: Mapping[str, Any] | None = setting(
-        "file_tables",
         "tables of a trial file for this trial alone, key by key instead of the keys of [settings]",
+        kind="file_tables",
         example='{ laboratory = { forward = "-x" } }',
     )
 

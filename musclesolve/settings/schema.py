@@ -168,17 +168,24 @@ KINDS = {
 """The kinds of values that a setting may have."""
 LISTS = ("name_list", "columns", "triple", "numbers")
 """Kinds whose values are lists in a file and tuples in the program."""
+USUAL_KINDS = {
+    **{"float": "number", "int": "whole", "str": "text", "bool": "truth"},
+    **{"tuple[str, ...]": "name_list", "tuple[float, ...]": "numbers", "str | tuple[str, ...]": "columns"},
+    **{"float | str": "number", "int | str": "whole"},
+    **{"Mapping[str, float]": "weights", "Mapping[str, tuple[float, ...]]": "triples"},
+}
+"""Type of an attribute -> kind of a setting that states none."""
 
 
 class Setting:
     """Setting at a key of a file: its kind, its range, its meaning, and its default.
 
     Args:
-        kind: of `KINDS`.
         about: its meaning, with its unit in brackets and its value when absent.
+        kind: of `KINDS`; by the type of its attribute if empty (`USUAL_KINDS`).
         default: None without a default.
         required: whether a file must have it.
-        minimum, maximum, above: range of a number, or of each of several.
+        within: least and largest value of a number, or of each of several; minimum, maximum, above: one of them.
         choices: the only values of a text, or of the texts of a list.
         words: texts allowed instead of a number.
         example: a value in the right form, for the remedy.
@@ -190,6 +197,8 @@ class Setting:
             argument: the keyword of Python functions, KEY if empty.
     """
 
+    about: str
+    kind: str = ""
     default: Any = None
     required: bool = False
     minimum: float = -math.inf
@@ -207,9 +216,9 @@ class Setting:
     metavar: str = ""
     argument: str = ""
 
-    def __init__(self, kind: str, about: str, **rules: Any) -> None:
-        self.kind, self.about = kind, about
-        self.__dict__.update(rules)
+    def __init__(self, about: str, within: tuple[float, float] | None = None, **rules: Any) -> None:
+        limits = dict(zip(("minimum", "maximum"), within or (), strict=False))
+        self.__dict__.update({"about": about} | rules | limits)
 
     def changed(self, **rules: Any) -> Setting:
         """Return the setting with some rules changed."""
@@ -345,6 +354,9 @@ class Settings:
     def __init_subclass__(cls) -> None:
         """Collect the settings or tables of the subclass."""
         stated = vars(cls).items()
+        for key, kind in vars(cls).get("__annotations__", {}).items():
+            if isinstance(own := vars(cls).get(key), Setting) and not own.kind:
+                own.kind = USUAL_KINDS[kind.removesuffix(" | None")]
         cls.__settings__ = {**cls.__settings__, **{key: s for key, s in stated if isinstance(s, Setting)}}
         cls.__tables__ = {**cls.__tables__, **{name: t for name, t in stated if isinstance(t, FileTable)}}
 
@@ -392,9 +404,9 @@ class Settings:
         return type(self)(**(self.__dict__ | values))
 
 
-def setting(kind: str, about: str, **rules: Any) -> Any:
+def setting(about: str, **rules: Any) -> Any:
     """A setting as an attribute of `Settings`; arguments as of `Setting`."""
-    return Setting(kind, about, **rules)
+    return Setting(about, **rules)
 
 
 def same(holds: type[Settings], key: str, **changed: Any) -> Any:

@@ -18,91 +18,64 @@ class SyntheticSettings(Settings):
     """A synthetic recording."""
 
     motion: str = setting(
-        "text",
         "the reference stride, or a stride with flight, straight ahead",
         default="walk",
         choices=tuple(CUTOFF_HZ),
     )
     noise_mm: float = setting(
-        "number",
-        "noise of a marker coordinate, root mean square [mm]",
-        default=0.0,
-        minimum=0.0,
-        maximum=1000.0,
+        "noise of a marker coordinate, root mean square [mm]", default=0.0, within=(0.0, 1000.0)
     )
     noise: str = setting(
-        "text",
         "noise of the cameras, or markers that slide on the skin with the stride",
         default="white",
         choices=("white", "skin"),
     )
     force_noise_n: float = setting(
-        "number",
         "noise of a force component, root mean square [N]; its moments get a hundredth of it in N m",
         default=0.0,
-        minimum=0.0,
-        maximum=MOST_UNLOADED / SIGMAS,
+        within=(0.0, MOST_UNLOADED / SIGMAS),
     )
     marker_rate_hz: float = setting(
-        "number", "sampling rate of the markers [Hz]", default=100.0, minimum=20.0, maximum=10000.0
+        "sampling rate of the markers [Hz]", default=100.0, within=(20.0, 10000.0)
     )
     force_rate_hz: float = setting(
-        "number", "sampling rate of the force plates [Hz]", default=1000.0, minimum=20.0, maximum=100000.0
+        "sampling rate of the force plates [Hz]", default=1000.0, within=(20.0, 100000.0)
     )
-    strides: int = setting("whole", "number of strides to analyze", default=1, minimum=1, maximum=1000)
+    strides: int = setting("number of strides to analyze", default=1, within=(1, 1000))
     margin_s: float = setting(
-        "number",
-        "time recorded before and after the strides [s]",
-        default=0.4,
-        minimum=0.0,
-        maximum=100.0,
+        "time recorded before and after the strides [s]", default=0.4, within=(0.0, 100.0)
     )
-    standing_frames: int = setting(
-        "whole", "number of frames of the standing trial", default=100, minimum=2, maximum=100000
-    )
+    standing_frames: int = setting("number of frames of the standing trial", default=100, within=(2, 100000))
     cutoff_hz: float | str | None = setting(
-        "number",
         f"cut-off frequency in the trial file [Hz], below half the marker rate; {CUTOFF_HZ['walk']:g} for a walk "
         f"and {CUTOFF_HZ['run']:g} for a run when absent",
         above=0.0,
         words=settings_of(FilterSettings)["cutoff_hz"].words,
     )
     force_cutoff_hz: float | None = setting(
-        "number",
         "cut-off frequency of the forces [Hz], below half the rate of the plates; the cut-off of the markers when "
         "absent",
         above=0.0,
     )
     unloaded_below_n: float | None = setting(
-        "number",
         "vertical force under which a plate counts as unloaded [N]; when absent 10, or five times the noise if that is "
         "more",
         above=0.0,
         maximum=MOST_UNLOADED,
     )
     marker_set: str | None = setting(
-        "text", "a marker set (`musclesolve markers` lists them); a marker on every landmark when absent"
+        "a marker set (`musclesolve markers` lists them); a marker on every landmark when absent"
     )
     functional_deg: float = setting(
-        "number",
         "range of a movement of knees and ankles that shows their axes in place of markers [deg]; 0: none",
         default=0.0,
-        minimum=0.0,
-        maximum=120.0,
+        within=(0.0, 120.0),
     )
     cameras: int = setting(
-        "whole",
-        "number of cameras that record the markers; 0: marker files",
-        default=0,
-        minimum=0,
-        maximum=100,
+        "number of cameras that record the markers; 0: marker files", default=0, within=(0, 100)
     )
     noise_px: float = setting(
-        "number",
-        "noise of the image points of cameras, standard deviation [px]",
-        default=0.0,
-        minimum=0.0,
-        maximum=100.0,
+        "noise of the image points of cameras, standard deviation [px]", default=0.0, within=(0.0, 100.0)
     )
     forward: str = same(
         LaboratorySettings,
@@ -115,30 +88,22 @@ class SyntheticSettings(Settings):
         LaboratorySettings, "up", about="axis of the files that points up", required=False, default="+z"
     )
     heading_deg: float = setting(
-        "number",
-        "initial walking direction, to the left of forward [deg]",
-        default=0.0,
-        minimum=-360.0,
-        maximum=360.0,
+        "initial walking direction, to the left of forward [deg]", default=0.0, within=(-360.0, 360.0)
     )
     turn_deg: float = setting(
-        "number",
         "change of the walking direction to the left over the strides [deg]; negative: to the right",
         default=0.0,
     )
     steps: tuple[str, ...] | None = setting(
-        "name_list",
         "a contact that is measured by a force plate, such as r2, the second one of the right foot; all contacts when "
         "absent. With it the trial file has no [time]: the range is for the reader to determine",
         option="--step",
     )
     faults: tuple[str, ...] = setting(
-        "name_list", "a fault to plant (`musclesolve faults` lists them)", default=(), option="--fault"
+        "a fault to plant (`musclesolve faults` lists them)", default=(), option="--fault"
     )
-    seed: int = setting("whole", "seed of the random numbers", default=SEED, minimum=0)
-    decimals: int = setting(
-        "whole", "decimals of a marker coordinate in millimeters", default=4, minimum=0, maximum=12
-    )
+    seed: int = setting("seed of the random numbers", default=SEED, minimum=0)
+    decimals: int = setting("decimals of a marker coordinate in millimeters", default=4, within=(0, 12))
 
 
 SYNTHETIC = settings_class("SyntheticFile", {"recording": table(SyntheticSettings)})

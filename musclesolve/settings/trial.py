@@ -3,6 +3,8 @@
 A key that is absent has its default, or None. To add a setting: one field here; see CONTRIBUTING.md.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
@@ -30,77 +32,59 @@ MILLIMETERS = {"centimeters": 0.01, "millimeters": 0.001}
 class SubjectSettings(Settings):
     """[subject]."""
 
-    name: str = setting("text", "name of the subject in the report", default="subject")
+    name: str = setting("name of the subject in the report", default="subject")
     mass_kg: float = setting(
-        "number",
         "body mass, weighed with the shoes on [kg]",
         required=True,
-        minimum=2.0,
-        maximum=400.0,
+        within=(2.0, 400.0),
         mistaken_units={"newtons": 0.10197, "grams": 0.001},
     )
-    stature_m: float = setting(
-        "number", "stature [m]", required=True, minimum=0.4, maximum=2.6, mistaken_units=MILLIMETERS
-    )
-    sex: str = setting("text", "selects the table of segment masses", required=True, choices=SEXES)
+    stature_m: float = setting("stature [m]", required=True, within=(0.4, 2.6), mistaken_units=MILLIMETERS)
+    sex: str = setting("selects the table of segment masses", required=True, choices=SEXES)
     shoe_mass_kg: float = setting(
-        "number",
         "mass of one shoe, added to each foot; mass_kg is weighed with the shoes on [kg]",
         default=0.0,
-        minimum=0.0,
-        maximum=5.0,
+        within=(0.0, 5.0),
         mistaken_units={"grams": 0.001},
     )
     leg_length_m: float | None = setting(
-        "number",
         "anterior superior iliac spine to medial malleolus [m]; measured on the standing trial when absent",
-        minimum=0.2,
-        maximum=1.4,
+        within=(0.2, 1.4),
         mistaken_units=MILLIMETERS,
     )
     knee_width_m: float | None = setting(
-        "number",
         "between the femoral epicondyles [m]; needed where no medial knee marker is mapped",
-        minimum=0.03,
-        maximum=0.25,
+        within=(0.03, 0.25),
         mistaken_units=MILLIMETERS,
     )
     ankle_width_m: float | None = setting(
-        "number",
         "between the malleoli [m]; needed where no medial ankle marker is mapped",
-        minimum=0.02,
-        maximum=0.2,
+        within=(0.02, 0.2),
         mistaken_units=MILLIMETERS,
     )
     marker_diameter_m: float = setting(
-        "number",
         "diameter of the markers [m]; MarkerDiameter of a C3D file when absent; used where"
         " no medial marker is mapped",
         default=0.014,
-        minimum=0.0,
-        maximum=0.05,
+        within=(0.0, 0.05),
         mistaken_units=MILLIMETERS,
     )
     age_years: float | None = setting(
-        "number",
         "age [years]; below 18 the masses of segments follow children by age (Jensen 1989)",
-        minimum=0.0,
-        maximum=120.0,
+        within=(0.0, 120.0),
     )
     body: str | None = setting(
-        "text",
         "file of masses and centers of mass that calibrate-body wrote for this subject, instead of the "
-        "inertia table's",
+        "inertia table's"
     )
     skeleton: str | None = setting(
-        "text",
         "file of another definition of the body's points, bodies and joints than the bundled one of 33 bodies, such "
-        "as one with three axes of the knee",
+        "as one with three axes of the knee"
     )
     segments: Mapping[str, Any] | None = setting(
-        "tables",
         "known values of single segments ([subject.segments.shank_r], checked by code), instead of the "
         "inertia table",
+        kind="tables",
     )
 
 
@@ -116,23 +100,18 @@ class SegmentSettings(Settings):
     """[subject.segments.NAME]: known values of a segment, instead of the inertia table."""
 
     mass_kg: float | None = setting(
-        "number",
-        "mass including anything worn on the segment; 0 if the segment is missing [kg]",
-        minimum=0.0,
-        maximum=100.0,
+        "mass including anything worn on the segment; 0 if the segment is missing [kg]", within=(0.0, 100.0)
     )
     mass_factor: float | None = setting(
-        "number", "factor on the mass of the inertia table, instead of mass_kg", above=0.0, maximum=10.0
+        "factor on the mass of the inertia table, instead of mass_kg", above=0.0, maximum=10.0
     )
     center: float | None = setting(
-        "number",
         "position of the center of mass from the first end (0) to the second (1), proximal first; a foot: heel to toe",
-        minimum=-0.5,
-        maximum=1.5,
+        within=(-0.5, 1.5),
     )
     inertia_kg_m2: tuple[float, ...] | None = setting(
-        "triple",
         "moments of inertia about its center of mass: about the front-back, the left-right and the long axis [kg m2]",
+        kind="triple",
     )
 
 
@@ -140,24 +119,21 @@ class LaboratorySettings(Settings):
     """[laboratory]."""
 
     forward: str = setting(
-        "text", "axis of the files along which the subject walks", required=True, choices=FILE_AXES
+        "axis of the files along which the subject walks", required=True, choices=FILE_AXES
     )
-    up: str = setting("text", "axis of the files that points up", required=True, choices=FILE_AXES)
+    up: str = setting("axis of the files that points up", required=True, choices=FILE_AXES)
     static_forward: str | None = setting(
-        "text",
         "axis of the file of the standing trial that the subject faces; forward when absent",
         choices=FILE_AXES,
     )
     static_up: str | None = setting(
-        "text", "axis of the file of the standing trial that points up; up when absent", choices=FILE_AXES
+        "axis of the file of the standing trial that points up; up when absent", choices=FILE_AXES
     )
     tilt_deg: float = setting(
-        "number",
         "angle by which the floor rises along forward in the files, whose axes are tilted against it; they are turned "
         "back by it [degrees]",
         default=0.0,
-        minimum=-15.0,
-        maximum=15.0,
+        within=(-15.0, 15.0),
     )
 
 
@@ -179,31 +155,30 @@ class FileSettings(Settings):
     """[files]."""
 
     markers: str = setting(
-        "text", "marker trajectories of the motion (TRC, C3D, CSV, or a camera file in TOML)", required=True
+        "marker trajectories of the motion (TRC, C3D, CSV, or a camera file in TOML)", required=True
     )
     static: str | None = setting(
-        "text", "marker trajectories of the standing trial (TRC, C3D, CSV, or a camera file in TOML)"
+        "marker trajectories of the standing trial (TRC, C3D, CSV, or a camera file in TOML)"
     )
     functional_r: str | None = setting(
-        "text", 'markers of a trial in which the right hip moves in all directions, for hip = "functional"'
+        'markers of a trial in which the right hip moves in all directions, for hip = "functional"'
     )
     functional_l: str | None = setting(
-        "text", 'markers of a trial in which the left hip moves in all directions, for hip = "functional"'
+        'markers of a trial in which the left hip moves in all directions, for hip = "functional"'
     )
     functional_knee_r: str | None = setting(
-        "text", 'markers of a trial in which the right knee bends and straightens, for knee = "functional"'
+        'markers of a trial in which the right knee bends and straightens, for knee = "functional"'
     )
     functional_knee_l: str | None = setting(
-        "text", 'markers of a trial in which the left knee bends and straightens, for knee = "functional"'
+        'markers of a trial in which the left knee bends and straightens, for knee = "functional"'
     )
     functional_ankle_r: str | None = setting(
-        "text", 'markers of a trial in which the right ankle bends and straightens, for ankle = "functional"'
+        'markers of a trial in which the right ankle bends and straightens, for ankle = "functional"'
     )
     functional_ankle_l: str | None = setting(
-        "text", 'markers of a trial in which the left ankle bends and straightens, for ankle = "functional"'
+        'markers of a trial in which the left ankle bends and straightens, for ankle = "functional"'
     )
     forces: str | None = setting(
-        "text",
         "ground reaction forces (MOT, STO, CSV or C3D); the plates of the markers' C3D file when absent; "
         '"predicted": from the motion, without force plates ([[force]] is then not used; for some steps see '
         "unmeasured_steps in [plates])",
@@ -235,20 +210,17 @@ MOVEMENTS = {
 class TimeSettings(Settings):
     """[time]."""
 
-    start_s: float | None = setting(
-        "number", "first time to analyze [s]; the beginning of the recording when absent"
-    )
-    end_s: float | None = setting("number", "last time to analyze [s]; the end of the recording when absent")
+    start_s: float | None = setting("first time to analyze [s]; the beginning of the recording when absent")
+    end_s: float | None = setting("last time to analyze [s]; the end of the recording when absent")
     movement: str | None = setting(
-        "text",
         "activity of the subject; selects the measured contact forces that the result is compared with; "
         "recognized by the motion when absent",
         choices=tuple(MOVEMENTS),
     )
     cycles_s: tuple[tuple[float, float], ...] | None = setting(
-        "ranges",
         "beginning and end of each cycle of the movement [s], for curves over 0 to 100 %; by heel strikes "
         "or, of a recognized jump, squat or rise from a chair, by the motion when absent",
+        kind="ranges",
     )
 
 
@@ -256,22 +228,18 @@ class EventSettings(Settings):
     """[events]."""
 
     heel_strike_r: tuple[float, ...] | None = setting(
-        "numbers",
         "times of all heel strikes of the right foot [s], instead of the events found in forces and markers",
         example="[0.27, 1.41]",
     )
     heel_strike_l: tuple[float, ...] | None = setting(
-        "numbers",
         "times of all heel strikes of the left foot [s], instead of the events found in forces and markers",
         example="[0.84, 1.98]",
     )
     toe_off_r: tuple[float, ...] | None = setting(
-        "numbers",
         "times of all toe-offs of the right foot [s], instead of the events found in forces and markers",
         example="[1.02, 2.17]",
     )
     toe_off_l: tuple[float, ...] | None = setting(
-        "numbers",
         "times of all toe-offs of the left foot [s], instead of the events found in forces and markers",
         example="[0.44, 1.59]",
     )
@@ -280,18 +248,13 @@ class EventSettings(Settings):
 class FilterSettings(Settings):
     """[filter]."""
 
-    method: str = setting(
-        "text", "the low-pass filter", default="butterworth", choices=("butterworth", "spline")
-    )
+    method: str = setting("the low-pass filter", default="butterworth", choices=("butterworth", "spline"))
     order: int = setting(
-        "whole",
         "order of one pass of the filter; half order of the spline: 2 cubic, 3 quintic",
         default=2,
-        minimum=1,
-        maximum=8,
+        within=(1, 8),
     )
     cutoff_hz: float | str | None = setting(
-        "number",
         "cut-off frequency of the low-pass filter for markers and forces [Hz], or the method that "
         f"determines it from the recording; when absent {WALKING_CUTOFF_HZ:g}, and {FLIGHT_CUTOFF_HZ:g} where the "
         "recording shows flight (running, jumping)",
@@ -299,16 +262,12 @@ class FilterSettings(Settings):
         words=("residual_analysis", "residual_analysis_silva_2003", "cross_validation"),
     )
     force_cutoff_hz: float | None = setting(
-        "number",
-        "cut-off frequency of the forces alone [Hz]; the cut-off of the foot markers when absent",
-        above=0.0,
+        "cut-off frequency of the forces alone [Hz]; the cut-off of the foot markers when absent", above=0.0
     )
     unloaded_below_n: float = setting(
-        "number",
         "vertical force under which a plate counts as unloaded [N]",
         default=LOADED_FROM_N,
-        minimum=0.0,
-        maximum=200.0,
+        within=(0.0, 200.0),
     )
 
     @property
@@ -330,18 +289,12 @@ class GapSettings(Settings):
     """[gaps]."""
 
     spline_s: float = setting(
-        "number",
-        "longest gap of a marker that a spline fills [s]; 0 for none",
-        default=0.1,
-        minimum=0.0,
-        maximum=0.5,
+        "longest gap of a marker that a spline fills [s]; 0 for none", default=0.1, within=(0.0, 0.5)
     )
     rigid_s: float = setting(
-        "number",
         "longest gap of a marker that the other markers of its body fill [s]; 0 for none",
         default=0.5,
-        minimum=0.0,
-        maximum=2.0,
+        within=(0.0, 2.0),
     )
 
 
@@ -349,7 +302,6 @@ class JointCenterSettings(Settings):
     """[joint_centers]."""
 
     hip: str = setting(
-        "text",
         'regression for the hip centers in the pelvis, or "functional": computed from the trials '
         "functional_r and functional_l",
         default="harrington_2007",
@@ -363,14 +315,12 @@ class JointCenterSettings(Settings):
         ),
     )
     knee: str = setting(
-        "text",
         'knees by the epicondyles, or "functional": axis and center computed from the trials functional_knee_r '
         "and functional_knee_l",
         default="landmarks",
         choices=("landmarks", "functional"),
     )
     ankle: str = setting(
-        "text",
         'ankles by the malleoli, or "functional": axis and center computed from the trials functional_ankle_r '
         "and functional_ankle_l",
         default="landmarks",
@@ -382,21 +332,18 @@ class ConsistencySettings(Settings):
     """[consistency]."""
 
     method: str = setting(
-        "text",
         "how positions are made consistent: nearest pose, the model driven by measured joint angles, or not"
         " at all",
         default="nearest",
         choices=("nearest", "joint_angles", "none"),
     )
     derivatives: str = setting(
-        "text",
         "velocities and accelerations by the constraint equations, or by splines of every point (always "
         'with method = "none")',
         default="constraints",
         choices=("constraints", "splines"),
     )
     residual: str = setting(
-        "text",
         'the residual force and moment at the pelvis: "kept", or "reduced" by the smallest change of the '
         "motion (with measured ground forces)",
         default="kept",
@@ -404,18 +351,15 @@ class ConsistencySettings(Settings):
         of_run=True,
     )
     largest_change_mm: float = setting(
-        "number",
         'bound of the change of any point of the body in any frame, with residual = "reduced" [mm]',
         default=20.0,
         above=0.0,
         maximum=100.0,
     )
     weights: Mapping[str, float] = setting(
-        "weights",
         "weight of a point or axis of the model in the pose fit; 1 where absent",
         default={},
-        minimum=0.0001,
-        maximum=10000.0,
+        within=(0.0001, 10000.0),
     )
 
 
@@ -423,20 +367,17 @@ class MuscleSettings(Settings):
     """[muscles]."""
 
     database: str = setting(
-        "text",
         "name of a muscle database, or path of a file of one (.toml), of an OpenSim model (.osim) or of one"
         " person's muscles (.toml)",
         default=muscle_db.DEFAULT,
     )
     passive: str = setting(
-        "text",
         "passive forces: strains calibrated to measured joint moments, strains of the muscle database, or "
         "no force",
         default="none",
         choices=("calibrated", "table", "none"),
     )
     strength: float | str = setting(
-        "number",
         "maximum isometric forces: of the muscle database, from body mass and stature, or a factor on the forces"
         " of the database",
         default="table",
@@ -445,25 +386,23 @@ class MuscleSettings(Settings):
         maximum=100.0,
     )
     fiber_lengths: str | None = setting(
-        "text",
         "how optimal fiber and tendon slack lengths are scaled to the subject: by the range of "
         "normalized fiber lengths, or by the length of the muscle in standing; the rule of the muscle "
         "database when absent",
         choices=FIBER_LENGTHS,
     )
     tendon: str = setting(
-        "text",
         "whether tendons stretch with their force; elastic tendons need the whole motion at once",
         default=RIGID,
         choices=TENDONS,
     )
     curves: str | None = setting(
-        "text", "name of a family of Hill curves; the family of the muscle database when absent"
+        "name of a family of Hill curves; the family of the muscle database when absent"
     )
     tendon_strain: float | Mapping[str, float] | None = setting(
-        "number_or_weights",
         'strain of elastic tendons at one maximum isometric force: of all, or by muscle, group, "achilles" '
         'or "all"; the strain of the muscle database when absent',
+        kind="number_or_weights",
         above=0.0,
         maximum=0.5,
         example="0.06 or { achilles = 0.08 }",
@@ -474,27 +413,21 @@ class SharingSettings(Settings):
     """[sharing]."""
 
     cost: str = setting(
-        "text",
-        "name of the cost function, followed by its options in brackets",
-        default=USUAL_COST,
-        of_run=True,
+        "name of the cost function, followed by its options in brackets", default=USUAL_COST, of_run=True
     )
-    solver: str = setting("text", "name of the solver", default=USUAL_SOLVER, of_run=True)
+    solver: str = setting("name of the solver", default=USUAL_SOLVER, of_run=True)
     reserve_weight: float | None = setting(
-        "number", "weight of reserve moments; without it joint moments are met exactly", above=0.0
+        "weight of reserve moments; without it joint moments are met exactly", above=0.0
     )
     least_activation: float = setting(
-        "number",
         "least activation of every muscle; the default is the minimum of OpenSim's muscles",
         default=USUAL_LEAST_ACTIVATION,
-        minimum=0.0,
-        maximum=0.5,
+        within=(0.0, 0.5),
         of_run=True,
     )
     dofs: tuple[str, ...] | None = setting(
-        "name_list",
         "degrees of freedom whose moments the muscles must produce; hip, knee and ankle dorsiflexion when "
-        "absent",
+        "absent"
     )
 
 
@@ -502,11 +435,9 @@ class KneeSettings(Settings):
     """[knee]."""
 
     contact_spacing_m: float | None = setting(
-        "number",
         "distance of the medial and the lateral contact of a knee [m]; a share of the breadth of the knee "
         "when absent, in an OpenSim model of the length of the shank",
-        minimum=0.01,
-        maximum=0.1,
+        within=(0.01, 0.1),
     )
 
 
@@ -518,25 +449,19 @@ class QuestionSettings(Settings):
     """[questions]."""
 
     ask: tuple[str, ...] | None = setting(
-        "name_list",
-        "questions that the report and studies answer in addition to the result",
-        choices=QUESTIONS,
+        "questions that the report and studies answer in addition to the result", choices=QUESTIONS
     )
     scenarios: tuple[str, ...] | None = setting(
-        "name_list",
         "scenarios of what_if, each in the form of `what-if --set`",
         example='["weak calf: triceps_surae=0.6"]',
     )
     strength: Mapping[str, float] = setting(
-        "weights",
         "for margins: weak muscle or group = factor on its strength",
         default={},
-        minimum=0.0,
-        maximum=10.0,
+        within=(0.0, 10.0),
         example="{ triceps_surae = 0.8 }",
     )
     contact: tuple[str, ...] | None = setting(
-        "name_list",
         'for margins: largest contact forces, each in the form of `margins --contact`, or "now"; no bound when absent',
         example='["knee=2.5"]',
     )
@@ -546,71 +471,53 @@ class EmgSettings(Settings):
     """[emg]."""
 
     file: str | None = setting(
-        "text", "signals of EMG (STO, MOT, CSV or C3D); the channels of the markers' C3D file when absent"
+        "signals of EMG (STO, MOT, CSV or C3D); the channels of the markers' C3D file when absent"
     )
     channels: Mapping[str, str | tuple[str, ...]] = setting(
-        "name_lists",
         "channel of the file -> the muscle it is compared with, or the muscles whose mean activation is; a "
         "group counts as its muscles",
+        kind="name_lists",
         required=True,
     )
     processed: bool | None = setting(
-        "truth", "whether the signals are linear envelopes already; the signals show it when absent"
+        "whether the signals are linear envelopes already; the signals show it when absent"
     )
     highpass_hz: float = setting(
-        "number", "lower cut-off frequency of the band-pass filter [Hz]", default=20.0, above=0.0
+        "lower cut-off frequency of the band-pass filter [Hz]", default=20.0, above=0.0
     )
     lowpass_hz: float = setting(
-        "number", "upper cut-off frequency of the band-pass filter [Hz]", default=400.0, above=0.0
+        "upper cut-off frequency of the band-pass filter [Hz]", default=400.0, above=0.0
     )
-    band_order: int = setting(
-        "whole", "order of one pass of the band-pass filter", default=4, minimum=1, maximum=8
-    )
+    band_order: int = setting("order of one pass of the band-pass filter", default=4, within=(1, 8))
     envelope_hz: float = setting(
-        "number",
-        "cut-off frequency of the low-pass filter of the rectified signal [Hz]",
-        default=6.0,
-        above=0.0,
+        "cut-off frequency of the low-pass filter of the rectified signal [Hz]", default=6.0, above=0.0
     )
     envelope_order: int = setting(
-        "whole",
-        "order of one pass of the low-pass filter of the rectified signal",
-        default=2,
-        minimum=1,
-        maximum=8,
+        "order of one pass of the low-pass filter of the rectified signal", default=2, within=(1, 8)
     )
     maximum: Mapping[str, float] | str = setting(
-        "weights",
         "envelope of a channel that counts as activation 1, in the unit of the file, from a maximum "
         'voluntary contraction; "trial": the largest of the recording',
+        kind="weights",
         default="trial",
         above=0.0,
         words=("trial",),
         example="{ SOL = 0.41 }",
     )
     max_delay_s: float = setting(
-        "number",
         "longest tested delay of activation behind the envelope [s]; the delay with the best agreement is used",
         default=0.08,
-        minimum=0.0,
-        maximum=0.5,
+        within=(0.0, 0.5),
     )
     delay_s: float = setting(
-        "number",
-        "delay of activation behind the envelope where it is followed [s]",
-        default=0.04,
-        minimum=0.0,
-        maximum=0.5,
+        "delay of activation behind the envelope where it is followed [s]", default=0.04, within=(0.0, 0.5)
     )
     offset_s: float = setting(
-        "number",
         "clock of the motion minus clock of the EMG; added to the times of the EMG [s]",
         default=0.0,
-        minimum=-60.0,
-        maximum=60.0,
+        within=(-60.0, 60.0),
     )
     weight: float = setting(
-        "number",
         "weight of the misfit to EMG added to the cost: EMG-informed sharing; 0: EMG is compared, not followed",
         default=0.0,
         minimum=0.0,
@@ -624,30 +531,28 @@ class FascicleSettings(Settings):
     """[fascicle]."""
 
     file: str = setting(
-        "text", "fascicle lengths over time, measured by ultrasound (CSV, STO, MOT or C3D)", required=True
+        "fascicle lengths over time, measured by ultrasound (CSV, STO, MOT or C3D)", required=True
     )
-    unit: str = setting("text", "unit of the lengths in the file", required=True, choices=("m", "cm", "mm"))
+    unit: str = setting("unit of the lengths in the file", required=True, choices=("m", "cm", "mm"))
     channels: Mapping[str, str] = setting(
-        "names", "column of the file -> the muscle whose fascicles it measures, with side", required=True
+        "column of the file -> the muscle whose fascicles it measures, with side", kind="names", required=True
     )
     error_mm: float = setting(
-        "number", "standard deviation of a measured length [mm]", default=3.0, above=0.0, maximum=100.0
+        "standard deviation of a measured length [mm]", default=3.0, above=0.0, maximum=100.0
     )
     offset_s: float = setting(
-        "number",
         "clock of the motion minus clock of the ultrasound; added to the times of the file [s]",
         default=0.0,
-        minimum=-60.0,
-        maximum=60.0,
+        within=(-60.0, 60.0),
     )
 
 
 def _relative(about: str, *of: str) -> Any:
-    return setting("number", f"standard deviation of {about}", of=of, minimum=0.0, maximum=1.0)
+    return setting(f"standard deviation of {about}", of=of, within=(0.0, 1.0))
 
 
 def _length(about: str, *of: str) -> Any:
-    return setting("number", f"standard deviation of {about} [mm]", of=of, minimum=0.0, maximum=50.0)
+    return setting(f"standard deviation of {about} [mm]", of=of, within=(0.0, 50.0))
 
 
 class UncertaintySettings(Settings):
@@ -670,18 +575,14 @@ class UncertaintySettings(Settings):
     )
     segment_mass: float | None = _relative("mass of each segment, relative; the total stays", "recording")
     pelvis_tilt_deg: float | None = setting(
-        "number",
         "standard deviation of the neutral tilt of the pelvis where no standing trial shows it [degrees]",
         of=("recording",),
-        minimum=0.0,
-        maximum=30.0,
+        within=(0.0, 30.0),
     )
     joint_angle_deg: float | None = setting(
-        "number",
         "standard deviation of each free angle of an OpenSim model, alike in all frames [degrees]",
         of=("moments", "loads"),
-        minimum=0.0,
-        maximum=30.0,
+        within=(0.0, 30.0),
     )
     joint_moment: float | None = _relative(
         "the moment of each coordinate of an OpenSim model whose moments are given, relative", "moments"
@@ -692,27 +593,21 @@ class UncertaintySettings(Settings):
     )
     muscle_weight: float | None = _relative("the weight of each muscle in the cost, of its logarithm")
     co_contraction: float | None = setting(
-        "number",
         "standard deviation of the least activation of all muscles, around [sharing] least_activation",
-        minimum=0.0,
-        maximum=0.2,
+        within=(0.0, 0.2),
     )
     contact_model_bw: float | None = setting(
-        "number",
         "standard deviation of each joint contact force around the force of the model [body weights]",
         of=("recording", "loads"),
-        minimum=0.0,
-        maximum=2.0,
+        within=(0.0, 2.0),
     )
     patellar_ligament: float | None = _relative(
         "the arm of the patellar ligament about the knee, of its logarithm", "recording", "loads"
     )
     predicted_force_bw: float | None = setting(
-        "number",
         "standard deviation of each predicted vertical ground force; horizontal ones in proportion [body weights]",
         of=("predicted",),
-        minimum=0.0,
-        maximum=1.0,
+        within=(0.0, 1.0),
     )
     body_mass: float | None = _relative(
         "mass of the body where ground reactions are predicted, relative", "predicted"
@@ -721,11 +616,9 @@ class UncertaintySettings(Settings):
         "the center of pressure of each predicted ground force along the foot; half across it", "predicted"
     )
     calibration: float | None = setting(
-        "number",
         "factor on the standard deviations that a calibration of one person's muscles gives",
         of=("person",),
-        minimum=0.0,
-        maximum=10.0,
+        within=(0.0, 10.0),
     )
 
 
@@ -733,17 +626,14 @@ class MarkerSettings(Settings):
     """[markers]."""
 
     set: str | None = setting(
-        "text",
         "name of a marker set, or the path of one; [mapping], [clusters] and [carried] add to it and "
-        "override it; landmark = false leaves one out",
+        "override it; landmark = false leaves one out"
     )
     person: str | None = setting(
-        "text",
-        'whose markers to use where a file has the markers of several subjects, as "Ann:LASI" and "Bob:LASI"',
+        'whose markers to use where a file has the markers of several subjects, as "Ann:LASI" and "Bob:LASI"'
     )
     guessed: tuple[str, ...] | None = setting(
-        "name_list",
-        "landmarks whose markers `init` guessed by their positions; `check` names them until they are deleted here",
+        "landmarks whose markers `init` guessed by their positions; `check` names them until they are deleted here"
     )
 
 
@@ -758,47 +648,39 @@ class PlateSettings(Settings):
     """
 
     unmeasured_steps: Literal["left_out", "predicted"] = setting(
-        "text",
         'steps that no plate measures: "left_out", their legs are not analyzed during them; "predicted", their ground '
         "reactions follow from the motion and from the plates under the other foot",
+        kind="text",
         default="left_out",
         choices=("left_out", PREDICTED),
     )
     origin: str = setting(
-        "text",
         'x and y of FORCE_PLATFORM:ORIGIN of a C3D file: "by_feet", in the direction in which the center of pressure '
         'is near a foot; "stated", as in the file; "reversed"',
         default=BY_FEET,
         choices=ORIGINS,
     )
     free_moment: str = setting(
-        "text",
         'free moment under the feet: "measured", where the channel of a plate is not found wrong; or "zero"',
         default="measured",
         choices=("measured", "zero"),
     )
     offset_s: float = setting(
-        "number",
         "clock of the markers minus clock of the plates; added to the times of the plates [s]",
         default=0.0,
-        minimum=-1.0,
-        maximum=1.0,
+        within=(-1.0, 1.0),
     )
     shift_mm: Mapping[str, tuple[float, ...]] | None = setting(
-        "triples",
         "plate = shift of the point of application of its force, in the axes of the files [mm]",
-        minimum=-100.0,
-        maximum=100.0,
+        within=(-100.0, 100.0),
         example="{ 1 = [4.0, 0.0, -1.5] }",
     )
     vertical_gain: Mapping[str, float] | None = setting(
-        "weights", "plate = factor on its vertical force", minimum=0.8, maximum=1.25, example="{ 1 = 1.01 }"
+        "plate = factor on its vertical force", within=(0.8, 1.25), example="{ 1 = 1.01 }"
     )
     vertical_zero_n: Mapping[str, float] | None = setting(
-        "weights",
         "plate = force subtracted from its vertical force while it is loaded, before the factor [N]",
-        minimum=-100.0,
-        maximum=100.0,
+        within=(-100.0, 100.0),
         example="{ 1 = 3.0 }",
     )
 
@@ -815,13 +697,12 @@ class ForceSettings(Settings):
     """[[force]]: the foot on a plate, and the columns of its force."""
 
     side: Literal["r", "l", "auto"] = setting(
-        "text",
         'which foot stands on this plate; "auto", of columns: the contacts determine it',
+        kind="text",
         required=True,
         choices=("r", "l", AUTO),
     )
     plate: int | None = setting(
-        "whole",
         "number of the plate in a C3D file; without any [[force]] the contacts determine which foot is on "
         "which plate",
         needed_with="plates",
@@ -829,22 +710,20 @@ class ForceSettings(Settings):
         minimum=1,
     )
     force: str | tuple[str, ...] | None = setting(
-        "columns",
         "force on the foot [N]: three column names, or their common beginning",
         needed_with="columns",
         only_with="columns",
     )
     point: str | tuple[str, ...] | None = setting(
-        "columns", "point where the force is applied [m]", needed_with="columns", only_with="columns"
+        "point where the force is applied [m]", needed_with="columns", only_with="columns"
     )
     moment: str | tuple[str, ...] | None = setting(
-        "columns", "moment about that point [N m], the free moment", only_with="columns"
+        "moment about that point [N m], the free moment", only_with="columns"
     )
     point_unit: str = setting(
-        "text", "unit of the columns of the point", default="m", choices=tuple(METERS), only_with="columns"
+        "unit of the columns of the point", default="m", choices=tuple(METERS), only_with="columns"
     )
     moment_unit: str = setting(
-        "text",
         "unit of the columns of the moment",
         default="N m",
         choices=tuple(f"N {length}" for length in METERS),
@@ -882,17 +761,14 @@ class RecordedSettings(Settings):
 class ModelFileSettings(Settings):
     """[files] of an OpenSim model."""
 
-    model: str = setting("text", "the OpenSim model (.osim)", required=True)
+    model: str = setting("the OpenSim model (.osim)", required=True)
     coordinates: str = setting(
-        "text", "its coordinates over time (MOT, STO), as of inverse kinematics", required=True
+        "its coordinates over time (MOT, STO), as of inverse kinematics", required=True
     )
-    moments: str | None = setting(
-        "text", "its joint moments (STO, MOT), as of inverse dynamics: columns NAME_moment"
-    )
+    moments: str | None = setting("its joint moments (STO, MOT), as of inverse dynamics: columns NAME_moment")
     loads: str | None = setting(
-        "text",
         "instead of moments: ground reactions (MOT, STO), or an ExternalLoads file (XML), from which moments are "
-        'computed; "predicted": from the motion, without force plates',
+        'computed; "predicted": from the motion, without force plates'
     )
 
     @property
@@ -905,7 +781,6 @@ class ModelPlateSettings(Settings):
     """[plates] of an OpenSim model."""
 
     feet: str = setting(
-        "text",
         "feet that the loads act on: as stated in an ExternalLoads file, or determined from their contacts whatever it "
         "states",
         default="stated",
@@ -946,28 +821,22 @@ class ModelMuscleSettings(Settings):
     """[muscles] of an OpenSim model."""
 
     database: str | None = setting(
-        "text",
         "file of one person's muscles (.toml), whose factors multiply the model's parameters; the model's own "
         "when absent",
         option="--muscles",
         argument="person",
     )
     names: tuple[str, ...] | None = setting(
-        "name_list",
         "muscles of the model; all that act on the shared coordinates when absent",
         option="--muscle",
         argument="muscles",
     )
     paths: str | None = setting(
-        "text",
         "file of lengths as functions of coordinates (XML, FunctionBasedPath), which replace the model's; the model's "
-        "own when absent",
+        "own when absent"
     )
     passive: str = setting(
-        "text",
-        "passive forces: from the curves of the model, or no force",
-        default="none",
-        choices=("table", "none"),
+        "passive forces: from the curves of the model, or no force", default="none", choices=("table", "none")
     )
     tendon: str = same(MuscleSettings, "tendon")
     tendon_strain: float | Mapping[str, float] | None = same(
@@ -992,9 +861,8 @@ class ModelSharingSettings(Settings):
         option="--coordinate",
     )
     without: tuple[str, ...] | None = setting(
-        "name_list",
         "coordinates whose moments no muscle must produce, for lack of suitable muscles; none when absent, "
-        "except the coordinates of the toes",
+        "except the coordinates of the toes"
     )
 
 

@@ -9,8 +9,8 @@ The steps from a problem to a certified solution:
     certificate.py          what proves an optimum, and what proves that there is no solution
     solution.py             activations, multipliers, statuses and certificates of all frames
 
-Stands alone on arrays: nothing here knows of bodies, muscle paths or files. `costs` and `solvers` are the functions
-that list the registries; the classes are imported from the packages of the same names.
+Stands alone on arrays: nothing here knows of bodies, muscle paths or files. `ms.Problem`, `ms.solve`, `ms.costs` and
+`ms.solvers` are the front of this room.
 """
 
 from musclesolve._util import lazy_names

@@ -1,4 +1,2 @@
-from .muscle_chain import MuscleChain as MuscleChain
 from .muscle_chain import muscle_chain as muscle_chain
-from .sharing_program import SharingProgram as SharingProgram
 from .sharing_program import sharing_program as sharing_program

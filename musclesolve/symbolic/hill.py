@@ -1,7 +1,7 @@
 """The Hill model of muscles as expressions: rigid tendons, and elastic tendons in equilibrium.
 
 Arguments are columns (n, 1) of expressions. The formulas and their sources are stated in muscles/hill_model.py,
-muscles/curves, muscles/elastic/elastic_muscles.py and muscles/elastic/fiber_dynamics.py.
+muscles/curves, muscles/elastic/elastic_muscles.py and muscles/elastic/lengthening_curves.py.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from musclesolve.muscles.curves.millard_2013 import Millard2013
 from musclesolve.muscles.curves.silva_2003 import Silva2003
 from musclesolve.muscles.curves.thelen_2003 import Thelen2003
 from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG, ElasticMuscles
-from musclesolve.muscles.elastic.fiber_dynamics import LEAST_ACTIVATION, LengtheningCurves
+from musclesolve.muscles.elastic.lengthening_curves import LEAST_ACTIVATION, LengtheningCurves
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.symbolic.path_length import ABOVE_ZERO
 from musclesolve.symbolic.piecewise import hermite, in_order, sampled, tabulated
@@ -178,7 +178,7 @@ def equilibrium_function(parameters: MuscleParameters, damping: float) -> Any:
     """Tendon force over F0 and fiber length [m] of muscles whose tendons stretch, at rest of the tendon.
 
     A function of L_MT (n,) [m], its rate (n,) [m/s], activation (n,), and the parameters `BALANCED` (n, 5).
-    The coordinate z of the tendon solves f_T(z) = fiber force (`FiberDynamics.equilibrium`). Bisection finds z without
+    The coordinate z of the tendon solves f_T(z) = fiber force. Bisection finds z without
     derivatives; Newton steps z - g / g_z then give z the derivatives of the implicit function: two steps give the
     first and the second derivative, whatever the first guess.
     """
@@ -219,7 +219,7 @@ def equilibrium_function(parameters: MuscleParameters, damping: float) -> Any:
 
 
 class _Balance:
-    """Forces of tendon and fiber over F0 at a coordinate z of the tendon that rests (`FiberDynamics`)."""
+    """Forces of tendon and fiber over F0 at a coordinate z of the tendon that rests."""
 
     def __init__(self, muscles: ElasticMuscles, damping: float, given: list[Any]) -> None:
         self.length, self.velocity, activation, numbers = given

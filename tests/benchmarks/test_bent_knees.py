@@ -21,7 +21,7 @@ from benchmarks.validation.bent_knees import (
     weight,
 )
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics import motion_from
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.mass_center import mass_center
 
 DEPTH = np.array(FLEXION) / DEEPEST

@@ -29,7 +29,8 @@ from benchmarks.pedestrian import (
     run_over,
 )
 from benchmarks.recorded_figures import recorded
-from musclesolve.dynamics import separation, sphere
+from musclesolve.dynamics import sphere
+from musclesolve.dynamics.contact.contact_pairs import separation
 from musclesolve.dynamics.forward.simulate import momentum
 
 SPEED = 30.0

@@ -27,13 +27,8 @@ from benchmarks.thesis_figures.study import SAGITTAL, Study
 from benchmarks.thesis_figures.twitches import PEAK, RATES, summed, sustained, twitch
 from musclesolve.constants import USUAL_COST
 from musclesolve.data import reference_stride
-from musclesolve.dynamics import (
-    Targets,
-    application_sensitivity,
-    landmark_sensitivity,
-    mass_sensitivity,
-    segment_motion,
-)
+from musclesolve.dynamics import Targets, application_sensitivity, landmark_sensitivity, mass_sensitivity
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.motion.signals.residual_analysis import CutoffVerdict
 from musclesolve.settings.trial import MuscleSettings
 

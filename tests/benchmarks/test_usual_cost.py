@@ -16,8 +16,9 @@ from benchmarks.usual_cost import (
     summaries,
 )
 from musclesolve.files import Event
-from musclesolve.sharing import Problem, solve
 from musclesolve.sharing.cost import JointWeightedActivation
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
 
 
 def test_correlations_of_phases_and_drawn_strides_are_those_of_their_samples() -> None:

@@ -19,9 +19,8 @@ from musclesolve.cli import app as cli
 from musclesolve.cli import environment, printing
 from musclesolve.plotting import figure_sets as save
 from musclesolve.results.files.result_netcdf import netcdf_bytes, write_result
-from musclesolve.studies import TrialRecord
 from musclesolve.studies.many_trials.one_trial import Job, attempt
-from musclesolve.studies.many_trials.trial_record import Outcome, csv_bytes
+from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord, csv_bytes
 
 ODD = "w\udcff\udc80lk"
 """As Python has it when a name holds the bytes FF and 80."""

@@ -11,8 +11,7 @@ from musclesolve.desk.steps.trial_list import Row, counted_by_verdict, listed
 from musclesolve.desk.study_document import StudyDocument
 from musclesolve.results.finding import Finding
 from musclesolve.results.judgement import LABELS, NOT_PLAUSIBLE, USABLE, WITH_CARE
-from musclesolve.studies import TrialRecord
-from musclesolve.studies.many_trials.trial_record import Measures, Outcome, csv_bytes
+from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
 
 STUDY = """\
 # Drafted.

@@ -37,13 +37,7 @@ RETURNED = {
     "cameras.Calibration",  # by calibrate_cameras
     "cameras.CameraFile",  # by read_camera_file
     "cameras.Reconstruction",  # by reconstruct
-    "symbolic.MuscleChain",  # by muscle_chain
-    "symbolic.SharingProgram",  # by sharing_program
-    "trajectory.BandedInteriorPoint",  # options of solve_motion: docs/elastic_tendons.md
-    "trajectory.Collocation",
     "trajectory.MotionProblem",
-    "trajectory.MotionSolution",
-    "trajectory.RateLimited",  # by solve_rate_limited
 }
 """Classes whose objects a function returns or takes; the example stands with the function or in a page."""
 

@@ -11,34 +11,36 @@ from benchmarks.serial_chains import random_chain
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics import (
     ExternalForces,
-    Integration,
     JointMoments,
     JointResistance,
     Targets,
     Wrench,
-    absolute_system,
     application_sensitivity,
-    center_of_pressure_from_motion,
     coincident,
     differentiate,
-    expand,
     fit_pose,
     fixed,
     force_sensitivity,
     forward_human_model,
     human_model,
-    intersegmental_moment,
     joint_loads,
     joint_reactions,
     lagrange_multipliers,
     load_topology,
     mass_sensitivity,
-    motion_from,
     projected_moments,
-    scalar_products,
-    segment_motion,
     simulate,
 )
+from musclesolve.dynamics.forward.simulate import Integration
+from musclesolve.dynamics.inverse.joint_reactions import expand
+from musclesolve.dynamics.inverse.newton_euler import (
+    center_of_pressure_from_motion,
+    intersegmental_moment,
+    segment_motion,
+)
+from musclesolve.dynamics.inverse.projection import absolute_system
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.model.joint_and_body_constraints import scalar_products
 from musclesolve.errors import InputError, MuscleSolveError
 
 FRAMES = 8

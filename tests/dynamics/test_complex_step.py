@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from musclesolve.dynamics import motion_from, projected_moments
+from musclesolve.dynamics import projected_moments
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 
 
 def test_an_imaginary_step_gives_the_slope_of_the_moments(model, motion, wrenches):

@@ -23,7 +23,8 @@ from websockets.sync.client import ClientConnection, connect
 from musclesolve import Live, Status
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data import reference_stride
-from musclesolve.live import Frame, samples
+from musclesolve.live import samples
+from musclesolve.live.live import Frame
 from musclesolve.live.page import page_sink, server
 from musclesolve.live.page.frame_ring import BYTES, FrameRing, row_type
 from musclesolve.live.page.page_settings import PageSettings

@@ -14,7 +14,8 @@ import pytest
 
 import muscle_db
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics import human_model, motion_from
+from musclesolve.dynamics import human_model
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.strength_tests import strength_moments

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from refusals import refused
 
 import muscle_db
-from musclesolve.muscles import MuscleParameters, MuscleState
+from musclesolve.muscles import MuscleParameters
 from musclesolve.muscles.curves.curve_family import CURVES
 from musclesolve.muscles.curves.silva_2003 import SILVA_2003, Silva2003
 from musclesolve.muscles.hill_model import FiberState, capacity_and_passive, fiber_state
+from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.passive.passive_element import PassiveElement
 
 FAMILIES = pytest.mark.parametrize("curves", CURVES.values(), ids=CURVES)

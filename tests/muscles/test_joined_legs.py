@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 import muscle_db
-from musclesolve.dynamics import segment_motion
-from musclesolve.dynamics.inverse.newton_euler import distal_loads
+from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
 from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import joined

@@ -13,19 +13,19 @@ from wrapped_leg import MUSCLES, wrapped_leg
 
 import muscle_db
 from musclesolve.dynamics import (
-    Constraints,
-    LengthDriver,
     MassProperties,
-    Mechanism,
     MotionDriver,
     Rigid,
     assemble,
-    consistent_rates,
     fixed,
     mechanism_forces,
-    motion_from,
     projected_moments,
 )
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.mechanism.assembly import consistent_rates
+from musclesolve.dynamics.mechanism.constraint_rows import LengthDriver
+from musclesolve.dynamics.mechanism.mechanism_forces import Mechanism
+from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import MuscleSolveError
 from musclesolve.muscles import MuscleActuator, muscle_rows, scale_muscles

@@ -5,7 +5,8 @@ import pytest
 from whole_legs import WHOLE_LEGS
 
 import muscle_db
-from musclesolve.dynamics import human_model, motion_from
+from musclesolve.dynamics import human_model
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import muscle_rows, scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.fiber_lengths import RANGE_OF_MOTION_DEG

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve.muscles import FittedParameter, MuscleParameters, PersonMuscles
+from musclesolve.muscles import MuscleParameters
+from musclesolve.muscles.person import FittedParameter, PersonMuscles
 
 NAMES = ("gas_med_l", "gas_lat_l", "soleus_l", "soleus_r")
 LENGTH, SLACK, FORCE = "optimal_fiber_length", "tendon_slack_length", "max_isometric_force"

@@ -10,9 +10,9 @@ import pytest
 from refusals import refused
 
 import muscle_db
-from musclesolve.dynamics import motion_from
+from benchmarks.fiber_dynamics import FiberDynamics
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import ElasticMuscles, MuscleParameters, scale_muscles
-from musclesolve.muscles.elastic.fiber_dynamics import FiberDynamics
 from musclesolve.muscles.muscle_state import ScaledState, muscle_state
 from musclesolve.muscles.person import QUANTITIES
 from musclesolve.muscles.strength_tests import read_strength_tests, strength_moments

@@ -8,7 +8,9 @@ import pytest
 from small_model import save_model
 
 from musclesolve import read_osim
-from musclesolve.opensim import B3DSubject, OpenSimModel, read_b3d
+from musclesolve.opensim import read_b3d
+from musclesolve.opensim.b3d import B3DSubject
+from musclesolve.opensim.model import OpenSimModel
 
 
 @pytest.fixture(scope="session")

@@ -13,8 +13,8 @@ from refusals import refused
 from thorough import examples
 
 from musclesolve.errors import InputError
-from musclesolve.opensim import B3DSubject, read_b3d
-from musclesolve.opensim.b3d import MISSING_FORCES
+from musclesolve.opensim import read_b3d
+from musclesolve.opensim.b3d import MISSING_FORCES, B3DSubject
 
 FIELDS = {"position": 1, "velocity": 2, "acceleration": 3, "moment": 4}
 BY_BODY = {"wrench": (5, 6), "point": (6, 3), "torque": (7, 3), "force": (8, 3)}

@@ -12,7 +12,9 @@ from refusals import refused
 from small_model import TEXT, WRAP, muscle, point, save_model
 
 from musclesolve import read_osim
-from musclesolve.opensim import OpenSimModel, coordinate_values, opensim_geometry
+from musclesolve.opensim import opensim_geometry
+from musclesolve.opensim.kinematics import coordinate_values
+from musclesolve.opensim.model import OpenSimModel
 
 FRAMES = offset_frame("spot", "..", 0.25) + offset_frame("nested", "../spot", 0.125)
 ALIKE = with_components(offset_frame("spot", "/bodyset/talus_r", 0.5), FRAMES)

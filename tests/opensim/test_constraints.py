@@ -10,7 +10,7 @@ from refusals import refused
 from small_model import COUPLER, TEXT, joint, save_model
 
 from musclesolve import read_osim
-from musclesolve.opensim import OpenSimModel
+from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.shared_choice import shared_choice
 
 

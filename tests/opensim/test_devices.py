@@ -10,8 +10,7 @@ from plain_leg import TEXT, save_leg
 from small_model import point
 
 import musclesolve as ms
-from musclesolve.opensim import model_motion
-from musclesolve.opensim.inverse_dynamics import body_dynamics, device_forces, joint_forces
+from musclesolve.opensim.inverse_dynamics import body_dynamics, device_forces, joint_forces, model_motion
 
 ON_KNEE, ON_ANKLE = (f"<coordinate>{name}_angle_r</coordinate>" for name in ("knee", "ankle"))
 THIGH_AND_SHANK = (

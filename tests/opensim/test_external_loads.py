@@ -16,8 +16,10 @@ from musclesolve import read_osim
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.files import Table, read_mot, write_mot
-from musclesolve.opensim import BodyMotion, ExternalLoad, OpenSimModel, body_motion, read_external_loads
-from musclesolve.opensim.external_loads import contact_fault, load_wrench
+from musclesolve.opensim import read_external_loads
+from musclesolve.opensim.external_loads import ExternalLoad, contact_fault, load_wrench
+from musclesolve.opensim.kinematics import BodyMotion, body_motion
+from musclesolve.opensim.model import OpenSimModel
 
 TIME = np.linspace(0.0, 0.3, 4)
 XML = """<?xml version="1.0" encoding="UTF-8" ?>

@@ -11,7 +11,9 @@ from scipy.signal import butter, filtfilt
 
 from musclesolve import read_osim
 from musclesolve.files import read_mot
-from musclesolve.opensim import OpenSimGeometry, OpenSimModel, opensim_geometry
+from musclesolve.opensim import opensim_geometry
+from musclesolve.opensim.geometry import OpenSimGeometry
+from musclesolve.opensim.model import OpenSimModel
 
 MODELS = ["gait2392", "hamner_2010", "arm26", "rajagopal_2016", "rajagopal_lai_uhlrich_2023"]
 STEP = 1e-6

@@ -13,8 +13,16 @@ from small_model import TEXT, save_model
 
 from musclesolve import read_osim
 from musclesolve._util.arrays import Array
-from musclesolve.opensim import ExternalLoad, ModelMotion, OpenSimModel, body_motion, model_motion
-from musclesolve.opensim.inverse_dynamics import body_dynamics, inverse_dynamics, require_masses
+from musclesolve.opensim.external_loads import ExternalLoad
+from musclesolve.opensim.inverse_dynamics import (
+    ModelMotion,
+    body_dynamics,
+    inverse_dynamics,
+    model_motion,
+    require_masses,
+)
+from musclesolve.opensim.kinematics import body_motion
+from musclesolve.opensim.model import OpenSimModel
 
 STEP = 1e-4
 TIME = np.linspace(0.0, 1.0, 21)

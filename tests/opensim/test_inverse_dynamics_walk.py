@@ -12,8 +12,10 @@ from scaled_model import scaled_skeleton
 
 from musclesolve import read_osim
 from musclesolve.files import read_mot
-from musclesolve.opensim import ExternalLoad, InverseDynamics, OpenSimModel, read_external_loads
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics
+from musclesolve.opensim import read_external_loads
+from musclesolve.opensim.external_loads import ExternalLoad
+from musclesolve.opensim.inverse_dynamics import InverseDynamics, inverse_dynamics
+from musclesolve.opensim.model import OpenSimModel
 
 LEG = (
     "hip_flexion",

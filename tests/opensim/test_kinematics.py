@@ -13,9 +13,8 @@ from small_model import save_model
 
 from musclesolve import read_osim
 from musclesolve._util.arrays import Array
-from musclesolve.opensim import OpenSimModel, body_motion, coordinate_values
-from musclesolve.opensim.kinematics import joints_crossed
-from musclesolve.opensim.model import rotation_xyz
+from musclesolve.opensim.kinematics import body_motion, coordinate_values, joints_crossed
+from musclesolve.opensim.model import OpenSimModel, rotation_xyz
 
 STEP = 1e-6
 

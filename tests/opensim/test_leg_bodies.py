@@ -9,8 +9,8 @@ from refusals import refused
 from small_model import TEXT, save_model
 
 from musclesolve import read_osim
-from musclesolve.opensim import LegBodies
 from musclesolve.opensim.leg_muscle_set import leg_bodies
+from musclesolve.opensim.neutral_leg import LegBodies
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,9 @@ from thorough import examples
 
 from musclesolve import read_osim
 from musclesolve.errors import InputError
-from musclesolve.opensim import OpenSimModel, coordinate_values, opensim_geometry
+from musclesolve.opensim import opensim_geometry
+from musclesolve.opensim.kinematics import coordinate_values
+from musclesolve.opensim.model import OpenSimModel
 
 VERSIONS = (20302, 30000, 30500)
 

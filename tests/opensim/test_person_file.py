@@ -13,7 +13,7 @@ from refusals import refused
 from small_model import save_model
 
 import musclesolve as ms
-from musclesolve.muscles import FittedParameter, PersonMuscles
+from musclesolve.muscles.person import FittedParameter, PersonMuscles
 from musclesolve.opensim.find_muscle_set import find_muscle_set
 from musclesolve.opensim.geometry import tendon_shifts
 from musclesolve.opensim.muscle_parameters import muscle_parameters

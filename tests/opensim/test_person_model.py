@@ -16,10 +16,9 @@ from small_model import TEXT, save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
 import musclesolve as ms
-from musclesolve.muscles import PersonMuscles
-from musclesolve.muscles.person import QUANTITIES
-from musclesolve.opensim import OpenSimModel
+from musclesolve.muscles.person import QUANTITIES, PersonMuscles
 from musclesolve.opensim.geometry import tendon_shifts
+from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.muscle_parameters import muscle_parameters
 from musclesolve.opensim.person_model import write_person_model
 

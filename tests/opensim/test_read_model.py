@@ -15,8 +15,9 @@ from thorough import examples
 from musclesolve import read_osim
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import InputError
-from musclesolve.opensim import OpenSimModel, opensim_geometry
+from musclesolve.opensim import opensim_geometry
 from musclesolve.opensim.leg_muscle_set import leg_muscle_set
+from musclesolve.opensim.model import OpenSimModel
 
 
 def test_the_small_model(small: OpenSimModel) -> None:

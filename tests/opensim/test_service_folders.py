@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from musclesolve.opensim import service_trials
-from musclesolve.opensim.service_folders import NO_MODEL, WITHOUT_PLATES, service_of
+from musclesolve.opensim.service_folders import NO_MODEL, WITHOUT_PLATES, service_of, service_trials
 from musclesolve.settings.trial import PREDICTED
 
 LOADS = "<OpenSimDocument><ExternalLoads><datafile>{}</datafile></ExternalLoads></OpenSimDocument>"

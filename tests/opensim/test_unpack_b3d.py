@@ -15,21 +15,13 @@ import musclesolve as ms
 from musclesolve import read_osim
 from musclesolve._util.arrays import Array
 from musclesolve.files import read_mot
-from musclesolve.opensim import (
-    B3DSubject,
-    ExternalLoad,
-    body_motion,
-    coordinate_values,
-    model_motion,
-    read_b3d,
-    read_external_loads,
-    service_trials,
-)
-from musclesolve.opensim.b3d import B3DTrial
-from musclesolve.opensim.external_loads import load_wrench
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics
-from musclesolve.opensim.model import BodyMass
-from musclesolve.opensim.service_folders import NO_FORCES
+from musclesolve.opensim import read_b3d, read_external_loads
+from musclesolve.opensim.b3d import B3DSubject, B3DTrial
+from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
+from musclesolve.opensim.inverse_dynamics import inverse_dynamics, model_motion
+from musclesolve.opensim.kinematics import body_motion, coordinate_values
+from musclesolve.opensim.model import BodyMass, OpenSimModel
+from musclesolve.opensim.service_folders import NO_FORCES, service_trials
 from musclesolve.opensim.unpack_b3d import coordinate_order, unpack_b3d
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_moments
@@ -194,7 +186,7 @@ def test_moments_of_the_real_file_follow_under_its_gravity(
         assert not name.startswith("hip_adduction") or rms(upright) > 40.0, name
 
 
-def _moments(model: ms.opensim.OpenSimModel, subject: B3DSubject, trial: B3DTrial) -> dict[str, Array]:
+def _moments(model: OpenSimModel, subject: B3DSubject, trial: B3DTrial) -> dict[str, Array]:
     order, only = coordinate_order(model, subject), trial.passes[0]
     parts = (
         dict(zip(order, part.T, strict=True)) for part in (only.position, only.velocity, only.acceleration)

@@ -19,8 +19,8 @@ from wrap_models import Thing, model_text, random_places, random_thing
 from musclesolve import read_osim
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.paths.engine import METHODS
-from musclesolve.opensim import OpenSimGeometry, opensim_geometry
-from musclesolve.opensim.geometry import NEGLIGIBLE, difference_note
+from musclesolve.opensim import opensim_geometry
+from musclesolve.opensim.geometry import NEGLIGIBLE, OpenSimGeometry, difference_note
 
 COUNT = 30
 NAMES = [f"m{k}" for k in range(COUNT)]

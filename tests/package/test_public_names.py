@@ -91,8 +91,8 @@ def test_a_solution_introduces_itself_in_a_line():
 
 @pytest.mark.parametrize(
     ("within", "name", "meant"),
-    [(ms, "runn", "run"), (ms.sharing, "solv", "solve"), (ms.plotting, "activation", "activations")],
-    ids=["runn", "solv", "activation"],
+    [(ms, "runn", "run"), (ms.sharing, "progra", "program"), (ms.plotting, "activation", "activations")],
+    ids=["runn", "progra", "activation"],
 )
 def test_an_unknown_name_suggests_the_nearest(within, name, meant):
     with pytest.raises(AttributeError, match=f"no attribute '{name}'; did you mean '{meant}'"):

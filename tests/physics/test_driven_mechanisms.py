@@ -8,20 +8,19 @@ from small_models import four_bar, laid_out
 
 from musclesolve.dynamics import (
     AngleDriver,
-    Constraints,
-    LengthDriver,
     MassProperties,
-    Mechanism,
     Rigid,
     Wrench,
     assemble,
     coincident,
     fixed,
     mechanism_forces,
-    motion_from,
     projected_moments,
-    scalar_products,
 )
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.mechanism.constraint_rows import LengthDriver
+from musclesolve.dynamics.mechanism.mechanism_forces import Mechanism
+from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, scalar_products
 from musclesolve.errors import MuscleSolveError
 
 X, Y, Z = np.eye(3)

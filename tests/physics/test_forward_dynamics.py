@@ -7,17 +7,16 @@ from scipy.special import ellipk
 
 from musclesolve.dynamics import (
     ExternalForces,
-    Integration,
     JointMoments,
     Wrench,
     differentiate,
     forward_human_model,
-    motion_from,
     projected_moments,
     simulate,
 )
-from musclesolve.dynamics.forward.simulate import kinetic_energy, momentum
+from musclesolve.dynamics.forward.simulate import Integration, kinetic_energy, momentum
 from musclesolve.dynamics.inverse.joint_couples import Couples
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.mass_center import mass_center
 
 JOINTS = 23

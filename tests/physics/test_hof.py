@@ -3,17 +3,16 @@
 import numpy as np
 import pytest
 
-from musclesolve.dynamics import (
-    Wrench,
+from musclesolve.dynamics import Wrench, joint_loads, lagrange_multipliers
+from musclesolve.dynamics.inverse.newton_euler import (
     center_of_pressure_from_motion,
+    free_moment,
     intersegmental_moment,
-    joint_loads,
-    lagrange_multipliers,
-    motion_from,
     neglected_share,
     segment_motion,
+    whole_body_wrench,
 )
-from musclesolve.dynamics.inverse.newton_euler import free_moment, whole_body_wrench
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 
 
 @pytest.fixture(scope="module")

@@ -17,10 +17,10 @@ from musclesolve.dynamics import (
     fit_pose,
     human_model,
     joint_loads,
-    motion_from,
     projected_moments,
-    segment_motion,
 )
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.planar import (
     Load,
     PlanarMotion,

@@ -4,21 +4,17 @@ import numpy as np
 import pytest
 from small_models import random_chain, random_motion
 
-from musclesolve.dynamics import (
-    Wrench,
+from musclesolve.dynamics import Wrench, forward_human_model, joint_loads, joint_reactions, projected_moments
+from musclesolve.dynamics.inverse.joint_couples import acting_bodies
+from musclesolve.dynamics.inverse.joint_reactions import expand
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.inverse.projection import (
     absolute_system,
-    expand,
-    forward_human_model,
-    joint_loads,
-    joint_reactions,
     joint_wrenches,
-    motion_from,
-    projected_moments,
     reactions_by_projection,
     reactions_classical,
-    segment_motion,
 )
-from musclesolve.dynamics.inverse.joint_couples import acting_bodies
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,9 @@ import muscle_db
 from muscle_db.model import LEG_DOFS
 from musclesolve import Status
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_LEAST_ACTIVATION
-from musclesolve.dynamics import Motion, Wrench, motion_from, projected_moments, segment_motion
-from musclesolve.dynamics.inverse.newton_euler import distal_loads
+from musclesolve.dynamics import Wrench, projected_moments
+from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
 from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.pipeline.body import Sharing, SolvedGroup

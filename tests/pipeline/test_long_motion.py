@@ -11,9 +11,8 @@ from xarray.core.indexing import MemoryCachedArray
 
 import musclesolve as ms
 from musclesolve.checking.check import findings_of
-from musclesolve.dynamics import Motion
 from musclesolve.dynamics.kinematics import motion_derivatives
-from musclesolve.dynamics.kinematics.motion_derivatives import LongMotion
+from musclesolve.dynamics.kinematics.motion_derivatives import LongMotion, Motion
 from musclesolve.forces import prepare
 from musclesolve.muscles.muscle_state import KeptArms
 from musclesolve.muscles.paths import paths

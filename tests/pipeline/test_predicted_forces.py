@@ -16,8 +16,8 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve import gait_events, synthetic_recording
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics import motion_from
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.files import read_trc, write_trc
 from musclesolve.forces import mechanics, recording_of
 from musclesolve.pipeline.mechanics import Mechanics, reactions_of_motion

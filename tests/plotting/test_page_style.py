@@ -13,9 +13,10 @@ from synthetic_result import set_status, with_cutoffs, with_fascicles, with_tend
 from thorough import some
 
 import musclesolve as ms
-from musclesolve.plotting import PageStyle, current_style, page_style
+from musclesolve.plotting import PageStyle, page_style
 from musclesolve.plotting.figure_sets import FIGURES
 from musclesolve.plotting.page.arrangement import broken, text_width
+from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.sheet import page
 
 COLUMN, PAGE = PageStyle(width_mm=85.0, font_pt=7.0), PageStyle(width_mm=180.0, font_pt=9.0)

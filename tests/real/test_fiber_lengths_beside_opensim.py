@@ -10,8 +10,8 @@ from opensim_answers import answers, task
 from recorded_data import recorded
 
 from musclesolve import read_osim
-from musclesolve.opensim import coordinate_values
 from musclesolve.opensim.geometry import tendon_shifts
+from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.opensim.shared_choice import shared_choice

@@ -14,7 +14,7 @@ from thorough import some
 import musclesolve as ms
 from musclesolve import Status
 from musclesolve.files import Table
-from musclesolve.opensim import OpenSimModel
+from musclesolve.opensim.model import OpenSimModel
 
 SHORT, LONG = (1, 2), (3, 5, 30)
 """Rows of 10 ms: 6 Hz has a period of 167 ms, of which a fifth is filled."""

@@ -69,7 +69,7 @@ def test_moments_and_forces_are_near_opensims_joint_reactions(instrumented_knee:
 def force_axes(found: xr.Dataset) -> Array:
     """The axes of the left tibia, (T, 3, 3): down, forward, to the median plane."""
     from musclesolve import read_osim
-    from musclesolve.opensim import body_motion, coordinate_values
+    from musclesolve.opensim.kinematics import body_motion, coordinate_values
     from musclesolve.opensim.model import TO_GLOBAL
     from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 

@@ -11,7 +11,9 @@ from musclesolve import Status
 from musclesolve.files import Trial
 from musclesolve.forces import prepare
 from musclesolve.pipeline.share import share
-from musclesolve.sharing import solve, strength_margin, with_strength
+from musclesolve.sharing import strength_margin
+from musclesolve.sharing.analysis.strength_margin import with_strength
+from musclesolve.sharing.solving import solve
 from musclesolve.studies import margins
 
 RECORDINGS = {

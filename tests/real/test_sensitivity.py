@@ -19,10 +19,9 @@ from musclesolve.dynamics import (
     human_model,
     landmark_sensitivity,
     mass_sensitivity,
-    neglected_share,
     projected_moments,
-    segment_motion,
 )
+from musclesolve.dynamics.inverse.newton_euler import neglected_share, segment_motion
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.motion.signals.filter_choice import filter_choice

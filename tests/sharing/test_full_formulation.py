@@ -10,8 +10,9 @@ from refusals import refused
 
 from musclesolve import Status, solve
 from musclesolve.pipeline.full_formulation import full_problem
-from musclesolve.sharing import FullProblem, kkt_residual, solve_full
+from musclesolve.sharing import kkt_residual, solve_full
 from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.full_formulation import FullProblem
 
 COSTS = ("force_squared", "stress_cubed", "soft_saturation")
 

@@ -10,8 +10,8 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve import synthetic_recording
-from musclesolve.dynamics import projected_moments, segment_motion
-from musclesolve.dynamics.inverse.newton_euler import distal_loads
+from musclesolve.dynamics import projected_moments
+from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
 from musclesolve.forces import mechanics
 from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state

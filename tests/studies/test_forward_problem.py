@@ -10,8 +10,9 @@ from refusals import refused
 import muscle_db
 from musclesolve import forward_problem
 from musclesolve.data import reference_stride as bundled_trial
-from musclesolve.dynamics import Integration, Wrench, motion_from
-from musclesolve.dynamics.forward.simulate import System
+from musclesolve.dynamics import Wrench
+from musclesolve.dynamics.forward.simulate import Integration, System
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.forces import prepare
 from musclesolve.muscles import scale_muscles
 from musclesolve.pipeline.share import share

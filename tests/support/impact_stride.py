@@ -19,7 +19,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.dynamics import Motion, Wrench, motion_from, projected_moments
+from musclesolve.dynamics import Wrench, projected_moments
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
 from musclesolve.files import Trial
 from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments

@@ -15,8 +15,8 @@ from musclesolve._util.arrays import at_times
 from musclesolve.checking.model import load_units_and_axes as change
 from musclesolve.checking.model.model_case import Loads
 from musclesolve.files import Table
-from musclesolve.opensim import OpenSimModel
 from musclesolve.opensim.external_loads import foot_of_side
+from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, moments_under_loads
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings

@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics import Model, Motion, Wrench, mass_matrix, projected_moments
+from musclesolve.dynamics import Model, Wrench, mass_matrix, projected_moments
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.errors import MuscleSolveError
 
 

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
-from musclesolve.dynamics import Motion, Targets, Wrench, fit_pose, motion_from, projected_moments
+from musclesolve.dynamics import Targets, Wrench, fit_pose, projected_moments
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
 from musclesolve.synthetic.reference_stride import ReferenceStride, reference_stride
 
 Array = np.ndarray

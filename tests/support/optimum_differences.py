@@ -18,8 +18,8 @@ from motion_cases import small_motion
 
 from musclesolve._util.arrays import Array
 from musclesolve.muscles import ElasticMuscles
-from musclesolve.trajectory import Collocation, MotionProblem
-from musclesolve.trajectory.collocation.collocation import CollocationReport
+from musclesolve.trajectory import MotionProblem
+from musclesolve.trajectory.collocation.collocation import Collocation, CollocationReport
 from musclesolve.trajectory.local_equilibrium import equilibrium
 from musclesolve.trajectory.motion_problem import MotionCost
 

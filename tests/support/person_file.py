@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import musclesolve as ms
-from musclesolve.muscles import FittedParameter, PersonMuscles
+from musclesolve.muscles.person import FittedParameter, PersonMuscles
 
 Factor = tuple[str, tuple[str, ...], float]
 """Quantity, muscles and factor of a fitted parameter."""

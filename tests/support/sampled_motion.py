@@ -10,7 +10,8 @@ from scipy.interpolate import make_interp_spline
 from musclesolve._util.arrays import Array
 from musclesolve.files import read_mot
 from musclesolve.motion.signals.low_pass import HALF_POWER
-from musclesolve.opensim import ModelMotion, OpenSimModel, model_motion
+from musclesolve.opensim.inverse_dynamics import ModelMotion, model_motion
+from musclesolve.opensim.model import OpenSimModel
 from musclesolve.signals import low_pass
 
 

@@ -14,8 +14,8 @@ from muscle_db import MuscleDatabase
 from muscle_db.model import MovingFrame, PathPoint
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.paths.engine import KINDS, PathLayout, solve_paths
-from musclesolve.opensim import OpenSimModel, body_motion
-from musclesolve.opensim.model import TO_GLOBAL
+from musclesolve.opensim.kinematics import body_motion
+from musclesolve.opensim.model import TO_GLOBAL, OpenSimModel
 
 Pose = tuple[Array, Array]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from musclesolve import opensim_problem
 from musclesolve.files import Table, write_mot
-from musclesolve.opensim import OpenSimModel
+from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 
 DOFS = ("hip_a_r", "ankle_a_r")

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.dynamics import (
-    AngleDriver,
-    MassProperties,
-    Model,
-    Motion,
-    Rigid,
-    Topology,
-    coincident,
-    fixed,
-    motion_from,
-)
-from musclesolve.dynamics.model.topology import Dof, Point, RigidBody
+from musclesolve.dynamics import AngleDriver, MassProperties, Model, Rigid, coincident, fixed
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
+from musclesolve.dynamics.model.topology import Dof, Point, RigidBody, Topology
 
 
 def laid_out(name, points, vectors, bodies, universal=(), dofs=()) -> tuple[Topology, np.ndarray]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from muscle_db.model import LEG_DOFS
-from musclesolve.muscles import MuscleParameters, Paths, ScaledMuscles
+from musclesolve.muscles import MuscleParameters
 from musclesolve.muscles.paths.engine import KINDS, PathLayout
 from musclesolve.muscles.paths.moving_frames import MovingFrames, NaturalSpline, WrapObjects
+from musclesolve.muscles.paths.paths import Paths
+from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 
 GLIDING, PATELLA = 0, 1
 JOINTS = {"pelvis": "hip_r", "thigh_r": "hip_r", "shank_r": "knee_r", "foot_r": "ankle_r"}

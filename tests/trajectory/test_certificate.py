@@ -12,7 +12,8 @@ from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG
 from musclesolve.muscles.elastic.smooth_curves import positive_part
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.rate_limits import ActivationLimits
-from musclesolve.trajectory import BandedInteriorPoint, MotionProblem
+from musclesolve.trajectory import MotionProblem
+from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
 from musclesolve.trajectory.certificate import Certifier, Misses, MotionAttempt
 from musclesolve.trajectory.local_equilibrium import equilibrium
 from musclesolve.trajectory.motion_problem import MotionCost

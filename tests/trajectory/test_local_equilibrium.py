@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from elastic_muscle import elastic_muscles, path_length
 
+from benchmarks.fiber_dynamics import FiberDynamics
 from musclesolve.muscles.curves.curve_family import CURVES
-from musclesolve.muscles.elastic.fiber_dynamics import FiberDynamics
 from musclesolve.trajectory.local_equilibrium import equilibrium
 
 STEP = 1e-5

@@ -11,7 +11,7 @@ from optimum_differences import COST, optimum_difference, reference_optimum, thr
 
 from musclesolve.muscles.muscle_parameters import QUANTITIES
 from musclesolve.sharing.problem_scale import fallback_weight
-from musclesolve.trajectory import BandedInteriorPoint
+from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
 from musclesolve.trajectory.motion_problem import MotionCost
 from musclesolve.trajectory.optimum_derivatives import OptimumDerivatives, with_parameters
 from musclesolve.trajectory.solve_motion import static_start

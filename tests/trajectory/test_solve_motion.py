@@ -18,8 +18,11 @@ from musclesolve.errors import InputError
 from musclesolve.muscles import ElasticMuscles
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.trajectory import BandedInteriorPoint, Collocation, MotionProblem, MotionSolution
+from musclesolve.trajectory import MotionProblem
+from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
+from musclesolve.trajectory.collocation.collocation import Collocation
 from musclesolve.trajectory.motion_problem import MotionCost
+from musclesolve.trajectory.motion_solution import MotionSolution
 from musclesolve.trajectory.solve_motion import StaticStart, solve_motion, static_problem, static_start
 
 FAMILIES = ["de_groote_2016", "millard_2013", "thelen_2003", "silva_2003"]

@@ -29,17 +29,19 @@ def main() -> int:
     """Solve, judge, and write the recording if every check is kept; the exit code says whether."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--output", type=Path, default=BUNDLE, help="folder of the recording")
-    parser.add_argument("--figures", type=Path, help="folder for pictures of the stride")
+    parser.add_argument(
+        "--figure", type=Path, help="file of the picture of the stride, docs/reference_stride.png"
+    )
     options = parser.parse_args()
     plan = Plan.load()
     stride = ReferenceStride(plan.layout, solve(Problem(plan)))
     judged = judge(plan, stride)
     checks = all_checks(judged)
     print(*checks, sep="\n")
-    if options.figures:
+    if options.figure:
         from figures import draw
 
-        draw(judged, options.figures)
+        draw(judged, options.figure)
     if not all(check.kept for check in checks):
         print("A check is not kept; nothing was written.")
         return 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from musclesolve.cli.options import with_settings
+from musclesolve.cli.options import output_option, with_settings
 from musclesolve.cli.printing import finish, progress
 from musclesolve.settings.commands import CommandSettings, command_arguments
 
@@ -24,7 +24,7 @@ def calibrate_body(
     trials: Annotated[
         list[Path], typer.Argument(metavar="TRIAL.toml...", help="Trial files of recordings of one subject.")
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The body file to write.")],
+    output: Annotated[Path, output_option("The body file to write.")],
     **settings: Any,
 ) -> None:
     """Fit masses, centers of mass, clock and plates of one subject, so that motion and ground forces agree.

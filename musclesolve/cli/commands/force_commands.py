@@ -26,6 +26,7 @@ from musclesolve.cli.options import (
     Solver,
     TrialFile,
     drawn_figures,
+    output_option,
     with_settings,
 )
 from musclesolve.cli.printing import complain, finish, print_address, print_summary, progress
@@ -244,9 +245,7 @@ def _pages(wanted: bool) -> dict[str, Any]:
 @with_settings(CommandSettings, command_arguments("compare"))
 def compare(
     trial: TrialFile,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for the comparison and its figures.")
-    ],
+    output: Annotated[Path, output_option("Folder for the comparison and its figures.")],
     solver: Solver = None,
     side: Side = BOTH,
     full: Annotated[
@@ -279,9 +278,7 @@ def _finish_comparison(result: xr.Dataset, paths: list[Path], full: bool) -> Non
 @with_settings(CommandSettings, command_arguments("emg"))
 def emg(
     trial: TrialFile,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for emg_trade_off.nc and its figure.")
-    ],
+    output: Annotated[Path, output_option("Folder for emg_trade_off.nc and its figure.")],
     cost: Cost = None,
     solver: Solver = None,
     side: Side = BOTH,
@@ -320,7 +317,7 @@ def calibrate_muscles(
         list[Path],
         typer.Argument(metavar="TRIAL.toml...", help="Trials of one person, with EMG or fascicle lengths."),
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="File of the person's muscles (.toml).")],
+    output: Annotated[Path, output_option("File of the person's muscles (.toml).")],
     strength: Annotated[Path | None, typer.Option(help="File of strength tests (.toml).")] = None,
     osim: Annotated[
         Path | None, typer.Option("--osim", help="Also an OpenSim model with these muscles (.osim).")
@@ -381,16 +378,13 @@ def calibrate_muscles(
 @with_settings(CommandSettings, command_arguments("live"))
 def live(
     trial: TrialFile,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder for result.nc of --replay.")
-    ] = None,
+    output: Annotated[Path | None, output_option("Folder for result.nc of --replay.")] = None,
     replay: Annotated[
         bool,
         typer.Option("--replay", help="As fast as it goes, every sample of the recording: result.nc in -o."),
     ] = False,
     repeat: Annotated[
-        bool,
-        typer.Option("--repeat", help="--from replay over and over, until Ctrl-C or --seconds."),
+        bool, typer.Option("--repeat", help="--from replay over and over, until Ctrl-C or --seconds.")
     ] = False,
     record: Annotated[
         Path | None,
@@ -544,7 +538,7 @@ def average(
     result: Annotated[
         list[Path], typer.Argument(metavar="RESULT.nc...", help="Results of `musclesolve run`.")
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for average.nc and its figures.")],
+    output: Annotated[Path, output_option("Folder for average.nc and its figures.")],
     **settings: Any,
 ) -> None:
     """Average the cycles of results, each leg by itself: average.nc, a table of the strides, figures."""

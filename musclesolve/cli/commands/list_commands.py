@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from musclesolve.cli.options import marker_set_names, muscle_names, with_settings
+from musclesolve.cli.options import marker_set_names, muscle_names, output_option, with_settings
 from musclesolve.cli.printing import console, finish, print_files, progress
 from musclesolve.errors import input_error
 from musclesolve.settings.commands import CommandSettings, command_arguments
@@ -28,9 +28,7 @@ def muscles(
         bool,
         typer.Option("--passive-moments", help="Passive joint moments of the set, beside measured ones."),
     ] = False,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder for the passive moments, table and figure.")
-    ] = None,
+    output: Annotated[Path | None, output_option("Folder for the passive moments, table and figure.")] = None,
     **settings: Any,
 ) -> None:
     """List the muscle sets and the muscles of one of them, show one muscle in full, or passive joint moments."""
@@ -165,8 +163,7 @@ def benchmark(
         typer.Argument(metavar="TRIAL.toml", help="The trial file; default: the bundled reference stride."),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Folder for the tables as CSV and the figure of the times."),
+        Path | None, output_option("Folder for the tables as CSV and the figure of the times.")
     ] = None,
     **settings: Any,
 ) -> None:

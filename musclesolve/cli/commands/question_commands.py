@@ -10,7 +10,7 @@ import typer
 
 from musclesolve._util.sides import BOTH
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
-from musclesolve.cli.options import Cost, Side, TrialFile, with_settings
+from musclesolve.cli.options import Cost, Side, TrialFile, output_option, with_settings
 from musclesolve.cli.printing import finish, progress
 from musclesolve.settings.commands import CommandSettings, MarginSettings, command_arguments
 
@@ -55,9 +55,7 @@ def answered(
 
 def contributions(
     trial: TrialFile,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for contributions.nc and the figures.")
-    ],
+    output: Annotated[Path, output_option("Folder for contributions.nc and the figures.")],
     cost: Cost = None,
 ) -> None:
     """Compute the contributions of each muscle: support, braking, propulsion, contact forces of the joints, work."""
@@ -96,9 +94,7 @@ def contributions(
 @with_settings(CommandSettings, command_arguments("margins"))
 def margins(
     trial: TrialFile,
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for margins.nc, margins.csv and the figure.")
-    ],
+    output: Annotated[Path, output_option("Folder for margins.nc, margins.csv and the figure.")],
     cost: Cost = None,
     side: Side = BOTH,
     **settings: Any,
@@ -141,7 +137,7 @@ def margins(
 @with_settings(CommandSettings, command_arguments("what_if"))
 def what_if(
     trial: TrialFile,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for what_if.nc and the figures.")],
+    output: Annotated[Path, output_option("Folder for what_if.nc and the figures.")],
     side: Side = BOTH,
     **settings: Any,
 ) -> None:
@@ -178,9 +174,7 @@ def coordination(
     result: Annotated[
         Path, typer.Argument(metavar="RESULT.nc", help="A result of `musclesolve run` or `share`.")
     ],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for coordination.nc and the figures.")
-    ],
+    output: Annotated[Path, output_option("Folder for coordination.nc and the figures.")],
 ) -> None:
     """Measure how muscles work together: synergies, co-contraction, stiffness of the joints by their muscles."""
     from musclesolve.plotting.study.question_figures import answer_files

@@ -43,10 +43,8 @@ def init(
     ],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help="The file to write; default: trial.toml, with --study study.toml, in the folder.",
+        options.output_option(
+            "The file to write; default: trial.toml, with --study study.toml, in the folder."
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
@@ -206,7 +204,7 @@ def convert(
         Path, typer.Argument(help="A recording, such as TRC, C3D, CSV, MOT, STO, or a camera file.")
     ],
     output: Annotated[
-        list[Path], typer.Option("-o", "--output", help="NAME.trc for markers, NAME.mot or .sto for forces.")
+        list[Path], options.output_option("NAME.trc for markers, NAME.mot or .sto for forces.")
     ],
     **settings: Any,
 ) -> None:
@@ -220,7 +218,7 @@ def convert(
 
 @options.with_settings(SYNTHETIC, {key: ("recording", key) for key in settings_of(SyntheticSettings)})
 def synthesize(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the recording.")],
+    output: Annotated[Path, options.output_option("Folder for the recording.")],
     gap: Annotated[
         list[str] | None, typer.Option(help="MARKER:FROM:TO, seconds without that marker; repeatable.")
     ] = None,

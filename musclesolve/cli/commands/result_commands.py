@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from musclesolve.cli.options import Questions, with_settings
+from musclesolve.cli.options import Questions, output_option, with_settings
 from musclesolve.cli.printing import print_files, print_summary, progress
 from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import PageStyle, page_style
@@ -34,9 +34,7 @@ def report(
     ],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o", "--output", help="The page, NAME.html, or a folder; default: report.html beside the result."
-        ),
+        output_option("The page, NAME.html, or a folder; default: report.html beside the result."),
     ] = None,
     geometry: Geometry = None,
     questions: Questions = None,
@@ -63,11 +61,9 @@ def picture(
     ],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help="The file: .html (needs nothing else), .gif, .mp4, or .png for one page with poses, activations and "
-            "verdict; default: picture.html beside the result.",
+        output_option(
+            "The file: .html (needs nothing else), .gif, .mp4, or .png for one page with poses, activations and "
+            "verdict; default: picture.html beside the result."
         ),
     ] = None,
     geometry: Geometry = None,
@@ -95,8 +91,7 @@ def plot(
         Path, typer.Argument(metavar="RESULT.nc", help="result.nc or uncertainty.nc of `musclesolve run`.")
     ],
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Folder for the figures; default: the folder of the result."),
+        Path | None, output_option("Folder for the figures; default: the folder of the result.")
     ] = None,
     **settings: Any,
 ) -> None:
@@ -120,16 +115,13 @@ def plot(
 @with_settings(CommandSettings, command_arguments("export"))
 def export(
     result: Annotated[
-        Path,
-        typer.Argument(metavar="RESULT.nc", help="A result: of `run`, `share`, `average` or `compare`."),
+        Path, typer.Argument(metavar="RESULT.nc", help="A result: of `run`, `share`, `average` or `compare`.")
     ],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            help="The file, or a folder; default: beside the result. STO: NAME.sto gives NAME_activation.sto, "
-            "NAME_force.sto, ...",
+        output_option(
+            "The file, or a folder; default: beside the result. STO: NAME.sto gives NAME_activation.sto, "
+            "NAME_force.sto, ..."
         ),
     ] = None,
     **settings: Any,
@@ -158,7 +150,7 @@ def norms(
             metavar="STUDY", help="Folder of the results of `musclesolve study`, or its study.nc."
         ),
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The norm file, NAME.csv.")],
+    output: Annotated[Path, output_option("The norm file, NAME.csv.")],
     **settings: Any,
 ) -> None:
     """Draft the norm file of a laboratory from the healthy subjects of a study."""

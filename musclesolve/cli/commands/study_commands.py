@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from musclesolve.cli.errors import INPUT_AT_FAULT, SOME_FRAMES_FAILED
-from musclesolve.cli.options import drawn_figures, with_settings
+from musclesolve.cli.options import drawn_figures, output_option, with_settings
 from musclesolve.cli.printing import complain, finish, progress
 from musclesolve.plotting.page.page_style import PageStyle, page_style
 from musclesolve.settings.commands import CommandSettings, FigureSettings, command_arguments
@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 @with_settings(CommandSettings, command_arguments("many", "study", "figures"))
 def study(
     file: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.")],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Folder for the page, the tables and all trials.")
-    ],
+    output: Annotated[Path, output_option("Folder for the page, the tables and all trials.")],
     figures: Annotated[
         bool | None,
         typer.Option(
@@ -73,7 +71,7 @@ def dataset(
             help="Folders with trials, B3D files, or one study file: models with kinematics and loads, recordings.",
         ),
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the data set.")],
+    output: Annotated[Path, output_option("Folder of the data set.")],
     estimate: Annotated[
         bool,
         typer.Option("--estimate", help="Print the time and size of the whole data set, from a few trials."),

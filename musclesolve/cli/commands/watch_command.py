@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from musclesolve.cli.options import with_settings
+from musclesolve.cli.options import output_option, with_settings
 from musclesolve.cli.printing import complain, finish, print_summary
 from musclesolve.settings.commands import CommandSettings, command_arguments
 from musclesolve.settings.live import WatchSettings
@@ -34,8 +34,7 @@ def watch(
         Path, typer.Option(metavar="T.toml", help="The trial file of an earlier recording of the protocol.")
     ],
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Folder for all results; results in FOLDER unless given."),
+        Path | None, output_option("Folder for all results; results in FOLDER unless given.")
     ] = None,
     once: Annotated[
         bool, typer.Option("--once", help="Compute what is there, and end, instead of waiting for more.")

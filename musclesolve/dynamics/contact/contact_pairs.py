@@ -401,12 +401,6 @@ def separation(first: Surface, second: Surface) -> Separation:
 
     Raises:
         InputError: both are planes, or something is no surface.
-
-    Examples:
-        >>> floor = ms.dynamics.plane("floor", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
-        >>> ball = ms.dynamics.sphere("ball", (0.0, 0.0, 0.5), 0.1)
-        >>> round(ms.dynamics.separation(floor, ball).gap, 9)
-        0.4
     """
     check_surfaces((first, second), "separation")
     if second.is_plane:

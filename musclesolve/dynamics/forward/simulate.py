@@ -523,10 +523,6 @@ def no_pulse(time: Array) -> Array:
 
     Returns:
         Zeros (T, 3) [m/s^2].
-
-    Examples:
-        >>> ms.dynamics.no_pulse(np.array([0.0, 1.0])).shape
-        (2, 3)
     """
     return np.zeros((len(time), 3))
 

@@ -97,12 +97,6 @@ def actuated_moments(
     Raises:
         InputError: a name is unknown, or a degree of freedom is in both lists.
         MuscleSolveError: a degree of freedom is in neither list; names it.
-
-    Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
-        >>> solved = ms.dynamics.actuated_moments(stride.model, stride.motion(time), stride.wrenches(time))
-        >>> np.allclose(solved.moments[:, :38], stride.joint_moments(time), atol=1e-6)
-        True
     """
     check_fits(model, motion)
     names, joints, (frames, slots) = model.topology.dof_names, model.tree.joint_count, motion.q.shape[:2]

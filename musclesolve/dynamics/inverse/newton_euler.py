@@ -253,13 +253,6 @@ def intersegmental_moment(
 
     Raises:
         InputError: no such joint degree of freedom; wrenches that do not fit the model and the motion.
-
-    Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
-        >>> model, motion = stride.model, stride.motion(time)
-        >>> segments, forces = ms.dynamics.segment_motion(model, motion), stride.wrenches(time)
-        >>> ms.dynamics.intersegmental_moment(model, motion, segments, forces, "knee_flexion_r").total.shape
-        (11, 3)
     """
     check_fits(model, motion)
     check_frames(wrenches, len(motion.q))
@@ -292,14 +285,6 @@ def neglected_share(
 
     Returns:
         Joint degree of freedom -> share, of the moment about its own axis; zero where there is no moment at all.
-
-    Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
-        >>> model, motion = stride.model, stride.motion(time)
-        >>> segments = ms.dynamics.segment_motion(model, motion)
-        >>> shares = ms.dynamics.neglected_share(model, motion, segments, stride.wrenches(time))
-        >>> 0.0 < shares["hip_flexion_r"] < 1.0
-        True
     """
     shares = {}
     axes = model.tree.axes(motion.q)
@@ -343,12 +328,6 @@ def center_of_pressure_from_motion(model: Model, segments: SegmentMotion, height
 
     Returns:
         Center of pressure (T, 3) [m].
-
-    Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
-        >>> segments = ms.dynamics.segment_motion(stride.model, stride.motion(time))
-        >>> ms.dynamics.center_of_pressure_from_motion(stride.model, segments).shape
-        (11, 3)
     """
     height = check_number(height, "height", "a height [m]")
     return center_of_pressure(*whole_body_wrench(model, segments), height)

@@ -121,12 +121,6 @@ def absolute_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> Abs
 
     Returns:
         Directions, masses, forces and accelerations of all links, with the joint moments.
-
-    Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
-        >>> system = ms.dynamics.absolute_system(stride.model, stride.motion(time), stride.wrenches(time))
-        >>> system.moments.shape
-        (11, 44)
     """
     check_frames(wrenches, len(motion.q))
     links = Links.build(model, tuple(wrench.body for wrench in wrenches))
@@ -211,12 +205,6 @@ def reactions_by_projection(system: AbsoluteSystem) -> Array:
 
     Returns:
         Multipliers (T, c) [N, N m].
-
-    Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
-        >>> system = ms.dynamics.absolute_system(stride.model, stride.motion(time), stride.wrenches(time))
-        >>> ms.dynamics.reactions_by_projection(system).shape
-        (11, 118)
     """
     needed = system.applied - np.einsum("tlxy,tly->tlx", system.mass, system.acceleration)
     return np.einsum("tlxc,tlx->tc", system.prohibited, needed)
@@ -233,13 +221,6 @@ def reactions_classical(system: AbsoluteSystem) -> Array:
 
     Raises:
         MuscleSolveError: a link has no mass, so that M cannot be inverted; names it.
-
-    Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
-        >>> system = ms.dynamics.absolute_system(stride.model, stride.motion(time), stride.wrenches(time))
-        >>> projected = ms.dynamics.reactions_by_projection(system)
-        >>> np.allclose(ms.dynamics.reactions_classical(system), projected, atol=1e-5)
-        True
     """
     light = np.flatnonzero(np.linalg.eigvalsh(system.mass).min(axis=(0, 2)) <= 0.0)
     if light.size:
@@ -265,13 +246,6 @@ def joint_wrenches(system: AbsoluteSystem, multipliers: Array) -> tuple[Array, A
 
     Returns:
         Forces (T, J, 3) [N] and moments (T, J, 3) [N m].
-
-    Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
-        >>> system = ms.dynamics.absolute_system(stride.model, stride.motion(time), stride.wrenches(time))
-        >>> force, moment = ms.dynamics.joint_wrenches(system, ms.dynamics.reactions_by_projection(system))
-        >>> force.shape == moment.shape
-        True
     """
     parts = [
         -np.einsum("txc,tc->tx", basis, multipliers[:, columns])

@@ -64,14 +64,6 @@ def drive_pose(
 
     Raises:
         InputError, MuscleSolveError: as in `fit_pose`.
-
-    Examples:
-        >>> model = ms.dynamics.human_model()
-        >>> points = {name: model.standing[None, model.slot(name)] for name in ("hip_r", "hip_l", "knee_r", "ankle_r")}
-        >>> directions = {"pelvis_forward": np.array([[1.0, 0.0, 0.0]])}
-        >>> targets = ms.dynamics.Targets.build(model, points, directions)
-        >>> bool(ms.dynamics.drive_pose(model, targets).residual.max() < 1e-6)
-        True
     """
     nearest = NearestPose.from_targets(model, targets, time)
     near = fit_pose(model, targets, time, tolerance, max_iterations, start, rest)

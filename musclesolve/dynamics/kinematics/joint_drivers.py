@@ -71,12 +71,6 @@ def driver_rows(
 
     Raises:
         InputError: the model has spherical joints, which no three angles drive everywhere.
-
-    Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
-        >>> rows = ms.dynamics.driver_rows(stride.model, stride.motion(time))
-        >>> len(rows.names), bool(np.abs(rows.value).max() < 1e-12)
-        (44, True)
     """
     if len(model.tree.spherical):
         raise input_error("dynamics.no_angle_drivers", topology=model.topology.name)

@@ -208,12 +208,6 @@ def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, sec
 
     Raises:
         InputError: arrays of another shape or not finite; names the degree of freedom and the frame.
-
-    Examples:
-        >>> model, still = ms.dynamics.human_model(), np.zeros((1, 44))
-        >>> motion = ms.dynamics.motion_from(model, np.zeros(1), still, still, still)
-        >>> np.allclose(motion.q[0], model.standing)
-        True
     """
     tree, joints, dofs = model.tree, model.tree.joint_count, model.topology.dof_names
     time = check_array(time, "time", ("T",))

@@ -160,13 +160,6 @@ def consistent_rates(
 
     Raises:
         MuscleSolveError: the pose violates its rows, rows contradict, or nothing drives a coordinate; names them.
-
-    Examples:
-        >>> model = ms.dynamics.human_model()
-        >>> kinds, q = [ms.dynamics.Rigid(model.constraints)], model.standing[None]
-        >>> qd, qdd = ms.dynamics.consistent_rates(kinds, np.array([0.0]), q, driven=False)
-        >>> float(np.abs(qd).max())
-        0.0
     """
     constraints, time = _listed(constraints), np.asarray(time, dtype=float)
     check_finite(q, coordinate_names)

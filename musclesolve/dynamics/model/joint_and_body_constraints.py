@@ -190,12 +190,6 @@ def scalar_products(
 
     Returns:
         The rows, for `Constraints.with_products`.
-
-    Examples:
-        >>> model = ms.dynamics.human_model()
-        >>> pair = ((None, "knee_axis_r"), ("knee_r", "ankle_r"))
-        >>> ms.dynamics.scalar_products(model.topology, model.standing, [pair]).names
-        ('knee_axis_r . (knee_r->ankle_r)',)
     """
     pairs = list(pairs)
     first = np.array([topology.slots_of(a) for a, _ in pairs])
@@ -267,13 +261,6 @@ def combination(
 
     Raises:
         InputError: the three directions lie in one plane.
-
-    Examples:
-        >>> model = ms.dynamics.human_model()
-        >>> base = ((None, "shank_forward_r"), (None, "knee_axis_r"), ("knee_r", "ankle_r"))
-        >>> rows = ms.dynamics.combination(model.topology, model.standing, (None, "pelvis_forward"), base)
-        >>> rows[1].shape
-        (1, 47)
     """
     lines = np.zeros((4, len(standing) + 1))
     for line, direction in zip(lines, (target, *base), strict=True):

@@ -281,11 +281,6 @@ def segment_table(model: Model) -> str:
 
     Args:
         model: the model of the subject.
-
-    Examples:
-        >>> table = ms.dynamics.segment_table(ms.dynamics.human_model())
-        >>> "thigh" in table
-        True
     """
     rows = segments_of(model)
     total = sum(row.mass for row in rows)

@@ -17,10 +17,9 @@ SHARED_KEYS = ("mass_kg", "stature_m", "sex", "shoe_mass_kg")
 
 _MASS = same(SegmentSettings, "mass_kg", required=True)
 _SHIFT = setting(
-    "triple",
     "shift of the center of mass from the inertia table's: forward, left, up in standing [mm]",
-    minimum=-200.0,
-    maximum=200.0,
+    kind="triple",
+    within=(-200.0, 200.0),
 )
 _SubjectOfBody = settings_class("SubjectOfBody", {key: same(SubjectSettings, key) for key in SHARED_KEYS})
 _Masses = settings_class("Masses", dict.fromkeys(SEGMENTS, _MASS))

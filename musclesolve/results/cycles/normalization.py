@@ -29,7 +29,10 @@ def unit_settings() -> type[Settings]:
     usual = chosen_units() | {"angle": "deg"}
     units = {
         kind: Setting(
-            "text", f"unit of {', '.join(rules.names[:3])}", choices=tuple(rules.units), default=usual[kind]
+            f"unit of {', '.join(rules.names[:3])}",
+            kind="text",
+            choices=tuple(rules.units),
+            default=usual[kind],
         )
         for kind, rules in KINDS.items()
     }

@@ -11,7 +11,8 @@ import pytest
 
 from musclesolve.checking.model.load_balance import bodies_of_loads, feet_of_loads
 from musclesolve.checking.model.model_case import ModelCase, Motion
-from musclesolve.opensim import ExternalLoad, OpenSimModel
+from musclesolve.opensim.external_loads import ExternalLoad
+from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics
 

@@ -9,7 +9,6 @@ from refusals import refused
 from musclesolve.dynamics import (
     ContactPairs,
     HertzContact,
-    Integration,
     JointResistance,
     Start,
     body_laws,
@@ -22,6 +21,7 @@ from musclesolve.dynamics import (
     sphere,
 )
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
+from musclesolve.dynamics.forward.simulate import Integration
 
 FLOOR = plane("floor", (0, 0, 0), (0, 0, 1))
 

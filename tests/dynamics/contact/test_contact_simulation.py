@@ -10,9 +10,7 @@ from scipy.integrate import solve_ivp
 
 from musclesolve.dynamics import (
     ContactPairs,
-    CushionContact,
     HertzContact,
-    Integration,
     Start,
     cylinder,
     ellipsoid,
@@ -20,7 +18,8 @@ from musclesolve.dynamics import (
     simulate_contact,
     sphere,
 )
-from musclesolve.dynamics.forward.simulate import momentum
+from musclesolve.dynamics.contact.contact_pairs import CushionContact
+from musclesolve.dynamics.forward.simulate import Integration, momentum
 from musclesolve.errors import InputError, MuscleSolveError
 
 FLOOR = plane("floor", (0, 0, 0), (0, 0, 1))

@@ -10,23 +10,20 @@ from free_bodies import free_body, starting
 from refusals import refused
 
 from musclesolve.dynamics import (
-    Attachment,
     ContactPairs,
-    Integration,
     RigidSeat,
     Start,
     Strap,
-    Webbing,
     body_surfaces,
     forward_human_model,
     half_sine,
-    no_pulse,
     simulate_contact,
     sled_model,
     sphere,
     three_point_belt,
 )
-from musclesolve.dynamics.forward.simulate import momentum
+from musclesolve.dynamics.contact.belt import Attachment, Webbing
+from musclesolve.dynamics.forward.simulate import Integration, momentum, no_pulse
 from musclesolve.errors import InputError, MuscleSolveError
 
 G = 9.80665

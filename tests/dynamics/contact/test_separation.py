@@ -10,8 +10,8 @@ from free_bodies import free_body, starting
 from refusals import refused
 from scipy.spatial.transform import Rotation
 
-from musclesolve.dynamics import ContactPairs, HertzContact, cylinder, ellipsoid, plane, separation, sphere
-from musclesolve.dynamics.contact.contact_pairs import BodyStates
+from musclesolve.dynamics import ContactPairs, HertzContact, cylinder, ellipsoid, plane, sphere
+from musclesolve.dynamics.contact.contact_pairs import BodyStates, separation
 
 EDGE = 1e-5
 

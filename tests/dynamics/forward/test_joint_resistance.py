@@ -5,9 +5,10 @@ import pytest
 from refusals import refused
 from scipy.integrate import quad
 
-from musclesolve.dynamics import Integration, JointResistance, forward_human_model, motion_from, simulate
+from musclesolve.dynamics import JointResistance, forward_human_model, simulate
 from musclesolve.dynamics.forward.joint_resistance import rise
-from musclesolve.dynamics.forward.simulate import potential_energy
+from musclesolve.dynamics.forward.simulate import Integration, potential_energy
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 
 
 @pytest.fixture(scope="module")

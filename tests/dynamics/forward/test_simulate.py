@@ -8,7 +8,6 @@ from refusals import refused
 
 from musclesolve.dynamics import (
     ExternalForces,
-    Integration,
     JointMoments,
     MassProperties,
     Model,
@@ -16,7 +15,6 @@ from musclesolve.dynamics import (
     forward_human_model,
     human_model,
     mass_matrix,
-    motion_from,
     simulate,
 )
 from musclesolve.dynamics.forward.accelerations import (
@@ -26,8 +24,8 @@ from musclesolve.dynamics.forward.accelerations import (
     direct,
     massless_motion,
 )
-from musclesolve.dynamics.forward.simulate import kinetic_energy
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_of
+from musclesolve.dynamics.forward.simulate import Integration, kinetic_energy
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from, motion_of
 from musclesolve.errors import MuscleSolveError
 
 

@@ -10,7 +10,6 @@ from small_models import random_chain
 from musclesolve.dynamics import (
     BrokenLine,
     ContactPairs,
-    Integration,
     SpringDamper,
     SpringDampers,
     Start,
@@ -18,7 +17,7 @@ from musclesolve.dynamics import (
     simulate,
     simulate_contact,
 )
-from musclesolve.dynamics.forward.simulate import momentum
+from musclesolve.dynamics.forward.simulate import Integration, momentum
 
 G = 9.80665
 FINE = Integration(tolerance=1e-10)

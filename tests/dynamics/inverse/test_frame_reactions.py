@@ -11,7 +11,6 @@ import pytest
 
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics import Motion
 from musclesolve.dynamics.inverse.banded_program import BandedProgram
 from musclesolve.dynamics.inverse.frame_reactions import FrameReactions
 from musclesolve.dynamics.inverse.predicted_reactions import (
@@ -23,7 +22,7 @@ from musclesolve.dynamics.inverse.predicted_reactions import (
     push_limits,
     soles,
 )
-from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, moving_bodies
 from musclesolve.dynamics.model.mass_center import mass_center
 from musclesolve.forces import mechanics, recording_of
 from musclesolve.pipeline.mechanics import Mechanics

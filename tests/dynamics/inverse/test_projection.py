@@ -8,13 +8,11 @@ from natural_projection import natural_multipliers, natural_multipliers_classica
 from refusals import refused
 from small_models import random_chain, random_motion
 
-from musclesolve.dynamics import (
-    Model,
-    Wrench,
+from musclesolve.dynamics import Model, Wrench, projected_moments
+from musclesolve.dynamics.inverse.joint_reactions import expand
+from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments
+from musclesolve.dynamics.inverse.projection import (
     absolute_system,
-    actuated_moments,
-    expand,
-    projected_moments,
     reactions_by_projection,
     reactions_classical,
 )

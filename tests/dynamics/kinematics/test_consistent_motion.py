@@ -9,18 +9,15 @@ from refusals import refused
 from benchmarks.serial_chains import random_chain
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
-from musclesolve.dynamics import (
-    Model,
-    Motion,
-    Targets,
-    consistent_motion,
-    differentiate,
+from musclesolve.dynamics import Model, Targets, consistent_motion, differentiate, fit_pose, projected_moments
+from musclesolve.dynamics.kinematics.consistent_motion import (
+    DERIVATIVES,
+    METHODS,
+    differentiate_points,
     drive_pose,
-    driver_rows,
-    fit_pose,
-    projected_moments,
 )
-from musclesolve.dynamics.kinematics.consistent_motion import DERIVATIVES, METHODS, differentiate_points
+from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.dynamics.vectors import blocks, lines_of
 from musclesolve.forces import mechanics

@@ -5,18 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.dynamics import (
-    Wrench,
-    forward_human_model,
-    human_model,
+from musclesolve.dynamics import Wrench, forward_human_model, human_model, joint_loads, projected_moments
+from musclesolve.dynamics.inverse.newton_euler import (
+    SegmentMotion,
+    distal_loads,
+    generalized_loads,
     intersegmental_moment,
-    joint_loads,
-    motion_from,
-    projected_moments,
     segment_motion,
 )
-from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, distal_loads, generalized_loads
-from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from, moving_bodies
 from musclesolve.dynamics.kinematics.pose_fit import Pose
 
 MODELS = {"inverse": human_model(), "forward": forward_human_model()}

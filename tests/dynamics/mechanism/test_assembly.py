@@ -6,18 +6,11 @@ from refusals import refused
 from small_models import four_bar, laid_out
 
 from benchmarks.serial_chains import random_chain
-from musclesolve.dynamics import (
-    AngleDriver,
-    Constraints,
-    LengthDriver,
-    MotionDriver,
-    Rigid,
-    assemble,
-    consistent_rates,
-    fixed,
-    motion_from,
-)
-from musclesolve.dynamics.mechanism.constraint_rows import all_closure_errors
+from musclesolve.dynamics import AngleDriver, MotionDriver, Rigid, assemble, fixed
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.mechanism.assembly import consistent_rates
+from musclesolve.dynamics.mechanism.constraint_rows import LengthDriver, all_closure_errors
+from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import MuscleSolveError
 

@@ -5,21 +5,10 @@ import pytest
 from refusals import refused
 from small_models import laid_out
 
-from musclesolve.dynamics import (
-    AngleDriver,
-    Constraints,
-    LengthDriver,
-    MotionDriver,
-    Rigid,
-    assemble,
-    coincident,
-    combination,
-    consistent_rates,
-    fixed,
-    scalar_products,
-)
-from musclesolve.dynamics.mechanism.assembly import violation
-from musclesolve.dynamics.mechanism.constraint_rows import all_rows
+from musclesolve.dynamics import AngleDriver, MotionDriver, Rigid, assemble, coincident, fixed
+from musclesolve.dynamics.mechanism.assembly import consistent_rates, violation
+from musclesolve.dynamics.mechanism.constraint_rows import LengthDriver, all_rows
+from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, combination, scalar_products
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import MuscleSolveError
 

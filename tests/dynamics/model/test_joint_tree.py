@@ -4,15 +4,10 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics import (
-    Targets,
-    driver_rows,
-    fit_pose,
-    load_topology,
-    motion_from,
-    segment_motion,
-    standing_layout,
-)
+from musclesolve.dynamics import Targets, fit_pose, load_topology, standing_layout
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.errors import MuscleSolveError

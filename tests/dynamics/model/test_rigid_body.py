@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics import Constraints, MassProperties, RigidBodies, Topology, mass_matrix
+from musclesolve.dynamics import MassProperties, mass_matrix
+from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.dynamics.model.mass_matrix import basic_mass_matrix, inertia_force
-from musclesolve.dynamics.model.topology import Point, RigidBody
+from musclesolve.dynamics.model.rigid_body import RigidBodies
+from musclesolve.dynamics.model.topology import Point, RigidBody, Topology
 
 KINDS = {
     "two points, two vectors": (2, 2),

@@ -13,14 +13,13 @@ from musclesolve.dynamics import (
     joint_loads,
     lagrange_multipliers,
     load_topology,
-    motion_from,
     projected_moments,
-    segment_motion,
-    segment_table,
     standing_layout,
 )
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.data_files import read_table
-from musclesolve.dynamics.model.segment_inertia import compose, segments_of
+from musclesolve.dynamics.model.segment_inertia import compose, segment_table, segments_of
 
 PLAIN = standing_layout(load_topology())
 HEIGHT = float(np.ptp(PLAIN[:25, 2]))

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics import Constraints, RigidBodies, load_topology, standing_layout
+from musclesolve.dynamics import load_topology, standing_layout
+from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.dynamics.model.joint_tree import Tree
+from musclesolve.dynamics.model.rigid_body import RigidBodies
 from musclesolve.dynamics.rotations import (
     continuous,
     from_cardan,

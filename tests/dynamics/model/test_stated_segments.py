@@ -10,8 +10,8 @@ from musclesolve.dynamics import (
     human_model,
     mass_sensitivity,
     projected_moments,
-    segment_motion,
 )
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.segment_inertia import compose, named_points, segment_axes, segments_of
 

@@ -6,16 +6,9 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics import (
-    Targets,
-    differentiate,
-    drive_pose,
-    fit_pose,
-    landmark_difference,
-    landmark_sensitivity,
-    projected_moments,
-)
-from musclesolve.dynamics.sensitivity.moment_sensitivity import coordinate_response
+from musclesolve.dynamics import Targets, differentiate, fit_pose, landmark_sensitivity, projected_moments
+from musclesolve.dynamics.kinematics.consistent_motion import drive_pose
+from musclesolve.dynamics.sensitivity.moment_sensitivity import coordinate_response, landmark_difference
 
 POINTS = (
     "toe_r heel_r ankle_r knee_r hip_r hip_l knee_l ankle_l heel_l toe_l wrist_r elbow_r shoulder_r shoulder_l elbow_l "

@@ -17,8 +17,8 @@ from musclesolve.dynamics import (
     landmark_sensitivity,
     mass_sensitivity,
     projected_moments,
-    segment_motion,
 )
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.sensitivity.moment_sensitivity import (
     body_directions,
     coordinate_response,

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.muscles import ActivationDynamics
 from musclesolve.muscles.driving.activation_dynamics import (
     ACTIVATION,
     EXCITATION,
+    ActivationDynamics,
     Sampling,
     de_groote_2016,
     muscle_course,

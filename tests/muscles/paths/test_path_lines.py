@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from wrapped_leg import wrapped_paths
 
-from musclesolve.dynamics import Model, Motion
-from musclesolve.muscles import Paths, scale_muscles
+from musclesolve.dynamics import Model
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_set import load_muscle_set
 from musclesolve.muscles.paths.engine import KINDS, PathLayout, PathLines, solve_paths, trace_paths
 from musclesolve.muscles.paths.kernel import entry
+from musclesolve.muscles.paths.paths import Paths
 
 RADII = {"cylinder": (0.03, 0.0, 0.0), "sphere": (0.03, 0.03, 0.03), "ellipsoid": (0.035, 0.02, 0.045)}
 SINGLE = 5e-7

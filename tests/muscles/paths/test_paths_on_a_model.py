@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from wrapped_leg import MUSCLES, wrapped_leg
 
-from musclesolve.dynamics import expand, motion_from, projected_moments
+from musclesolve.dynamics import projected_moments
+from musclesolve.dynamics.inverse.joint_reactions import expand
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import point_derivatives
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.pipeline.full_formulation import full_problem

@@ -13,7 +13,8 @@ from whole_legs import WHOLE_LEGS
 import muscle_db
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics import Model, human_model, motion_from
+from musclesolve.dynamics import Model, human_model
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_state import ScaledState, muscle_state
 from musclesolve.muscles.scaling.scaled_paths import frame_maps, reference_model, scaled_paths

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.dynamics import human_model, motion_from
+from musclesolve.dynamics import human_model
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.synthetic.reference_stride import reference_stride

@@ -198,7 +198,7 @@ def test_legs_and_arms_are_groups_apart() -> None:
     apart = both.apart()
     assert [group.names for group in apart] == [legs.names, arms.names]
     still = np.zeros((1, len(model.topology.dof_names)))
-    from musclesolve.dynamics import motion_from
+    from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 
     motion = motion_from(model, np.zeros(1), still, still, still)
     for group, alone in zip(apart, (legs, arms), strict=True):

@@ -6,7 +6,7 @@ import pytest
 from small_model import save_model
 
 from musclesolve import read_osim
-from musclesolve.opensim import OpenSimModel
+from musclesolve.opensim.model import OpenSimModel
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from small_model_motion import TIME, is_angle, save_inputs, small_motion
 
 from musclesolve import read_osim
 from musclesolve.files import Table, read_mot, write_mot
-from musclesolve.opensim import OpenSimModel
+from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 
 RATE = 60.0

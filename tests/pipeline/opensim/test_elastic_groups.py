@@ -12,7 +12,7 @@ from small_model import near_optimal_lengths, save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
 from musclesolve import Status, read_osim, read_result
-from musclesolve.opensim import OpenSimModel
+from musclesolve.opensim.model import OpenSimModel
 from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.run_trial import share_model
 

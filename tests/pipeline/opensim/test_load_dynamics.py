@@ -13,16 +13,11 @@ from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 from musclesolve import read_osim
 from musclesolve._util.arrays import Array
 from musclesolve.files import Table, write_mot
-from musclesolve.opensim import (
-    OpenSimModel,
-    body_motion,
-    joint_reactions,
-    opensim_geometry,
-    read_external_loads,
-)
+from musclesolve.opensim import opensim_geometry, read_external_loads
 from musclesolve.opensim.geometry import path_wrenches
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics
-from musclesolve.opensim.model import TO_GLOBAL, Joint
+from musclesolve.opensim.inverse_dynamics import inverse_dynamics, joint_reactions
+from musclesolve.opensim.kinematics import body_motion
+from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion

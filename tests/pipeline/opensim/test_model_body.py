@@ -16,7 +16,8 @@ from xarray.core.indexing import MemoryCachedArray
 from musclesolve import Problem, opensim_problem, read_osim
 from musclesolve.dynamics import vectors
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
-from musclesolve.opensim import OpenSimModel, kinematics, opensim_geometry
+from musclesolve.opensim import kinematics, opensim_geometry
+from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.body import Analysis, Sharing
 from musclesolve.pipeline.opensim import model_body as model_bodies
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings

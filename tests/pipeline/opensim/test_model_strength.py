@@ -12,7 +12,8 @@ from small_model_motion import DOFS, save_inputs
 from strength_files import asked
 
 from musclesolve.forces import prepare
-from musclesolve.opensim import OpenSimModel, opensim_geometry
+from musclesolve.opensim import opensim_geometry
+from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.strength_geometry import strength_geometry
 

@@ -13,7 +13,7 @@ from small_model_motion import DOFS, TIME, save_inputs
 import musclesolve as ms
 from musclesolve.files import Table, write_mot
 from musclesolve.forces import prepare
-from musclesolve.opensim import OpenSimModel
+from musclesolve.opensim.model import OpenSimModel
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 

@@ -15,9 +15,11 @@ from small_model_motion import DOFS, small_motion
 import musclesolve as ms
 from musclesolve import read_osim
 from musclesolve._util.sides import SIDES
-from musclesolve.opensim import ModelMotion, OpenSimModel, coordinate_values, read_external_loads
+from musclesolve.opensim import read_external_loads
 from musclesolve.opensim.external_loads import foot_of_side, load_wrench
-from musclesolve.opensim.inverse_dynamics import body_dynamics
+from musclesolve.opensim.inverse_dynamics import ModelMotion, body_dynamics
+from musclesolve.opensim.kinematics import coordinate_values
+from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
 from musclesolve.pipeline.opensim.model_body import model_body, model_settings

@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 import musclesolve as ms
 from musclesolve import read_osim
 from musclesolve.cli import app as cli
-from musclesolve.opensim import OpenSimModel, body_motion, coordinate_values
 from musclesolve.opensim.geometry import path_lines
-from musclesolve.opensim.model import TO_GLOBAL
+from musclesolve.opensim.kinematics import body_motion, coordinate_values
+from musclesolve.opensim.model import TO_GLOBAL, OpenSimModel
 from musclesolve.report.picture.attachments import nearest_points
 from musclesolve.report.picture.bones import bones_of_model
 from musclesolve.report.picture.film import View

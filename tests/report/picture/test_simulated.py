@@ -18,10 +18,8 @@ import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import (
     ContactPairs,
-    ContactSimulation,
     HertzContact,
     Start,
-    Surface,
     body_laws,
     body_surfaces,
     cylinder,
@@ -29,11 +27,13 @@ from musclesolve.dynamics import (
     forward_human_model,
     pairs_with,
     plane,
-    separation,
     simulate,
     simulate_contact,
     sphere,
 )
+from musclesolve.dynamics.contact.contact_pairs import separation
+from musclesolve.dynamics.contact.surfaces import Surface
+from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 from musclesolve.report.picture.film import View, film
 from musclesolve.report.picture.moving_picture import picture_page
 from musclesolve.report.picture.picture_data import picture_data

@@ -11,7 +11,7 @@ from scipy.interpolate import make_interp_spline
 
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics import segment_motion
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.forces import prepare
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.share import share

@@ -11,7 +11,7 @@ import pytest
 import muscle_db
 from muscle_db.model import LEG_DOFS, CalibratedPassive, PassiveStrain
 from musclesolve import Status, solve
-from musclesolve.dynamics import Motion, motion_from
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
 from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.pipeline.body import JointLoads, Pulls, Sharing, SharingGroup

@@ -10,8 +10,8 @@ from refusals import refused
 from scipy.optimize import linprog
 
 from musclesolve import Problem, Status, diagnose, solve
-from musclesolve.sharing import Verdict, check_reserves
-from musclesolve.sharing.analysis.reserve_check import worst_reserve
+from musclesolve.sharing import check_reserves
+from musclesolve.sharing.analysis.reserve_check import Verdict, worst_reserve
 from musclesolve.sharing.certificate import farkas_ratio
 
 

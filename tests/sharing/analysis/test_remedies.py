@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 import musclesolve as ms
 from musclesolve import Problem, Status, diagnose, solve
-from musclesolve.sharing import Diagnosis
+from musclesolve.sharing.analysis.diagnosis import Diagnosis
 
 MUSCLES, DOFS, FRAMES = 12, 4, 12
 Leg = Callable[..., Problem]

@@ -17,6 +17,7 @@ from musclesolve.sharing.cost import (
     SoftSaturation,
     StressCubed,
 )
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.varied_cost import can_vary, varied
 
 
@@ -43,9 +44,7 @@ SAME = (
 
 
 @pytest.mark.parametrize(("cost", "other"), SAME)
-def test_another_exponent_is_that_cost(
-    problem: ms.Problem, cost: ms.sharing.Cost, other: ms.sharing.Cost
-) -> None:
+def test_another_exponent_is_that_cost(problem: ms.Problem, cost: Cost, other: Cost) -> None:
     """1 + (p - 1) 1.5 of squares is 2.5, of cubes 4."""
     near = ms.solve(problem, varied(cost, 1.5, np.ones(6)))
     assert near.activation == pytest.approx(ms.solve(problem, other).activation, abs=1e-6)

@@ -19,6 +19,7 @@ from musclesolve.files import Trial
 from musclesolve.forces import mechanics
 from musclesolve.recording.data import SegmentValues
 from musclesolve.studies.calibration.body_calibration import _check_loaded, segment_masses
+from musclesolve.studies.calibration.body_record import BodyCalibration
 from musclesolve.studies.calibration.body_residual import trial_pieces
 
 SHIFT, LATE, HEAVIER = np.array([0.005, -0.002, 0.0]), 0.008, 3.0
@@ -51,7 +52,7 @@ def truth_of(trial: Trial) -> dict[str, float]:
     }
 
 
-def off(body: ms.studies.BodyCalibration, truth: dict[str, float]) -> dict[str, float]:
+def off(body: BodyCalibration, truth: dict[str, float]) -> dict[str, float]:
     """Errors of parameters in their standard deviations; those that are not named in the truth are 0 there."""
     return {
         one.name: ((np.log(one.value) if one.unit == "factor" else one.value) - truth.get(one.name, 0.0))

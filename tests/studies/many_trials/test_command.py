@@ -9,8 +9,7 @@ from many_trials import write_stride
 from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
-from musclesolve.studies import TrialRecord
-from musclesolve.studies.many_trials.trial_record import Measures, Outcome
+from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord
 
 PEAKS = {"hip": 3.0, "knee": 3.0, "ankle": 3.0}
 FINE = Measures(13, 0, 0, 0, 0.1, PEAKS, "walking", "plausible", "", "usable", [])

@@ -16,8 +16,7 @@ from musclesolve import Status
 from musclesolve.cli.tables.trial_table import exit_code, remarks, table
 from musclesolve.results.judgement import IN_PART, USABLE
 from musclesolve.results.plausibility import with_verdict
-from musclesolve.studies import TrialRecord
-from musclesolve.studies.many_trials.trial_record import Measures, Outcome, csv_bytes
+from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
 
 JUDGED = "walking", "plausible", "right hip 4.3 BW", USABLE, []
 UNKNOWN = "unknown", "not known", "none", IN_PART, ["4 of 100 frames have no valid solution"]

@@ -17,9 +17,8 @@ from small_model_motion import DOFS, save_inputs
 
 import musclesolve as ms
 from musclesolve import read_osim
-from musclesolve.studies import TrialRecord
 from musclesolve.studies.many_trials.one_trial import attempt
-from musclesolve.studies.many_trials.trial_record import Outcome
+from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord
 from musclesolve.studies.many_trials.watch_folder import (
     Computer,
     Template,

@@ -36,9 +36,8 @@ from musclesolve.results.finding import Finding, finding
 from musclesolve.results.judgement import Report
 from musclesolve.results.plausibility import FLAGS
 from musclesolve.results.tables.study_tables import comparisons_csv
-from musclesolve.studies import StudyResult
 from musclesolve.studies.many_trials.trial_record import Outcome
-from musclesolve.studies.study.analysis import analyze_study
+from musclesolve.studies.study.analysis import StudyResult, analyze_study
 from musclesolve.studies.study.check_study import StudyCheck
 from musclesolve.studies.study.curve_tests import Design
 from musclesolve.studies.study.run_study import compute_trials, prepared

@@ -14,8 +14,8 @@ from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 
 from musclesolve import read_osim, read_result, uncertainty
 from musclesolve.files import Table, write_mot
-from musclesolve.opensim import body_motion, coordinate_values
 from musclesolve.opensim.external_loads import load_in_ground
+from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.study.uncertainty_figures import uncertainty_figures

@@ -17,7 +17,7 @@ from musclesolve import uncertainty
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
 from musclesolve.forces import prepare
-from musclesolve.muscles import PersonMuscles
+from musclesolve.muscles.person import PersonMuscles
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.trial.settings import error_keys

@@ -11,9 +11,14 @@ from motion_cases import small_motion, small_muscles
 from refusals import refused
 
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.trajectory import Collocation, MotionProblem
+from musclesolve.trajectory import MotionProblem
 from musclesolve.trajectory.certificate import Certifier
-from musclesolve.trajectory.collocation.collocation import CollocationReport, program_residual, sentence
+from musclesolve.trajectory.collocation.collocation import (
+    Collocation,
+    CollocationReport,
+    program_residual,
+    sentence,
+)
 from musclesolve.trajectory.collocation.program import Program
 from musclesolve.trajectory.collocation.transcription import spline_scheme
 from musclesolve.trajectory.motion_problem import MotionCost

@@ -14,7 +14,7 @@ from optimum_differences import (
 )
 from thorough import some
 
-from musclesolve.trajectory import BandedInteriorPoint
+from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
 from musclesolve.trajectory.motion_problem import MotionCost
 from musclesolve.trajectory.solve_motion import static_start
 
