@@ -2,8 +2,6 @@ from .driving.activation_dynamics import ActivationDynamics as ActivationDynamic
 from .driving.muscle_forces import MuscleForces as MuscleForces
 from .driving.muscle_forces import muscle_forces as muscle_forces
 from .elastic.elastic_muscles import ElasticMuscles as ElasticMuscles
-from .elastic.simulate_muscles import MuscleMotion as MuscleMotion
-from .elastic.simulate_muscles import simulate_muscles as simulate_muscles
 from .muscle_actuator import MuscleActuator as MuscleActuator
 from .muscle_parameters import MuscleParameters as MuscleParameters
 from .muscle_state import MuscleState as MuscleState

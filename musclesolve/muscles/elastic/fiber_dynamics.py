@@ -1,22 +1,18 @@
-"""Rates of tendon and fiber length: the balance of their forces, solved for the velocity.
+"""The balance of tendon and fiber forces.
 
-Over the maximum isometric force F0, with the coordinate z of the tendon (elastic_muscles.py) as state,
+Over the maximum isometric force F0, with the coordinate z of the tendon (elastic_muscles.py),
 
     f_T(z) = [a f_l(l / L0) f_v(v / v_max) + b v / v_max] cos(alpha) + p(l) cos(alpha),
-    dz/dt = (dL_MT/dt - v / cos(alpha)) / stretch
+    v = (dL_MT/dt - stretch dz/dt) cos(alpha)
 
 (Zajac 1989, Crit Rev Biomed Eng 17:359-411; with the damping b: Millard et al. 2013, J Biomech Eng 135:021005).
-The first line increases with v and is solved for v, so that every state has a rate:
+Without damping, an activation below `LEAST_ACTIVATION` is raised to it: otherwise no force would hold a fiber. A slack
+tendon, z below its start, has no force; its "length" is the distance between its ends.
 
-- without damping, an activation below `LEAST_ACTIVATION` is raised to it: otherwise no force would hold a fiber;
-- a slack tendon, z below its start, has no force; its "length" is the distance between its ends;
-- beyond the maximum velocities the force-velocity curve continues as a straight line.
-
-The force-velocity curve must increase strictly and without bound, so that it can be solved for the velocity. Between
--v_max and v_max it is the curve of the muscles (smooth_curves.py), with a slope of at least `LEAST_SLOPE`: some
-families are constant where the fiber lengthens fast. Beyond, it is a straight line with the slope of its end, at least
-`OUTER_SLOPE`. A fiber without load shortens at v_max. The contractile element brakes a fiber that recoils faster,
-because its passive force exceeds the force of the tendon.
+The force-velocity curve increases strictly and without bound. Between -v_max and v_max it is the curve of the muscles
+(smooth_curves.py), with a slope of at least `LEAST_SLOPE`: some families are constant where the fiber lengthens fast.
+Beyond, it is a straight line with the slope of its end, at least `OUTER_SLOPE`. A fiber without load shortens at v_max.
+The contractile element brakes a fiber that recoils faster, because its passive force exceeds the force of the tendon.
 """
 
 from __future__ import annotations
@@ -27,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.elastic.smooth_curves import SampledCurves, SampleGrid
@@ -53,7 +49,7 @@ class FiberForces(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FiberDynamics:
-    """Equations of the fiber lengths of n muscles; damping b of the fiber, over F0 at v_max (Millard et al.: 0.1).
+    """The balance of n muscles; damping b of the fiber, over F0 at v_max (Millard et al.: 0.1).
 
     Arguments of the methods are arrays (..., n); `length` [m] and `velocity` [m/s] belong to the whole path.
     """
@@ -82,19 +78,6 @@ class FiberDynamics:
             fiber_length=fiber,
             cos_pennation=along / fiber,
         )
-
-    def fiber_velocity(self, forces: FiberForces, activation: Array) -> Array:
-        """The v / v_max (..., n) at which fiber and tendon bear the same force."""
-        strength = self.effective(activation) * forces.isometric
-        active = forces.tendon / forces.cos_pennation - forces.passive
-        return self._curves.solve(strength, self.damping, active)
-
-    def rate(self, forces: FiberForces, velocity: Array, activation: Array) -> Array:
-        """Rate dz/dt (..., n) [1/s]; zero for a rigid tendon, for which z is not a state."""
-        muscles = self.muscles
-        fiber = self.fiber_velocity(forces, activation) * self.fastest
-        change = velocity - fiber / forces.cos_pennation
-        return np.divide(change, muscles.stretch, out=np.zeros_like(change), where=muscles.elastic)
 
     def equilibrium(
         self, length: Array, activation: Array, velocity: Array, rate: float | Array = 0.0
@@ -150,9 +133,6 @@ OUTER_SLOPE = 0.1
 """Least slope of the force-velocity curve beyond v_max, in isometric forces per v_max."""
 
 _GRID = SampleGrid(-1.0, 1.0, 2000)
-_NEWTON_STEPS = 12
-_CONVERGED = 1e-15
-_MARGIN = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,44 +170,3 @@ class LengtheningCurves:
             np.minimum(velocity + 1.0, 0.0) * self.outer[0] + np.maximum(velocity - 1.0, 0.0) * self.outer[1]
         )
         return self.curve(inside).value + beyond
-
-    def solve(self, strength: Array, damping: float, force: Array) -> Array:
-        """The v / v_max with strength h(v) + damping v = force, (..., n) each; strength or damping positive."""
-        strength, force = np.broadcast_arrays(strength, force)
-        samples, column = self.curve.value, self.curve.column
-        ends = [strength * samples[k, column] + damping * v for k, v in ((0, -1.0), (-1, 1.0))]
-        steep = strength * self.outer[0] + damping, strength * self.outer[1] + damping
-        below, above = (force - ends[0]) / steep[0] - 1.0, (force - ends[1]) / steep[1] + 1.0
-        # between -1 and 1: step of the grid by bisection, then Newton steps that stay in it
-        inner = np.clip(force, *ends)
-        place = self._place(strength, damping, inner)
-        low = _GRID.first + (place - _MARGIN) * _GRID.step  # a solution at a sample must not be cut off
-        high = low + (1.0 + 2.0 * _MARGIN) * _GRID.step
-        at = 0.5 * (low + high)
-        for _ in range(_NEWTON_STEPS):
-            curve = self.curve(at)
-            miss = strength * curve.value + damping * at - inner
-            low, high = np.where(miss < 0.0, at, low), np.where(miss > 0.0, at, high)
-            step = at - miss / (strength * curve.slope + damping)
-            better = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
-            done = np.abs(better - at).max(initial=0.0) < _CONVERGED
-            at = better
-            if done:
-                break
-        return np.where(force < ends[0], below, np.where(force > ends[1], above, at))
-
-    def _place(self, strength: Array, damping: float, force: Array) -> Indices:
-        """Number of the grid interval with the solution of `solve`."""
-        samples, column = self.curve.value, self.curve.column
-        if damping == 0.0:
-            place, factor = np.empty(force.shape, dtype=np.intp), force / strength
-            for kind, curve in enumerate(samples.T):
-                chosen = column == kind
-                place[..., chosen] = np.searchsorted(curve, factor[..., chosen], side="right") - 1
-            return np.clip(place, 0, _GRID.steps - 1)
-        low, high = np.zeros(force.shape, dtype=np.intp), np.full(force.shape, _GRID.steps, dtype=np.intp)
-        while (high - low).max(initial=0) > 1:
-            middle = (low + high) // 2
-            borne = strength * samples[middle, column] + damping * (_GRID.first + middle * _GRID.step)
-            low, high = np.where(borne <= force, middle, low), np.where(borne <= force, high, middle)
-        return np.minimum(low, _GRID.steps - 1)
