@@ -52,7 +52,8 @@ def solve(
     Args:
         problem: moment arms, moments, capacities and bounds, in one frame or in T frames.
         cost: a name (`costs()` lists them) or a Cost. The default adds the squared forces of the muscles across a knee
-            to the squared activations: about a degree of freedom (`Problem.dof`) with "knee" in its name.
+            to the squared activations: about a degree of freedom (`Problem.dof`) with "knee" in its name, or with
+            "genou" of "knee_sparing_activation(knee='genou')".
         solver: a name (`solvers()` lists them) or a solver object with options of its own.
         on_infeasible: "report" leaves an infeasible frame without a solution; "reserve" solves it again with
             reserves, weighted so that 1 N m of reserve costs 100 times all muscles at full activation. The sum of

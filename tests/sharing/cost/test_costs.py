@@ -98,6 +98,14 @@ def test_printed_formulas():
     assert KneeSparingActivation().value(knee, a)[0] == pytest.approx(0.5**2 + 0.25**2 + (150 / 1400) ** 2)
     assert value(KneeSparingActivation()) == pytest.approx(0.5**2 + 0.25**2)  # no name tells a knee
     assert KneeSparingActivation().remarks(problem) and not KneeSparingActivation().remarks(knee)
+    french = replace(problem, dof=("hanche_flexion_d", "Genou_angle_d"))
+    named = KneeSparingActivation(knee="genou")
+    assert named.value(french, a)[0] == KneeSparingActivation().value(knee, a)[0] and not named.remarks(
+        french
+    )
+    assert find_cost(named.label) == named
+    (remark,) = KneeSparingActivation().remarks(french)
+    assert named.label in remark
     for cost in (
         KneeSparingActivation(3.0, 900.0),
         varied(KneeSparingActivation(), 1.5, np.array([2.0, 0.7])),

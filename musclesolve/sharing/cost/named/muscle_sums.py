@@ -10,7 +10,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
-from musclesolve._util.sides import joint_kind
+from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Power, Saturation
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
@@ -215,22 +215,34 @@ class KneeSparingActivation(SumOfTerms):
     sum_knee (F_i / F_s)^p, F_i the force of the contractile element at the tendon; without unit.
 
     Assumes that a muscle costs its activation, and its force where it presses a knee (docs/choose_a_cost.md): where
-    it has a moment arm of 0.1 mm in some frame about a degree of freedom whose name contains "knee". Without such names
+    it has a moment arm of 0.1 mm in some frame about a degree of freedom whose name contains `knee`. Without such names
     the cost is the sum of the powers of the activations.
 
     Args:
         exponent: p, at least 1.
         scale: F_s [N].
+        knee: what the names of the knees' degrees of freedom have in common, such as "genou"; case does not count.
     """
 
     exponent: float = 2.0
     scale: float = 1400.0
+    knee: str = "knee"
 
     name = "knee_sparing_activation"
     formula = "sum_i a_i^p + sum_knee (F_i / F_s)^p, F_s = 1400 N, p = 2"
     source = "this library: EMG, hips and knees of eight recordings"
     use = "the usual one: no decision of your own"
     positive = ("scale",)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (isinstance(self.knee, str) and self.knee.strip()):
+            raise input_error(
+                "bad_type",
+                where=self.name,
+                problem=f"the option knee of {self.name} is {self.knee!r:.60}",
+                expected='a part of the names of the degrees of freedom of knees, such as "genou"',
+            )
 
     def coefficient(self, problem: Problem) -> Array:
         """The coefficients (1 + (F_i(1) / F_s)^p)^(1/p) across a knee, else 1, (T, n)."""
@@ -246,17 +258,17 @@ class KneeSparingActivation(SumOfTerms):
     def remarks(self, problem: Problem) -> tuple[str, ...]:
         """Say what is minimized where no knee is found."""
         remark = (
-            f'No degree of freedom has "knee" in its name: {self.name} is here the sum of the activations to the power '
-            f"{self.exponent:g}, as activation_power."
+            f'No degree of freedom has "{self.knee}" in its name: {self.name} is here the sum of the activations to '
+            f"the power {self.exponent:g}, as activation_power. Where knees have other names, state what these names "
+            f"share: {self.name}(knee='genou')."
         )
         return () if self._knees(problem) else (remark,)
 
     def _across(self, problem: Problem) -> Mask:
         return np.asarray((np.abs(problem.moment_arm[:, self._knees(problem)]) > LEAST_ARM).any(axis=(0, 1)))
 
-    @staticmethod
-    def _knees(problem: Problem) -> list[int]:
-        return [number for number, dof in enumerate(problem.dof or ()) if joint_kind(dof) == "knee"]
+    def _knees(self, problem: Problem) -> list[int]:
+        return [number for number, dof in enumerate(problem.dof or ()) if self.knee.lower() in dof.lower()]
 
 
 @dataclass(frozen=True)
