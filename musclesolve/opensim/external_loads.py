@@ -115,10 +115,19 @@ def load_in_ground(
     return _turned(pose, axes, load, time, load.force), point
 
 
+def load_force(model: OpenSimModel, loads: Sequence[ExternalLoad], time: Array, pose: BodyMotion) -> Array:
+    """Force (T, 3) [N] of all loads together in the axes of the ground, interpolated linearly."""
+    number = model.body_number
+    parts = [_turned(pose, number[load.force_frame], load, time, load.force) for load in loads]
+    return np.sum(parts, axis=0) if parts else np.zeros((len(time), 3))
+
+
 def _turned(pose: BodyMotion, frame: int, load: ExternalLoad, time: Array, vector: Array) -> Array:
     """A vector (S, 3) of a load at times (T,), from the axes of a body into the axes of the ground, (T, 3)."""
-    vectors = at_times(load.time, vector, time)[..., None]
-    return np.asarray((pose.rotation[:, frame] @ vectors)[..., 0])
+    vectors = at_times(load.time, vector, time)
+    if frame == 0:  # the ground
+        return vectors
+    return np.asarray((pose.rotation[:, frame] @ vectors[..., None])[..., 0])
 
 
 def read_external_loads(

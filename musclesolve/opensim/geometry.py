@@ -96,21 +96,24 @@ def opensim_geometry(
     if not drawn:
         return OpenSimGeometry(names, of_muscles, *of_functions, *of_functions)
     system = path_system(model, drawn)
-    shortest = np.array([muscle.is_geodesic for muscle in drawn])
-    blocks, several = [], np.flatnonzero([over_several(model, muscle.name) for muscle in drawn])
+    # the muscles of which OpenSim reports other numbers
+    wrapped = np.unique(system.layout.wrap_muscle)
+    differs = [not drawn[k].is_geodesic if reported else over_several(model, drawn[k].name) for k in wrapped]
+    others = wrapped[np.array(differs, bool)]
+    theirs, blocks = path_system(model, [drawn[k] for k in others]) if others.size else system, []
+    layout, points = system.layout.picked(others) if others.size else (system.layout, others)
     for part, motion, paths in path_blocks(system, all_values, names):
         nodes = solve_paths(*paths)
         results = [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
-        if not reported and several.size:
-            (layout, points), length = system.layout.picked(several), nodes.length.copy()
+        if others.size:
             _, position, on, *objects = paths
-            theirs = solve_paths(layout, position[:, points], on[:, points], *objects, as_opensim=True)
-            length[:, several] = theirs.length
-            results += [length, results[1]]
-        elif reported and system.layout.wraps:
-            nodes = solve_paths(*paths, as_opensim=True)
-            theirs = [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
-            results += [np.where(shortest, own, other) for own, other in zip(results, theirs, strict=True)]
+            length, arm = nodes.length.copy(), results[1]
+            nodes = solve_paths(layout, position[:, points], on[:, points], *objects, as_opensim=True)
+            length[:, others] = nodes.length
+            if reported:
+                arm = arm.copy()
+                arm[:, :, others] = _moment_arms(theirs, motion, all_values[part], nodes, names)
+            results += [length, arm]
         blocks.append(results)
     columns = np.array([muscle.by_function is None for muscle in chosen])
     results = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
@@ -196,6 +199,7 @@ def path_pulls(
     beyond: Array,
     coordinates: Sequence[str],
     motion: BodyMotion,
+    groups: Array | None = None,
 ) -> tuple[Array, Array]:
     """Return the effect of unit tension on some bodies and coordinates.
 
@@ -205,6 +209,7 @@ def path_pulls(
         beyond: (J, B), 1 if a body belongs to a sum, else 0.
         coordinates: names of m coordinates.
         motion: of the bodies in these poses, by these coordinates.
+        groups: tensions (T, G, n) [N]: then the effects of G such groups take the place of n muscles.
 
     Returns:
         Sums over the nodes on the bodies of r x dL/dr [m] about the origin of the ground and of dL/dr, (T, n, J, 6):
@@ -212,20 +217,24 @@ def path_pulls(
     """
     chosen = model.chosen(muscles)
     drawn = [k for k, muscle in enumerate(chosen) if muscle.points]
-    pulls = np.zeros((len(values), len(muscles), len(beyond), 6))
+    count = len(muscles) if groups is None else groups.shape[1]
+    pulls = np.zeros((len(values), count, len(beyond), 6))
     arms = np.zeros((len(values), len(coordinates), len(muscles)))
-    if not drawn:
-        return pulls, _by_functions(model, values, coordinates, chosen)[1]
-    system = path_system(model, [chosen[k] for k in drawn])
-    for part, moved, paths in path_blocks(system, values, coordinates, motion):
+    system = path_system(model, [chosen[k] for k in drawn]) if drawn else None
+    for part, moved, paths in () if system is None else path_blocks(system, values, coordinates, motion):
+        assert system is not None
         nodes = solve_paths(*paths)
-        bodies, wrench = unit_wrenches(system, nodes)
-        pulls[part][:, drawn] = np.einsum("jb,tnbk->tnjk", beyond[:, bodies], wrench)
-        arms[part][:, :, drawn] = _moment_arms(system, moved, values[part], nodes, coordinates)
+        bodies, wrench = wrenches = unit_wrenches(system, nodes)
+        if groups is None:
+            pulls[part][:, drawn] = np.einsum("jb,tnbk->tnjk", beyond[:, bodies], wrench)
+        else:
+            flat = groups[part][:, :, drawn] @ wrench.reshape(*wrench.shape[:2], -1)
+            pulls[part] = beyond[:, bodies] @ flat.reshape(len(flat), count, len(bodies), 6)
+        arms[part][:, :, drawn] = _moment_arms(system, moved, values[part], nodes, coordinates, wrenches)
     fitted = [muscle.by_function is not None for muscle in chosen]
     if any(fitted):
         arms[:, :, fitted] = _by_functions(model, values, coordinates, chosen)[1][:, :, fitted]
-    return pulls, arms
+    return pulls, arms if groups is None else arms @ groups.swapaxes(1, 2)
 
 
 def unit_wrenches(system: PathSystem, nodes: PathNodes) -> tuple[Indices, Array]:
@@ -238,10 +247,18 @@ def unit_wrenches(system: PathSystem, nodes: PathNodes) -> tuple[Indices, Array]
 
 
 def _moment_arms(
-    system: PathSystem, motion: BodyMotion, values: Array, nodes: PathNodes, names: Sequence[str]
+    system: PathSystem,
+    motion: BodyMotion,
+    values: Array,
+    nodes: PathNodes,
+    names: Sequence[str],
+    wrenches: tuple[Indices, Array] | None = None,
 ) -> Array:
-    """-dL/dq (T, m, n): minus the power of unit tension at the nodes, for unit rates of the coordinates."""
-    bodies, wrench = unit_wrenches(system, nodes)
+    """-dL/dq (T, m, n): minus the power of unit tension at the nodes, for unit rates of the coordinates.
+
+    wrenches: of the nodes (`unit_wrenches`), if they are known.
+    """
+    bodies, wrench = wrenches or unit_wrenches(system, nodes)
     frames, count = wrench.shape[:2]
     by_muscle = wrench.reshape(frames, count, len(bodies) * 6)
     twist = motion.twist[:, :, bodies].reshape(frames, len(names), len(bodies) * 6)

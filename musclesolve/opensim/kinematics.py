@@ -9,11 +9,12 @@ omega x r.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, vector_product
+from musclesolve._util.arrays import Array, Indices, vector_product
 from musclesolve._util.checks import check_array, check_real_array, check_type
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.dynamics.vectors import blocks
@@ -27,7 +28,7 @@ class BodyMotion:
     """Bodies (B) of a model over T poses, in the ground.
 
     rotation (T, B, 3, 3), position (T, B, 3) [m]; twist (T, m, B, 6): omega and v per unit of each of m coordinates,
-    with the coordinates that couplers drive; axes: of every joint, from its parent on.
+    with the coordinates that couplers drive; axes: of every joint, from its parent on; none of poses alone.
     """
 
     rotation: Array
@@ -35,9 +36,37 @@ class BodyMotion:
     twist: Array
     axes: tuple[list[AxisMotion], ...] = ()
 
-    def poses(self, some: slice) -> BodyMotion:
-        """The motion in some of the poses, without axes."""
-        return BodyMotion(self.rotation[some], self.position[some], self.twist[some])
+    def poses(self, some: slice | Indices) -> BodyMotion:
+        """The motion in some of the poses."""
+        axes = tuple([axis.poses(some) for axis in of_joint] for of_joint in self.axes)
+        return BodyMotion(self.rotation[some], self.position[some], self.twist[some], axes)
+
+    def with_twists(self, model: OpenSimModel, values: Array, coordinates: Sequence[str]) -> BodyMotion:
+        """The same poses, with axes and for values (T, K), and the twists by the named coordinates (m)."""
+        column = {name: k for k, name in enumerate(dict.fromkeys(coordinates))}
+        driving = []
+        for coupler in model.couplers:  # each after the ones that drive it
+            if column.keys() & set(coupler.independent):
+                driving.append(coupler)
+                column.setdefault(coupler.dependent, len(column))
+        # bodies and coordinates first: the twists of a body are copied, those by a coordinate changed, in one piece
+        twist = np.zeros((len(model.bodies), len(column), len(values), 6))
+        for joint, axes in zip(model.joints, self.axes, strict=True):
+            inner, outer = (model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
+            twist[outer] = twist[inner]
+            sense = -1.0 if joint.is_reversed else 1.0
+            for axis in axes:
+                for name, spin in axis.by_coordinate() if column.keys() & set(axis.axis.coordinates) else ():
+                    if name in column:
+                        twist[outer, column[name]] += sense * spin
+        for coupler in reversed(driving):
+            columns = [model.coordinate_number[name] for name in coupler.independent]
+            slope = coupler.function.derivative(values[:, columns])
+            for name, rate in zip(coupler.independent, slope.T, strict=True):
+                if name in column:
+                    twist[:, column[name]] += rate[:, None] * twist[:, column[coupler.dependent]]
+        by_coordinate = twist[:, [column[name] for name in coordinates]].transpose(2, 1, 0, 3)
+        return replace(self, twist=np.ascontiguousarray(by_coordinate))
 
 
 def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
@@ -71,13 +100,10 @@ def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
 def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] = ()) -> BodyMotion:
     """Poses of all bodies for values (T, K) of all coordinates, and twists by the named coordinates (m)."""
     values = check_array(values, "values", ("T", len(model.coordinates)), finite=False)
-    coordinates = tuple(coordinates)
     frames, bodies = len(values), len(model.bodies)
     rotation = np.broadcast_to(np.eye(3), (frames, bodies, 3, 3)).copy()
     position = np.zeros((frames, bodies, 3))
-    # bodies and coordinates first: the twists of a body are copied, those by a coordinate changed, in one piece
-    twist = np.zeros((bodies, values.shape[1] if coordinates else 0, frames, 6))
-    number, axes = model.coordinate_number, []
+    axes = []
     for joint in model.joints:
         inner, outer = (model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
         start = rotation[:, inner] @ joint.inboard.rotation
@@ -93,19 +119,8 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
         axes.append(moved.axes)
         rotation[:, outer] = end @ joint.outboard.rotation.T
         position[:, outer] = place - rotation[:, outer] @ joint.outboard.position
-        if coordinates:
-            twist[outer] = twist[inner]
-            sense = -1.0 if joint.is_reversed else 1.0
-            for axis in moved.axes:
-                for name, spin in axis.by_coordinate():
-                    twist[outer, number[name]] += sense * spin
-    for coupler in reversed(model.couplers if coordinates else ()):
-        columns = [number[name] for name in coupler.independent]
-        slope = coupler.function.derivative(values[:, columns])
-        driven = twist[:, number[coupler.dependent]]
-        twist[:, columns] += slope.T[:, :, None] * driven[:, None]
-    by_coordinate = twist[:, [number[name] for name in coordinates]].transpose(2, 1, 0, 3)
-    return BodyMotion(rotation, position, np.ascontiguousarray(by_coordinate), tuple(axes))
+    pose = BodyMotion(rotation, position, np.empty((frames, 0, bodies, 6)), tuple(axes))
+    return pose.with_twists(model, values, tuple(coordinates)) if coordinates else pose
 
 
 def body_poses(model: OpenSimModel, values: Array) -> BodyMotion:
@@ -120,14 +135,28 @@ def body_poses(model: OpenSimModel, values: Array) -> BodyMotion:
 
 @dataclass(frozen=True, eq=False)
 class AxisMotion:
-    """One axis of a joint in the ground: x (T, c), the coordinates of its function; unit (T, 6), its unit twist.
+    """One axis of a joint in the ground: x (T, c), the coordinates of its function; its direction (T, 3).
 
-    The axis is fixed in the frame that the preceding axes move.
+    point (T, 3) [m]: of an axis of rotation; None of a translation. The axis is fixed in the frame that the preceding
+    axes move.
     """
 
     axis: TransformAxis
     x: Array
-    unit: Array
+    direction: Array
+    point: Array | None
+
+    @cached_property
+    def unit(self) -> Array:
+        """Unit twist (T, 6)."""
+        if self.point is None:
+            return np.concatenate([np.zeros_like(self.direction), self.direction], axis=1)
+        return np.concatenate([self.direction, vector_product(self.point, self.direction)], axis=1)
+
+    def poses(self, some: slice | Indices) -> AxisMotion:
+        """The axis in some of the poses."""
+        point = None if self.point is None else self.point[some]
+        return AxisMotion(self.axis, self.x[some], self.direction[some], point)
 
     def by_coordinate(self) -> list[tuple[str, Array]]:
         """The twist (T, 6) per unit of each coordinate."""
@@ -153,14 +182,13 @@ def joint_motion(
         along = rotation @ axis.axis
         x = values[:, [number[name] for name in axis.coordinates]]
         position = position + axis.function.value(x)[:, None] * along
-        axes.append(AxisMotion(axis, x, np.concatenate([np.zeros_like(along), along], axis=1)))
+        axes.append(AxisMotion(axis, x, along, None))
     for axis in filter(_not_zero, joint.rotations):
         about = rotation @ axis.axis
         x = values[:, [number[name] for name in axis.coordinates]]
         rotation = rotation @ rotation_about(axis.axis, axis.function.value(x))
         spins.append((axis, x, about))
-    for axis, x, about in spins:
-        axes.append(AxisMotion(axis, x, np.concatenate([about, vector_product(position, about)], axis=1)))
+    axes += [AxisMotion(axis, x, about, position) for axis, x, about in spins]
     return JointMotion(rotation, position, axes)
 
 

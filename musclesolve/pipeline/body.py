@@ -94,9 +94,10 @@ class JointLoads:
     up.
 
     net, net_moment: on the distal segment without muscle forces, (T, J, 3) [N, N m] over `joints`. pulls: gives what
-    one newton in each muscle adds in some frames: `Pulls.frames` of pulls in memory, or, for a long motion, whose pulls
-    take more memory than all other arrays of a body, a function that computes them. knees: those with a patella, which
-    are among the joints.
+    one newton in each muscle adds in some frames: `Pulls.frames` of pulls in memory, or a function that computes them:
+    they take more memory than all other arrays of a body. knees: those with a patella, which are among the joints.
+    under: gives what tendon forces (F, n) of all muscles in F frames add together, as pulls of one or several groups
+    of muscles, where this takes less time than the pulls of each muscle.
     """
 
     joints: tuple[str, ...]
@@ -104,6 +105,7 @@ class JointLoads:
     net_moment: Array
     pulls: Callable[[slice | Indices], Pulls]
     knees: tuple[str, ...] = ()
+    under: Callable[[slice | Indices, Array], Pulls] | None = None
 
     @cached_property
     def all_pulls(self) -> Pulls:
@@ -122,7 +124,13 @@ class JointLoads:
 
     def forces(self, tension: Array) -> Array:
         """Forces on the distal segments with tendon forces (T, n) [N], (T, J, 3) [N]."""
-        return self.net + (tension[:, None, None] @ self.across)[:, :, 0]
+        return self.net + self._sums(tension)[0]
+
+    def _sums(self, tension: Array) -> Sequence[Array]:
+        """What tendon forces (T, n) [N] add: force and moment at the joints, force on the patellae, (T, J, 3) each."""
+        if self.under is not None:
+            return [each.sum(axis=2) for each in self.under(EVERY, tension)]
+        return [(tension[:, None, None] @ each)[:, :, 0] for each in self.all_pulls]
 
     def carried(self, tension: Array) -> dict[str, dict[str, Array]]:
         """Loads of the joints with tendon forces (T, n) [N]: arrays (T, 3) by joint.
@@ -130,7 +138,7 @@ class JointLoads:
         contact_force [N] and contact_moment [N m] on the distal segment, about the joint center;
         patellofemoral_force [N] of the femur on the patella.
         """
-        force, moment, patella = ((tension[:, None, None] @ each)[:, :, 0] for each in self.all_pulls)
+        force, moment, patella = self._sums(tension)
         return {
             "contact_force": by_name(self.joints, self.net + force),
             "contact_moment": by_name(self.joints, self.net_moment + moment),
@@ -142,24 +150,25 @@ class JointLoads:
         return by_name(self.joints, self.forces(tension))
 
     def frames(self, which: slice | Indices) -> JointLoads:
-        """The loads in some frames, with their pulls in memory."""
-        pulls = self.pulls(which).frames
-        return replace(self, net=self.net[which], net_moment=self.net_moment[which], pulls=pulls)
+        """The loads in some frames, with their pulls in memory, or computed when they are needed."""
+        net, under, rows = self.net[which], self.under, np.arange(len(self.net))[which]
+        if under is None:
+            return replace(self, net=net, net_moment=self.net_moment[which], pulls=self.pulls(which).frames)
+        return replace(
+            self,
+            net=net,
+            net_moment=self.net_moment[which],
+            pulls=lambda some: self.pulls(rows[some]),
+            under=lambda some, tension: under(rows[some], tension),
+        )
 
-    def part(self, joints: Sequence[str], muscles: Indices | slice, in_memory: bool = True) -> JointLoads:
-        """Select the loads of some joints by the forces of all k muscles that cross them, with numbers `muscles` (k,).
-
-        in_memory: the pulls are selected here, else when they are needed.
-        """
+    def part(self, joints: Sequence[str], muscles: Indices | slice) -> JointLoads:
+        """Select the loads of some joints by the forces of all k muscles that cross them, with numbers `muscles` (k,)."""
         knees = tuple(knee for knee in self.knees if knee in joints)
         rows, of_knees = stretch_of(self.joints, tuple(joints)), stretch_of(self.knees, knees)
-
-        def pulls_in(frames: slice | Indices) -> Pulls:
-            places = zip(self.pulls(frames), (rows, rows, of_knees), strict=True)
-            return Pulls(*(each[:, chosen][:, :, muscles] for each, chosen in places))
-
-        pulls = pulls_in(EVERY).frames if in_memory else pulls_in
-        return JointLoads(tuple(joints), self.net[:, rows], self.net_moment[:, rows], pulls, knees)
+        places = zip(self.all_pulls, (rows, rows, of_knees), strict=True)
+        pulls = Pulls(*(each[:, chosen][:, :, muscles] for each, chosen in places))
+        return JointLoads(tuple(joints), self.net[:, rows], self.net_moment[:, rows], pulls.frames, knees)
 
     def alike(self, count: int, joints: slice, muscles: slice) -> JointLoads:
         """Arrange `count` groups of joints and muscles of equal size in one frame as `count` frames of one group.

@@ -22,6 +22,7 @@ from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import input_error
 from musclesolve.pipeline.body import (
     BLOCK,
+    EVERY,
     Analysis,
     Body,
     Sharing,
@@ -78,7 +79,8 @@ def share_part(
 
     The status of a frame that is not usable is INVALID_MOTION, NOT_MEASURED where its moments are not known, and
     TOO_FEW_FRAMES in runs that are too short for elastic tendons. like: see `sharing_problem`, the problem then has
-    reactions only for a cost of reactions; progress: of the motions with elastic tendons, 0 to 1.
+    reactions only for a cost of reactions, as where pulls of single muscles cost time; progress: of the motions with
+    elastic tendons, 0 to 1.
     """
     tendons, notes = None, tuple[str, ...]()
     if sharing.elastic:
@@ -90,7 +92,8 @@ def share_part(
         state = {name: getattr(tendons, name) for name in solved}
         slack = np.asarray(solution.force + tendons.passive_force <= 0.0)
         part = replace(part, state=replace(part.state, **state, slack=slack))
-    without = like is not None and "reaction_matrix" not in sharing.cost.data
+    later = part.loads is not None and part.loads.under is not None
+    without = (like is not None or later) and "reaction_matrix" not in sharing.cost.data
     problem = sharing_problem(replace(part, loads=None) if without else part, sharing, like)
     if tendons is None:
         solution = solve(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
@@ -98,7 +101,8 @@ def share_part(
         status = np.where(part.usable, solution.status, Status.INVALID_MOTION)
         status = np.where(part.measured, status, Status.NOT_MEASURED).astype(np.int8)
         solution = replace(solution, status=status)
-    return SolvedGroup(part, problem.frames, solution, tendons, notes)
+    problem_at = partial(_known_problem, part, sharing, problem) if without and later else problem.frames
+    return SolvedGroup(part, problem_at, solution, tendons, notes)
 
 
 def share_in_blocks(
@@ -134,6 +138,11 @@ def share_in_blocks(
         )
         for part, some, of_part, at_joints in zip(parts, solved, arrays, carried, strict=True)
     )
+
+
+def _known_problem(part: SharingGroup, sharing: Sharing, known: Problem, frames: slice | Indices) -> Problem:
+    """The problem of some frames; the problem of all frames has joint reactions, which the known one lacks."""
+    return sharing_problem(part, sharing) if frames is EVERY else known.frames(frames)
 
 
 def _problem_in(part: SharingGroup, sharing: Sharing, frames: slice | Indices) -> Problem:

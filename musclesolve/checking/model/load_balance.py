@@ -106,7 +106,7 @@ def plate_scales(case: ModelCase) -> Iterator[Finding]:
 def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
     """Compare the scales of plates while each of them carries the body alone; limit: of their logarithm."""
     due = case.fixed.due[:, 3:]
-    each = [case.acting([load])[:, 3:] for load in case.loads]
+    each = [case.force([load]) for load in case.loads]
     scales: dict[str, float] = {}
     for k, load in enumerate(case.loads):
         size = np.linalg.norm(each[k], axis=1)
@@ -300,7 +300,7 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
     names: tuple[str, ...] = ()
     limit = MISPLACED
     if not np.linalg.norm(offset) > max(limit, CLEAR * float(np.sqrt(np.trace(spread)))):
-        forces = [fit.scale * case.acting([load])[kept, 3:] for load in case.loads]
+        forces = [fit.scale * case.force([load])[kept] for load in case.loads]
         offsets, spreads = covariance(
             np.concatenate([_levers(force) for force in forces], axis=2), left, memory
         )

@@ -135,7 +135,7 @@ def roles_of_unit(case: ModelCase, names: Sequence[str] = ()) -> list[str]:
 
 def force_unit(case: ModelCase) -> Iterator[Finding]:
     """Compare the sizes of loads with the force that the body needs."""
-    given = np.linalg.norm(case.acting(case.loads)[:, 3:], axis=1)
+    given = np.linalg.norm(case.force(case.loads), axis=1)
     due = np.linalg.norm(case.fixed.due[:, 3:], axis=1)
     great = given > SCALED * np.quantile(given, 0.9)
     if great.sum() < FEWEST_FRAMES or not given.max() > 0.0:
@@ -260,7 +260,7 @@ SIGNED_AXES = _signed_permutations()
 
 def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find the axes in which forces accelerate the body and points lie under its feet."""
-    given, due = case.acting(case.loads)[:, 3:], case.fixed.due[:, 3:]
+    given, due = case.force(case.loads), case.fixed.due[:, 3:]
     weight = case.fixed.weight
     spread = np.maximum(due.std(axis=0), 0.02 * weight)
     great = np.linalg.norm(given, axis=1) > SCALED * np.quantile(np.linalg.norm(given, axis=1), 0.9)
@@ -379,7 +379,7 @@ def _best_fit(case: ModelCase, farthest: float) -> Fit | None:
         inside = case.covered(loads, time + shift)
         if inside.mean() >= LEAST_OVERLAP and inside.sum() >= FEWEST_FRAMES:
             inside &= from_middle <= 0.5 * spans[0] + 1e-9
-            given = case.acting(loads, time + shift)[:, 3:]
+            given = case.force(loads, time + shift)
             scale = case.scale(given, inside)
             if scale > 0.0:
                 found.append((case.misfit(given, scale, inside), float(shift)))
@@ -395,7 +395,7 @@ def _best_fit(case: ModelCase, farthest: float) -> Fit | None:
     scale = np.nan
     for span in np.repeat(spans, 6):
         now = at(shift, drift)
-        given = case.acting(loads, now)[:, 3:]
+        given = case.force(loads, now)
         inside = case.covered(loads, now) & (from_middle <= 0.5 * span + 1e-9)
         scale = case.scale(given, inside)
         if not scale > 0.0:
@@ -416,7 +416,7 @@ def _best_fit(case: ModelCase, farthest: float) -> Fit | None:
         errors = np.sqrt(np.maximum(np.diag(spread), 0.0))
     now = at(shift, drift)
     inside = case.covered(loads, now)
-    given = case.acting(loads, now)[:, 3:]
+    given = case.force(loads, now)
     inside &= np.linalg.norm(given, axis=1) > LOADED * case.fixed.weight
     if not inside.any():
         return None
@@ -436,7 +436,7 @@ def sliding(case: ModelCase, shift: float = 0.0, drift: float = 0.0) -> float:
     for load in case.loads:
         sole = next((sole for sole in case.fixed.soles if load.body in sole.bodies), None)
         if sole is not None:
-            force = np.linalg.norm(case.acting([load], when)[:, 3:], axis=1) * both
+            force = np.linalg.norm(case.force([load], when), axis=1) * both
             moved += float(force @ case.fixed.foot_speed(sole))
             total += float(force.sum())
     return moved / total if total > 0.0 else 0.0

@@ -23,7 +23,13 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.cost import moment_cost
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
-from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side, load_in_ground, load_wrench
+from musclesolve.opensim.external_loads import (
+    ExternalLoad,
+    foot_of_side,
+    load_force,
+    load_in_ground,
+    load_wrench,
+)
 from musclesolve.opensim.inverse_dynamics import (
     BodyDynamics,
     ModelMotion,
@@ -253,10 +259,14 @@ class ModelCase:
 
         time: at which they act on the poses of the frames; the times of the frames unless given.
         """
-        at = self.time if time is None else time
-        covered = np.clip(at, max(load.time[0] for load in loads), min(load.time[-1] for load in loads))
+        covered = _within(loads, self.time, time)
         wrench = load_wrench(self.fixed.model, loads, covered, self.fixed.bodies.pose).sum(axis=1)
         return self.fixed.smooth(np.nan_to_num(self.fixed.about_root(wrench)))
+
+    def force(self, loads: Sequence[ExternalLoad], time: Array | None = None) -> Array:
+        """The force (T, 3) of `acting`."""
+        force = load_force(self.fixed.model, loads, _within(loads, self.time, time), self.fixed.bodies.pose)
+        return self.fixed.smooth(np.nan_to_num(force))
 
     def covered(self, loads: Sequence[ExternalLoad], time: Array) -> Mask:
         """The times (T,) at which all loads are known."""
@@ -292,8 +302,14 @@ class ModelCase:
     @cached_property
     def unit(self) -> float:
         """Size of the greatest loads in body weights: 1 where they are in newtons."""
-        size = np.linalg.norm(self.acting(self.loads)[:, 3:], axis=1)
+        size = np.linalg.norm(self.force(self.loads), axis=1)
         return float(np.quantile(size, 0.9) / self.fixed.weight) if self.fixed.weight > 0.0 else 1.0
+
+
+def _within(loads: Sequence[ExternalLoad], frames: Array, time: Array | None = None) -> Array:
+    """Times (T,), by default those of the frames, moved to the ends of the span in which all loads are known."""
+    known = max(load.time[0] for load in loads), min(load.time[-1] for load in loads)
+    return np.clip(frames if time is None else time, *known)
 
 
 def moment_change(case: ModelCase, given: Loads, repaired: Loads) -> Cost | None:
@@ -305,8 +321,7 @@ def moment_change(case: ModelCase, given: Loads, repaired: Loads) -> Cost | None
     both = case.covered(given, time) & case.covered(repaired, time)
 
     def wrench(loads: Loads) -> Array:
-        first, last = max(load.time[0] for load in loads), min(load.time[-1] for load in loads)
-        return load_wrench(fixed.model, loads, np.clip(time, first, last), fixed.bodies.pose)
+        return load_wrench(fixed.model, loads, _within(loads, time), fixed.bodies.pose)
 
     return wrench_cost(case, (wrench(given) - wrench(repaired)) * both[:, None, None])
 

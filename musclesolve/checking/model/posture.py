@@ -35,6 +35,7 @@ from musclesolve.checking.model.model_case import (
     single_supports,
     soles,
 )
+from musclesolve.dynamics.vectors import blocks
 from musclesolve.motion.signals.low_pass import f90, low_pass
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.model import GROUND
@@ -48,6 +49,8 @@ FEW = 5
 """Fewest frames of a stance in which the direction of a foot is followed."""
 FRAMES = 160
 """Most frames in which feet are examined, twice to four times the fewest."""
+TOGETHER = 8
+"""Number of changes of the angles whose poses are computed together."""
 PITCH, UNEVEN = 6.0, 6.5
 """Mean pitch of both soles, and its difference between the feet [degrees], that no standing feet have."""
 OUT, TURNED = (-10.0, 22.0), 17.0
@@ -194,10 +197,14 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     if max(now.misfits[4:].max(), 0.5 * now.misfits[:2].max()) < 1.0:
         groups = rotations if fits else []
     tried = []
-    for code, group in groups:
-        columns, changed = [number[name] for name in group], value.copy()
-        changed[:, columns] = -value[:, columns] if code == "angle_sign" else value[:, columns[::-1]]
-        tried.append((standing(fixed, body_motion(fixed.model, changed), time), code, group))
+    for some in blocks(len(groups), TOGETHER) if groups else ():
+        changed = np.repeat(value[None], len(groups[some]), axis=0)
+        for each, (code, group) in zip(changed, groups[some], strict=True):
+            columns = [number[name] for name in group]
+            each[:, columns] = -value[:, columns] if code == "angle_sign" else value[:, columns[::-1]]
+        pose = body_motion(fixed.model, changed.reshape(-1, value.shape[1]))
+        for (code, group), frames in zip(groups[some], blocks(len(pose.position), len(value)), strict=True):
+            tried.append((standing(fixed, pose.poses(frames), time), code, group))
     said = {
         "right": float(now.pitch[0]), "left": float(now.pitch[1]),
         "right_out": float(now.out[0]), "left_out": float(now.out[1]),

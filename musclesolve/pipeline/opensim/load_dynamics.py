@@ -1,6 +1,6 @@
 """Joint moments and contact forces of an OpenSim model from external loads, along its coordinates."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -39,7 +39,7 @@ from musclesolve.opensim.inverse_dynamics import (
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.opensim.segments import segments
-from musclesolve.pipeline.body import EVERY, JointLoads, Pulls
+from musclesolve.pipeline.body import JointLoads, Pulls
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.moments import COLUMN_ENDINGS, CoordinateMoments
 from musclesolve.pipeline.patella import Ligament, PatellarLever, quadriceps
@@ -127,20 +127,6 @@ def residual_of_moments(
     return RootResidual(force, moment, float(np.median(place @ model.up)), limit)
 
 
-def last_kept(pulls: Callable[[slice | Indices], Pulls]) -> Callable[[slice | Indices], Pulls]:
-    """Make a function that keeps its last pulls: the parts of a body ask for the same frames one after the other."""
-    kept: dict[str, Pulls] = {}
-
-    def of_frames(frames: slice | Indices) -> Pulls:
-        name = repr(frames) if isinstance(frames, slice) else ""
-        if not name or name not in kept:
-            kept.clear()
-            kept[name] = pulls(frames)
-        return kept[name]
-
-    return of_frames
-
-
 @dataclass(frozen=True, eq=False)
 class LoadDynamics:
     """Inverse dynamics of a model under external loads, in the frames where all loads are known."""
@@ -153,31 +139,40 @@ class LoadDynamics:
     """Cut-off frequency of the filter of the motion [Hz]; None without a filter."""
 
     def joint_loads(
-        self, joints: Sequence[Joint], muscles: Sequence[str], ligament: float = 1.0, in_memory: bool = True
+        self, joints: Sequence[Joint], muscles: Sequence[str], ligament: float = 1.0
     ) -> JointLoads:
         """Forces and moments at some joints as a function of the tendon forces of n muscles, in axes forward, left, up.
 
         The joint and the muscles that cross it together give the load that the distal bodies need. Moments are about
         the origin of the joint's frame on the distal body, as in OpenSim's joint reactions. ligament: factor on the arm
-        of the patellar ligaments; in_memory: pulls of the muscles are computed here, else when they are needed.
+        of the patellar ligaments.
         """
         rows = [self.model.joints.index(joint) for joint in joints]
         reactions = self.reactions.force, self.reactions.moment
         net, about = (values[:, rows] @ TO_GLOBAL.T for values in reactions)
         knees = segments(self.model).knees if quadriceps(muscles).size else ()
-        pulls = last_kept(partial(self.pulls, joints, muscles, ligament))
+        pulls = partial(self.pulls, joints, muscles, ligament)
         return JointLoads(
             joints=tuple(joint.name for joint in joints),
             net=net,
             net_moment=about,
-            pulls=pulls(EVERY).frames if in_memory else pulls,
+            pulls=pulls,
             knees=tuple(joint.name for joint in joints if joint in knees),
+            under=pulls,
         )
 
     def pulls(
-        self, joints: Sequence[Joint], muscles: Sequence[str], ligament: float, frames: slice | Indices
+        self,
+        joints: Sequence[Joint],
+        muscles: Sequence[str],
+        ligament: float,
+        frames: slice | Indices,
+        tension: Array | None = None,
     ) -> Pulls:
-        """The effect of unit tension in muscles on some joints in some of the T frames, as in `joint_loads`."""
+        """The effect of unit tension in muscles on some joints in F of the T frames, as in `joint_loads`.
+
+        tension (F, n): then the effect of these tensions in two groups, the heads of the quadriceps and the others.
+        """
         model, value = self.model, self.motion.value[frames]
         outer = [model.body_number[joint.outboard.body] for joint in joints]
         inner = [model.body_number[joint.inboard.body] for joint in joints]
@@ -192,8 +187,13 @@ class LoadDynamics:
         with_patella = beyond[knees]
         for row, k in zip(with_patella, knees, strict=True):
             row[[model.body_number[body] for body in parts.patella(joints[k])]] = 1.0
-        pose = body_motion(model, value, moving)
-        sums, arms = path_pulls(model, value, muscles, np.concatenate([beyond, with_patella]), moving, pose)
+        pose = self.dynamics.bodies.pose.poses(frames).with_twists(model, value, moving)
+        groups: Array | None = None
+        if tension is not None:
+            is_head = np.isin(np.arange(len(muscles)), heads)
+            groups, heads = np.stack([tension * ~is_head, tension * is_head], axis=1), np.array([1])
+        bodies = np.concatenate([beyond, with_patella])
+        sums, arms = path_pulls(model, value, muscles, bodies, moving, pose, groups)
         twist, patella = pose.twist, np.zeros((len(sums), len(knees), sums.shape[1], 3))
         force = sums[:, :, : len(joints), 3:].copy()
         moment = np.empty_like(force)
@@ -413,11 +413,14 @@ def whole_motion(model: OpenSimModel, motion: CoordinateMotion) -> ModelMotion:
 
 
 def load_dynamics(
-    model: OpenSimModel, motion: CoordinateMotion, loads: Sequence[ExternalLoad]
+    model: OpenSimModel,
+    motion: CoordinateMotion,
+    loads: Sequence[ExternalLoad],
+    pose: BodyMotion | None = None,
 ) -> LoadDynamics:
-    """Compute inverse dynamics of a motion that lies within the times of all loads."""
+    """Compute inverse dynamics of a motion that lies within the times of all loads; pose: of its frames, if known."""
     whole = whole_motion(model, motion)
-    dynamics = inverse_dynamics(model, whole, loads)
+    dynamics = inverse_dynamics(model, whole, loads, pose)
     return LoadDynamics(model, whole, dynamics, tuple(loads), motion.cutoff_hz)
 
 
@@ -473,7 +476,7 @@ def load_moments(
     whole = whole_motion(model, motion)
     pose = body_motion(model, whole.value)
     loads = read_external_loads(path, model, whole.time, pose, feet=feet)
-    return moments_under_loads(model, motion, names, loads, Path(path))
+    return moments_under_loads(model, motion, names, loads, Path(path), pose)
 
 
 def moments_under_loads(
@@ -482,8 +485,12 @@ def moments_under_loads(
     names: Sequence[str],
     given: Sequence[ExternalLoad],
     path: Path | None,
+    pose: BodyMotion | None = None,
 ) -> CoordinateMoments:
-    """Compute generalized forces of coordinates from external loads, as `load_moments`; path: file of the loads."""
+    """Compute generalized forces of coordinates from external loads, as `load_moments`.
+
+    path: file of the loads; pose: of all frames, if known.
+    """
     notes, loads = list[str](), list[ExternalLoad]()
     for load in given:
         limits = HoleLimits.from_times(load.time, motion.cutoff_hz or WALKING_CUTOFF_HZ)
@@ -501,7 +508,8 @@ def moments_under_loads(
             expected="loads of the same trial",
             remedy="give the ground reactions of these coordinates",
         )
-    dynamics = load_dynamics(model, motion.frames(known), loads)
+    poses = None if pose is None else pose if known.all() else pose.poses(np.flatnonzero(known))
+    dynamics = load_dynamics(model, motion.frames(known), loads, poses)
     moment = np.zeros((len(motion.time), len(names)))
     moment[known] = np.stack([dynamics.dynamics.column(name) for name in names], axis=1)
     require_masses(model, names, moment[known])
@@ -514,7 +522,8 @@ def moments_under_loads(
         unmeasured[foot][known] = standing
     acting = ", ".join(f"{load.name} on {load.body}" for load in loads) or "none"
     method = f"Moments by inverse dynamics; external loads: {acting}."
-    return CoordinateMoments(moment, known, path, (method, *dict.fromkeys(notes)), tuple(loads), unmeasured)
+    sentences = method, *dict.fromkeys(notes)
+    return CoordinateMoments(moment, known, path, sentences, tuple(loads), unmeasured, dynamics)
 
 
 def unmeasured_notes(unmeasured: Mapping[str, Mask], selected: Mask) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -29,7 +30,7 @@ from musclesolve.opensim.geometry import (
     shift_note,
     tendon_shifts,
 )
-from musclesolve.opensim.kinematics import joints_crossed
+from musclesolve.opensim.kinematics import BodyMotion, body_poses, coordinate_values, joints_crossed
 from musclesolve.opensim.model import Joint, OpenSimModel, OpenSimMuscle
 from musclesolve.opensim.muscle_parameters import control_notes, curve_notes, muscle_parameters
 from musclesolve.opensim.person_file import person_of_model
@@ -190,6 +191,13 @@ class ModelBody:
     def time(self) -> Array:
         """Times (T,) of the frames [s]."""
         return self.motion.time
+
+    @cached_property
+    def pose(self) -> BodyMotion:
+        """Poses of all bodies of the model."""
+        if self.dynamics is not None:
+            return self.dynamics.dynamics.bodies.pose
+        return body_poses(self.model, coordinate_values(self.model, self.motion.by_name(self.motion.value)))
 
     @property
     def dofs(self) -> tuple[str, ...]:
@@ -420,7 +428,6 @@ def model_body(
     every_motion, motion = motion, motion.frames(selected)
     notes += device_notes(model, motion, choice.dofs, given=moments is not None)
     dynamics = loads = None
-    together = len(motion.time) <= MOST_TOGETHER
     change: MotionChange[LoadedModel] | None = None
     moment, usable = due.moment[selected], np.ones(len(motion.time), dtype=bool)
     if due.loads is not None:
@@ -430,7 +437,8 @@ def model_body(
             columns = [dynamics.dynamics.column(name) for name in choice.dofs]
             moment = np.where(np.isnan(moment), np.nan, np.stack(columns, axis=1))
         else:
-            dynamics = load_dynamics(model, motion, due.loads)
+            same = due.dynamics if np.array_equal(selected, due.known) else None
+            dynamics = same or load_dynamics(model, motion, due.loads)
         if lying := segments(model).lying:
             notes.append(
                 f"With all coordinates zero {few(lying, 4)} of the model lie far from the vertical: their axes are the "
@@ -438,7 +446,7 @@ def model_body(
             )
         joints = shared_joints(model, choice.dofs)
         if joints:
-            loads = dynamics.joint_loads(joints, choice.names, in_memory=together)
+            loads = dynamics.joint_loads(joints, choice.names)
         measured = dynamics if change is None else change.before.dynamics
         notes += measured.residual_note("" if change is None else ", before the motion was changed")
         usable = usable if measured.balanced is None else measured.balanced
@@ -494,7 +502,7 @@ def model_body(
     )
 
     groups = separate_groups(choice.acts)
-    parts = tuple(_part(model, whole, dofs, columns) for dofs, columns in groups)
+    parts = tuple(_part(model, dynamics, whole, dofs, columns) for dofs, columns in groups)
     beyond = beyond_ranges(model, motion, choice.needed | set(choice.dofs))
     unserved = unserved_dofs(whole)
     contradictions = [
@@ -608,12 +616,14 @@ def _largest_moments(arm: Array, strength: Array, moment: Array) -> Array:
     return np.where(moment > 0.0, up, down)
 
 
-def _part(model: OpenSimModel, whole: SharingGroup, dofs: Indices, muscles: Indices) -> SharingGroup:
+def _part(
+    model: OpenSimModel, dynamics: LoadDynamics | None, whole: SharingGroup, dofs: Indices, muscles: Indices
+) -> SharingGroup:
     """Select some coordinates, and the muscles that act on them alone, by their numbers in the whole part."""
     names, loads = tuple(whole.dofs[k] for k in dofs), whole.loads
-    if loads is not None:
-        joints = [joint.name for joint in shared_joints(model, names)]
-        loads = loads.part(joints, muscles, in_memory=not whole.state.is_long)
+    if loads is not None and dynamics is not None:
+        of_part = [whole.state.parameters.names[k] for k in muscles]
+        loads = dynamics.joint_loads(shared_joints(model, names), of_part)
     return replace(
         whole,
         sides=sides_of(names),

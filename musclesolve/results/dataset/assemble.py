@@ -42,7 +42,7 @@ BEARING = 0.25
 EXTENDS = 0.02
 """Mean moment arm beyond which a muscle counts as a knee extensor [m]: heads of the quadriceps have 0.03 to 0.05,
 tensor fasciae latae less than 0.01 in some models."""
-SAMPLED = 250
+SAMPLED = 25
 """Number of frames that represent the motion in a mean."""
 
 

@@ -11,7 +11,7 @@ from musclesolve.constants import LOADED_FROM_N, RIGID
 from musclesolve.motion.walking_direction import headings
 from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.opensim.external_loads import load_in_ground
-from musclesolve.opensim.kinematics import body_motion, body_poses, coordinate_values
+from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.opensim.muscle_set import long_name
 from musclesolve.opensim.segments import segments
@@ -41,12 +41,12 @@ def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> Labels:
     """Labels of an OpenSim model along its coordinates; names are the model's; paths: as of `assemble`."""
     model, motion = body.model, body.motion
     values = coordinate_values(model, motion.by_name(motion.value))
-    skeleton, points = model_skeleton(model, values).labels
+    skeleton, points = model_skeleton(model, body.pose).labels
     lines, path_muscles = model_paths(model, values, body.muscles if paths else ())
     loads, load_names = load_labels(model, body.dynamics)
     measured = body.measured.dynamics
     kept = None if measured is None else measured.balanced
-    angles = _angles(analysis, body, values)
+    angles = _angles(analysis, body)
     balance: dict[str, Variable] = {} if kept is None else {"balanced": (("time",), kept)}
     # the function group of each muscle that is known by its name, else the joints with shared coordinates that it
     # crosses, without side: "hip, walker_knee"
@@ -156,12 +156,12 @@ FEET = ("calcn", "foot")
 """Names of the body with heel and sole, without side."""
 
 
-def _angles(analysis: Analysis, body: ModelBody, values: Array) -> dict[str, Variable]:
+def _angles(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
     """Walking direction, and angles of pelvis, trunk and feet to the ground; none of a model without a pelvis.
 
     Axes of bodies: x forward, y up, z to the right with all coordinates zero; x of the foot from heel to toes.
     """
-    motion, parts = body_poses(body.model, values), segments(body.model)
+    motion, parts = body.pose, segments(body.model)
     numbers = {name.lower(): number for name, number in body.model.body_number.items()}
 
     def rotation(name: str) -> Array:
@@ -192,8 +192,7 @@ def model_axes(body: ModelBody) -> dict[str, Array]:
 
     The axes belong to the segment distal to a hip or knee, or above an ankle.
     """
-    values = coordinate_values(body.model, body.motion.by_name(body.motion.value))
-    motion, axes, parts = body_motion(body.model, values), {}, segments(body.model)
+    motion, axes, parts = body.pose, {}, segments(body.model)
     for joint in body.model.joints:
         stem, side = split_side(joint.name)
         kind = next((kind for kind in SEGMENT_OF if kind in stem.lower()), None)

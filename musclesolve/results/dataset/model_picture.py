@@ -12,7 +12,7 @@ from musclesolve.dynamics.vectors import MOST_FRAMES, blocks
 from musclesolve.muscles.paths.engine import PathLines
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.geometry import path_lines
-from musclesolve.opensim.kinematics import BodyMotion, body_motion, body_poses, coordinate_values
+from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
 from musclesolve.results.dataset.block_array import MotionArray
@@ -25,14 +25,12 @@ _SHORTEST_BONE = 0.01
 """Least length of a bone that is drawn [m]."""
 
 
-def model_skeleton(model: OpenSimModel, values: Array) -> Skeleton:
-    """Make a skeleton from a model for values (T, K) of all coordinates: lines from a body's joint to its distal
-    joints.
+def model_skeleton(model: OpenSimModel, motion: BodyMotion) -> Skeleton:
+    """Make a skeleton from the poses of a model: lines from a body's joint to its distal joints.
 
     The point of a joint is the origin of its frame on the distal body. If the joint translates, the proximal body has
     its own point, at the origin of this frame in the default pose.
     """
-    motion = body_poses(model, values)
     drawing = _Drawing(model, motion, body_motion(model, coordinate_values(model, {})))
     for joint in model.joints:
         drawing.points[joint.name] = drawing.place(joint.outboard.body, joint.outboard.position)

@@ -17,7 +17,7 @@ in which an error of the pelvis is taken up by the hips, and one of a hip by kne
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,7 +32,7 @@ from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.pipeline.body import JointLoads, SharingGroup
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
-from musclesolve.pipeline.opensim.model_body import ModelBody, geometry_along, shared_joints
+from musclesolve.pipeline.opensim.model_body import ModelBody, geometry_along
 from musclesolve.pipeline.opensim.predicted_loads import predicted_loads
 from musclesolve.pipeline.opensim.reduced_residual import LoadedModel
 from musclesolve.studies.uncertainty.prediction_errors import prediction_shapes, with_prediction_errors
@@ -55,7 +55,7 @@ class MovedModel:
     """A model along its coordinates with errors.
 
     angle, moment (T, m) of the shared coordinates; length [m], velocity [m/s] (T, n) and arm [m] (T, m, n) of the
-    muscles; loads: on the joints, None where moments are given.
+    muscles; loads: of the joints by muscles, by their names, None where moments are given.
     """
 
     angle: Array
@@ -63,7 +63,7 @@ class MovedModel:
     length: Array
     velocity: Array
     arm: Array
-    loads: JointLoads | None
+    loads: Callable[[Sequence[str], Sequence[str]], JointLoads] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ class ModelReplay(Replay):
     def body(self, errors: Errors) -> MovedModel:
         """The model with errors of its angles, of its moments or the places of its loads, and of the ligaments."""
         body, offset = self.prepared, self.kept @ errors["joint_angle"]
-        state, moment, loads = body.whole.state, body.moment, body.whole.loads
+        state, moment, found = body.whole.state, body.moment, body.dynamics
         length, velocity, arm = state.musculotendon_length, state.musculotendon_velocity, state.moment_arm
         motion, moved = body.motion, dict(zip(self.angles, offset, strict=True))
         sources = ("center_of_pressure", "predicted_force", "predicted_pressure")
@@ -138,15 +138,18 @@ class ModelReplay(Replay):
             found = load_dynamics(body.model, motion, acting) if offset.any() or loaded else body.dynamics
             columns = np.stack([found.dynamics.column(name) for name in body.dofs], axis=1)
             moment = np.where(np.isnan(moment), np.nan, columns)
-            joints = shared_joints(body.model, body.dofs)
-            loads = found.joint_loads(joints, body.muscles, self.ligament(errors))
-        if "body_mass" in errors and loads is not None:
-            # predicted loads, and the moments and forces of the joints with them, are in proportion to the mass
-            factor = float(np.exp(errors["body_mass"][0]))
-            moment = factor * moment
-            loads = replace(loads, net=factor * loads.net, net_moment=factor * loads.net_moment)
+        # predicted loads, and the moments and forces of the joints with them, are in proportion to the mass
+        factor = float(np.exp(errors["body_mass"][0])) if "body_mass" in errors and found is not None else 1.0
+
+        def loads_of(joints: Sequence[str], muscles: Sequence[str]) -> JointLoads:
+            assert found is not None
+            own = [joint for joint in body.model.joints if joint.name in joints]
+            loads = found.joint_loads(own, muscles, self.ligament(errors))
+            return replace(loads, net=factor * loads.net, net_moment=factor * loads.net_moment)
+
         angle = body.angle + np.array([moved.get(name, 0.0) for name in body.dofs])
-        return MovedModel(angle, moment, length, velocity, arm, loads)
+        loads = None if found is None else loads_of
+        return MovedModel(angle, factor * moment, length, velocity, arm, loads)
 
     def _loads(self, moved: Mapping[str, float], errors: Errors) -> Sequence[ExternalLoad]:
         """Loads that act elsewhere, or are predicted from the motion with errors; moved: offsets of angles [rad]."""
@@ -183,7 +186,7 @@ class ModelReplay(Replay):
         )
         loads = part.loads
         if body.loads is not None and loads is not None:
-            loads = body.loads.part(loads.joints, columns)
+            loads = body.loads(loads.joints, part.state.parameters.names)
         return replace(part, state=state, moment=body.moment[:, rows], loads=loads)
 
 

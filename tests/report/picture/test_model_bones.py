@@ -194,7 +194,7 @@ def test_models_without_files_have_simple_bones_from_joint_to_joint(
     """In the default pose; the ends of the muscles lie near some bone, as their attachments do."""
     model = public_model(name)
     values = coordinate_values(model, {})
-    skeleton = model_skeleton(model, values)
+    skeleton = model_skeleton(model, body_motion(model, values))
     bones = bones_of_model(skeleton, {})
     added = set(bones.segments) - set(skeleton.segments)
     assert set(skeleton.segments) <= set(bones.segments)
