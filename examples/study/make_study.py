@@ -21,6 +21,8 @@ COORDINATES = {"hip_flexion_r": (1, "hip_flexion_r"), "knee_angle_r": (-1, "knee
                "ankle_angle_r": (1, "ankle_dorsiflexion_r")}  # fmt: skip
 """Coordinate of the model, whose knee bends in the negative direction -> sign and angle of the stride."""
 CONDITIONS, EFFECT, KNEE = ("free", "loaded"), 1.10, 1
+OUTCOME = "joint_moment knee_angle"
+"""What the study is about, stated before the data are seen."""
 BETWEEN, WITHIN = (0.04, 0.05), (0.015, 0.02)
 """Standard deviation of the curves of subjects, and of trials of one subject: angles [rad], moments [N m/kg]."""
 STRENGTH = 1.5
@@ -132,7 +134,7 @@ def study_text(folder: Path, masses: dict[str, float]) -> str:
 def main(folder: Path, *counts: int) -> None:
     """Write the trials and the study file, and say what is next; counts of subjects and of trials in a condition."""
     masses = write_trials(folder, *counts)
-    text = study_text(folder, masses)
+    text = study_text(folder, masses) + f"\n[design]\noutcomes = ['{OUTCOME}']\n"
     (folder / "study.toml").write_text(text, encoding="utf-8")
     print(f"{text.count('coordinates')} trials of {len(masses)} subjects")
     print(f"musclesolve study {folder / 'study.toml'} -o {folder / 'results'}")

@@ -78,16 +78,21 @@ class TrialFiles:
 
     @cached_property
     def recording(self) -> str:
-        """See `recording_state`."""
+        """See `recording_state`; empty for a result in memory."""
         try:
-            return recording_state(self.base)
+            return recording_state(self.base) if self.path.name else ""
         except DAMAGE as error:
             return reason(error)
+
+    @property
+    def changed(self) -> str:
+        """A sentence where the recording has changed since the analysis."""
+        return self.recording if isinstance(self.recording, Changed) else ""
 
     @cached_property
     def said(self) -> list[Statement]:
         """Statements about the result, and on changes of its recording since the analysis."""
-        changed = [say("changed", text=self.recording)] if isinstance(self.recording, Changed) else []
+        changed = [say("changed", text=self.changed)] if self.changed else []
         return [*changed, *statements(self.facts, damage=DAMAGE)]
 
     @property
