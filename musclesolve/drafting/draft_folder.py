@@ -31,6 +31,8 @@ from musclesolve.drafting.folder_contents import (
     file_roles,
     folder_contents,
     is_plane,
+    is_standing,
+    is_static_folder,
     too_large,
 )
 from musclesolve.drafting.laboratory_axes import (
@@ -45,6 +47,7 @@ from musclesolve.drafting.laboratory_axes import (
     stated_feet,
 )
 from musclesolve.drafting.study.study_trials import FoundTrial, study_trials
+from musclesolve.drafting.study.study_trials import roles as subject_roles
 from musclesolve.drafting.subject_size import GivenSubject, check_given, subject_table
 from musclesolve.errors import InputError, MuscleSolveError, input_error
 from musclesolve.motion.events.force_events import FootLoads, flights
@@ -117,15 +120,16 @@ def draft_folder(
     """Draft a trial file for every motion in a folder; nothing is written.
 
     Args:
-        folder: the folder with the recordings; its subfolders are not looked at. Without any: the folder of a service
-            (AddBiomechanics, OpenCap), or of an OpenSim model with coordinates, in it or below.
+        folder: the folder with the recordings, or one above the folders of one subject; the standing trial may lie in a
+            folder beside or below that is called so. Without any: the folder of a service (AddBiomechanics, OpenCap),
+            or of an OpenSim model with coordinates, in it or below.
         output: the trial file; `trial.toml` in the folder when None. With several motions every one has a file of its
             own, whose name ends in the name of the recording. A folder means `trial.toml` in it.
         subject: stated data of the subject.
     """
     check_given(subject)
     folder = file_path(folder)
-    contents = folder_contents(folder)
+    contents = _contents(folder)
     roles = file_roles(contents)
     modeled = () if roles.motions else model_trials(folder)
     if not roles.motions and not modeled:
@@ -156,6 +160,25 @@ def draft_folder(
     )
     commands = tuple(map(_share_command, beside))
     return FolderDraft(folder, trials, tuple(contents.unread), roles.left_out, others, commands)
+
+
+def _contents(folder: Path) -> FolderContents:
+    """Return the contents of a folder, with standing trials of folders called so, in it or beside it.
+
+    A folder without markers has those of the folders below it, if all of them are of one subject.
+    """
+    contents = folder_contents(folder)
+    if not contents.markers and not contents.unread:
+        found = study_trials(folder)
+        places = [levels for levels in found.recordings.values() if not any(map(is_static_folder, levels))]
+        persons = {role.subject for role in subject_roles(places)}
+        if len(persons) == 1 and not found.trials:
+            contents = folder_contents(folder, sorted(found.recordings))
+    elif not any(is_standing(file) for file in contents.markers):
+        for place in (*folder.iterdir(), *folder.absolute().parent.iterdir()):
+            if place.is_dir() and place.name != folder.absolute().name and is_static_folder(place.name):
+                contents.markers += filter(is_standing, folder_contents(place).markers)
+    return contents
 
 
 def _share_command(trial: FoundTrial) -> str:
@@ -200,6 +223,17 @@ def _draft_model(trial: FoundTrial, path: Path, mass: float | None) -> TrialDraf
 
 def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
     """The error of a folder without a motion, with the files found instead."""
+    drafted = [
+        trial.source["file"] for trial in study_trials(contents.folder).trials if "file" in trial.source
+    ]
+    if drafted:
+        return input_error(
+            "occupied_folder",
+            file=contents.folder,
+            problem=f"the motions have trial files already: {few([Path(path).name for path in drafted])}",
+            expected="recordings, or a motion of a model without a trial file",
+            remedy=f"musclesolve check {shlex.quote(str(drafted[0]))}; to draft them again, remove them first",
+        )
     if contents.unread:
         problem = "no recording can be read: " + "; ".join(contents.unread)
         remedy = "export the recordings again"
@@ -466,7 +500,7 @@ def _recognized(
         if reasons := files.emg.left_out:
             yield "EMG left out", left_out_text(reasons)
     if events := stated_events(_paths(files))[0]:
-        yield "events", f"{len(events)} heel strikes and toe-offs are stated in the C3D file, and used"
+        yield "events", f"{len(events)} heel strikes and toe-offs are stated in the file, and used"
 
 
 def _pace(trial: Trial, kind: str) -> str:

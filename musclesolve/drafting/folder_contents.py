@@ -421,9 +421,7 @@ def file_roles(contents: FolderContents) -> FileRoles:
     # One leg alone moves where a joint is moved to be found.
     moves = {file.path: travel(file, 0.9 if says_functional(file.path.stem) else 0.5) for file in files}
     # Some who stand raise the arms, or come and go.
-    standing = [
-        file for file in files if moves[file.path] < (STILL_BY_NAME if stands_by_name(file.path) else STILL)
-    ]
+    standing = [file for file in files if is_standing(file, moves[file.path])]
     functional = [file for file in files if file not in standing and is_functional(file)]
     motions = [file for file in files if file not in standing and file not in functional]
     if not motions:  # an exercise, which is what was to be analyzed
@@ -554,9 +552,20 @@ def says_static(stem: str) -> bool:
     return _STATIC.search(stem.casefold()) is not None
 
 
+def is_static_folder(name: str) -> bool:
+    """Return whether the name of a folder says that the subject stands, and nothing else."""
+    return _STATIC_FOLDER.fullmatch(re.sub(r"[\s-]+", "_", name.casefold())) is not None
+
+
 def stands_by_name(path: Path) -> bool:
     """Return whether the name of a file says that the subject stands, or the name of its folder says nothing else."""
-    return says_static(path.stem) or _STATIC_FOLDER.fullmatch(path.parent.name.casefold()) is not None
+    return says_static(path.stem) or is_static_folder(path.parent.name)
+
+
+def is_standing(file: MarkerFile, moves: float | None = None) -> bool:
+    """Return whether a recording shows a subject who stands, by how far the markers move: see `travel`."""
+    moves = travel(file) if moves is None else moves
+    return moves < (STILL_BY_NAME if stands_by_name(file.path) else STILL)
 
 
 def says_functional(stem: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -221,6 +222,18 @@ def test_a_foot_that_stays_shows_a_functional_trial(tmp_path: Path) -> None:
     roles = file_roles(folder_contents(tmp_path))
     assert [file.path.name for file in roles.functional] == ["functional_r.trc"]
     assert [files.motion.path.name for files in roles.motions] == ["walk.trc"]
+
+
+def test_a_standing_trial_in_another_folder_is_found(tmp_path: Path) -> None:
+    walk, standing = tmp_path / "S07" / "Gait", tmp_path / "S07" / "Static 1"
+    recordings(walk)
+    standing.mkdir()
+    (walk / "static.trc").rename(standing / "s07.trc")
+    for place in (walk, walk.parent, tmp_path):
+        (trial,) = draft_folder(place).trials
+        files = tomllib.loads(trial.text)["files"]
+        found = {(trial.path.parent / name).resolve() for name in files.values()}
+        assert found == {walk / "walk.trc", walk / "forces.mot", standing / "s07.trc"}
 
 
 def test_a_folder_of_folders_leads_to_a_study(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ holds little more than the requested numbers.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -33,8 +33,9 @@ from musclesolve.recording.c3d.c3d_description import (
 from musclesolve.recording.c3d.full_names import full_names
 from musclesolve.recording.c3d.segment_poses import points_of_segments, segment_names
 from musclesolve.recording.data import SAME_EVENT_S, Event, EventKind, Markers, Table
+from musclesolve.recording.text.csv_file import export_events, read_csv_markers
 from musclesolve.recording.text.number_rows import blanked, distinct_names, repeated_notes
-from musclesolve.recording.text.text_file import file_path, open_input, opening
+from musclesolve.recording.text.text_file import TABLES, file_path, open_input, opening, suffix_of
 from musclesolve.recording.units import LARGEST, meters_in, plain_unit
 
 _INCHES = {"in": 0.0254, "inch": 0.0254, "inches": 0.0254, "ft": 0.3048, "feet": 0.3048}
@@ -374,41 +375,50 @@ def read_c3d(path: str | Path) -> C3D:
 
 
 def stated_events(files: Mapping[str, Path]) -> tuple[tuple[Event, ...], list[str]]:
-    """Return the events in the C3D file of the motion, or if it has none in the file of the forces; and notes.
+    """Return the events in the file of the motion, or if it has none in the C3D file of the forces; and notes.
 
-    Events outside of the recording, and second ones of the same step, are left out.
+    Events outside of the recording, and second ones of the same step, are left out. Exports of Nexus and Qualisys state
+    events, too.
     """
     notes = list[str]()
-    for role in ("markers", "forces"):
-        if role not in files or not is_c3d(files[role]):
+    for role, path in files.items():
+        if role not in ("markers", "forces") or not (is_c3d(path) or suffix_of(path) in TABLES):
             continue
-        file = read_c3d(files[role])
-        events, stored = read_events(file), event_seconds(file)[1]
-        unclear = sum(kind is not None and side is None for kind, side in _named_events(file.description))
+        stored = ""
+        if is_c3d(path):
+            file = read_c3d(path)
+            (seconds, stored), named, time = event_seconds(file), _named_events(file.description), file.time
+        else:
+            if role != "markers" or not (stated := export_events(path)):
+                continue
+            labels, contexts, times = zip(*stated, strict=True)
+            seconds = np.array(times)
+            named, time = _kinds_and_sides(labels, contexts), read_csv_markers(path).time
+        events = _events(named, seconds)
+        unclear = sum(kind is not None and side is None for kind, side in named)
         if unclear:
             notes.append(
-                f"{file.path.name} states {unclear} gait events without a side, in the label or in EVENT:CONTEXTS. "
-                "They are left out."
+                f"{path.name} states {unclear} gait events without a side, in the label or in the context. They are "
+                "left out."
             )
         if events and stored:
-            notes.append(f"EVENT:TIMES of {file.path.name} is one row: it is read as {stored}.")
+            notes.append(f"EVENT:TIMES of {path.name} is one row: it is read as {stored}.")
         if events:
-            kept, left_out = _within(file, events)
+            kept, left_out = _within(path.name, time, events)
             return kept, notes + left_out
     return (), notes
 
 
-def _within(file: C3D, events: tuple[Event, ...]) -> tuple[tuple[Event, ...], list[str]]:
-    """Return the events of a file that its frames show, each once, and notes on the others.
+def _within(name: str, time: Array, events: tuple[Event, ...]) -> tuple[tuple[Event, ...], list[str]]:
+    """Return the events of a file that its frames (T,) [s] show, each once, and notes on the others.
 
     If some lie before the first frame, but all of them in the recording as counted from it, they are counted from it.
     """
-    frame, layout = 1.0 / file.layout.rate, file.layout
-    first, last = layout.start_time, layout.start_time + (layout.frames - 1) * frame
+    first, last, frame = float(time[0]), float(time[-1]), float(time[1] - time[0]) if time.size > 1 else 0.0
     kept, outside, again, notes = list[Event](), list[str](), list[str](), list[str]()
     if events[0].time < first - frame and 0.0 <= events[0].time and events[-1].time + first <= last + frame:
         notes.append(
-            f"{file.path.name} states gait events from {events[0].time:.3f} s on, before the recording begins at "
+            f"{name} states gait events from {events[0].time:.3f} s on, before the recording begins at "
             f"{first:.3f} s. Counted from its first frame all of them lie in it: they are moved by {first:.3f} s."
         )
         events = tuple(replace(event, time=event.time + first) for event in events)
@@ -422,12 +432,12 @@ def _within(file: C3D, events: tuple[Event, ...]) -> tuple[tuple[Event, ...], li
             kept.append(event)
     if outside:
         notes.append(
-            f"{file.path.name} states {len(outside)} gait events outside of the recording, which lasts from "
+            f"{name} states {len(outside)} gait events outside of the recording, which lasts from "
             f"{first:.3f} to {last:.3f} s: at {shortened(outside)}. They are left out."
         )
     if again:
         notes.append(
-            f"{file.path.name} states {len(again)} gait events twice, less than {SAME_EVENT_S:g} s apart. The first of "
+            f"{name} states {len(again)} gait events twice, less than {SAME_EVENT_S:g} s apart. The first of "
             f"two counts, left out: {shortened(again)}."
         )
     return tuple(kept), [WarningNote(note, "gait_events") for note in notes]
@@ -440,7 +450,14 @@ def read_events(file: C3D) -> tuple[Event, ...]:
     (www.c3d.org/HTML/Documents, "The EVENT Group"). Where no context names the side the label may: "RHS", "Left Foot
     Off". Other events, and events whose side is not clear, are ignored.
     """
-    named, seconds = _named_events(file.description), event_seconds(file)[0]
+    return _events(_named_events(file.description), event_seconds(file)[0])
+
+
+_Named = list[tuple[EventKind | None, Side | None]]
+
+
+def _events(named: _Named, seconds: Iterable[float]) -> tuple[Event, ...]:
+    """Return the events of a known kind and side, in the order of time [s]."""
     events = [
         Event(kind, side, float(second), "stated")
         for (kind, side), second in zip(named, seconds, strict=False)
@@ -449,11 +466,14 @@ def read_events(file: C3D) -> tuple[Event, ...]:
     return tuple(sorted(events, key=lambda event: event.time))
 
 
-def _named_events(description: Description) -> list[tuple[EventKind | None, Side | None]]:
+def _named_events(description: Description) -> _Named:
+    return _kinds_and_sides(description.texts("EVENT:LABELS"), description.texts("EVENT:CONTEXTS"))
+
+
+def _kinds_and_sides(labels: Iterable[str], contexts: Iterable[str]) -> _Named:
     """Return kind and side of each event, None where context and label do not name it, or name two sides."""
-    named = list[tuple[EventKind | None, Side | None]]()
-    contexts = description.texts("EVENT:CONTEXTS")
-    for label, context in zip_longest(description.texts("EVENT:LABELS"), contexts, fillvalue=""):
+    named: _Named = []
+    for label, context in zip_longest(labels, contexts, fillvalue=""):
         found = _LABEL.fullmatch(re.sub("[^a-z0-9]", "", label.casefold()))
         words = [context.casefold(), *(found.group("before", "after") if found else ())]
         sides = {side for side in SIDES if {side, SIDE_NAMES[side]} & set(words)}

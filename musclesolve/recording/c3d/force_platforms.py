@@ -309,7 +309,7 @@ def _from_low_markers(file: C3D, plate: Plate, rotation: Array, point: Array, fr
 
     frames (k,): of the markers at these points.
     """
-    if not file.layout.points:
+    if not file.point_names:
         return np.nan
     markers = file.markers().position[frames] @ rotation.T
     height = markers[..., 2] - plate.center[2]

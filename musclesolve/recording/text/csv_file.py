@@ -45,17 +45,20 @@ from musclesolve.recording.text.text_file import file_path
 @dataclass(frozen=True)
 class Export:
     """An export of a program: whether a first line is of it; functions from the open file, after its first line, to its
-    markers, and to its other columns, in SI units or in the units of the file.
+    markers, to its other columns, in SI units or in the units of the file, and to its events: label, context, time [s].
     """
 
     begins: Callable[[str], bool]
     markers: Callable[[RowReader, str], Coordinates]
     columns: Callable[[RowReader, str, bool], Columns]
+    events: Callable[[RowReader, str], list[tuple[str, str, float]]] = lambda reader, line: []
 
 
-EXPORTS = tuple(
-    Export(module.begins, module.marker_columns, module.other_columns)
-    for module in (nexus_csv, motive_csv, qualisys_tsv, dflow_text)
+EXPORTS = (
+    Export(nexus_csv.begins, nexus_csv.marker_columns, nexus_csv.other_columns, nexus_csv.events),
+    Export(motive_csv.begins, motive_csv.marker_columns, motive_csv.other_columns),
+    Export(qualisys_tsv.begins, qualisys_tsv.marker_columns, qualisys_tsv.other_columns, qualisys_tsv.events),
+    Export(dflow_text.begins, dflow_text.marker_columns, dflow_text.other_columns),
 )
 """Exports of programs by their first line; any other file has a line of names."""
 
@@ -64,6 +67,13 @@ def is_export(path: Path) -> bool:
     """Whether a text is an export of one of these programs."""
     with RowReader(path) as reader:
         return _reader_of(reader.first_line()) in EXPORTS
+
+
+def export_events(path: Path) -> list[tuple[str, str, float]]:
+    """Return label, context and time [s] of each event that an export states."""
+    with RowReader(path) as reader:
+        line = reader.first_line()
+        return _reader_of(line).events(reader, line)
 
 
 def has_markers(path: Path) -> bool:

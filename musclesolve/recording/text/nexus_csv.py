@@ -16,13 +16,14 @@ from musclesolve.recording.text.cells import (
     Coordinates,
     cells_of,
     factor,
+    named_and_unit,
     no_unit,
     rate_in,
     role_and_size,
     separator_of,
     si_factors,
 )
-from musclesolve.recording.text.number_rows import RowReader, distinct_names
+from musclesolve.recording.text.number_rows import RowReader, distinct_names, is_row
 from musclesolve.recording.units import meters_in
 
 _TITLES = (
@@ -123,6 +124,22 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
         section.separator,
         section=True,
     )
+
+
+def events(reader: RowReader, line: str) -> list[tuple[str, str, float]]:
+    """Return the rows of the section Events: name, context, time [s], by the titles of its columns."""
+    text: str | None = line
+    while text is not None and _title(text) != "events":
+        text = reader.line()
+    titles_line = [reader.line() or "", reader.line() or ""][1]
+    separator, found = separator_of(titles_line), list[tuple[str, str, float]]()
+    titles = [named_and_unit(cell)[0].casefold() for cell in cells_of(titles_line, separator)]
+    while {"context", "name", "time"} <= set(titles) and (text := reader.line()):
+        row = dict(zip(titles, cells_of(text, separator), strict=False))
+        if not is_row([row.get("time", "")]):
+            break
+        found.append((row["name"], row["context"], float(row["time"].replace(",", "."))))
+    return found
 
 
 def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:

@@ -340,7 +340,7 @@ def read_mot(path: str | Path) -> Table:
                 expected="one or more",
                 remedy="export the file again",
             )
-        stated, edited = _stated_count(header, _COLUMNS), ()
+        stated, edited = _stated_count(header, _COLUMNS), tuple[str, ...]()
         if stated not in ("", str(len(names))):  # its rows decide
             edited = (
                 f"The header of {path.name} states {stated[:40]} columns, but {len(names)} have a name.",

@@ -16,7 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.cells import Columns, Coordinates, rate_in
-from musclesolve.recording.text.number_rows import RowReader, distinct_names
+from musclesolve.recording.text.number_rows import RowReader, distinct_names, is_row
 
 _KEY = re.compile(r"[A-Z][A-Z0-9_]*[A-Z0-9]")
 _FIRST = ("NO_OF_FRAMES", "NO_OF_SAMPLES", "NO_OF_CAMERAS", "NO_OF_MARKERS", "FILE_VERSION")
@@ -35,12 +35,14 @@ class _Header:
     """The keys of the file, the titles of its columns if it has them, and where frame and time stand."""
 
     def __init__(self, reader: RowReader, line: str | None) -> None:
-        self.keys, self.titles = dict[str, list[str]](), list[str]()
+        self.keys, self.titles, self.events = dict[str, list[str]](), list[str](), list[list[str]]()
         while line is not None:
             key, *values = [cell.strip() for cell in line.split("\t")]
             if key and not _KEY.fullmatch(key):
                 break
-            if key:
+            if key == "EVENT":
+                self.events.append(values)
+            elif key:
                 self.keys[key] = values
             line = reader.line()
         if line is not None:
@@ -155,6 +157,12 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
         "\t",
         (note,),
     )
+
+
+def events(reader: RowReader, line: str) -> list[tuple[str, str, float]]:
+    """Return the events among the keys: EVENT, label, frame, time [s]; the label has the side."""
+    found = [values for values in _Header(reader, line).events if len(values) > 2]
+    return [(label, "", float(time.replace(",", "."))) for label, _, time, *_ in found if is_row([time])]
 
 
 def _by_titles(header: _Header, names: Sequence[str]) -> tuple[int, list[int]] | None:
