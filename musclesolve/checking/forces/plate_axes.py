@@ -32,11 +32,11 @@ from musclesolve.checking.forces.newtons_law import (
     total_force,
 )
 from musclesolve.checking.observed_body import between, seen_feet
-from musclesolve.checking.repair import ROLES, Repair, change_markers, change_plate, in_order
+from musclesolve.checking.repair import Repair, change_plate, in_order
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.events.force_events import FootLoads, flights
-from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce
+from musclesolve.recording.data import SIDE_NAMES, PlateForce
 from musclesolve.recording.plates.foot_contacts import touch
 from musclesolve.results.finding import Finding, Run, Where, finding
 
@@ -446,6 +446,7 @@ class Passage:
 
     plate: int  # number of the plate
     off: Array  # (2,) displacement from the usual place, forward and left [m]
+    place: Array  # (2,) where the foot is [m]
     ahead: Array  # (2,) horizontal unit vector from heel to toe
     outward: Array  # (2,) horizontal unit vector square to it, away from the other foot
     times: tuple[Run, ...]  # of the contacts
@@ -463,7 +464,8 @@ def passages(case: Case) -> list[Passage]:
         ahead = np.mean([track.axis for track in whole], axis=0)
         outward = np.array([-ahead[1], ahead[0]]) * (1.0 if plate.side == "l" else -1.0)
         times = tuple((float(track.time[0]), float(track.time[-1])) for track in whole)
-        under_feet.append(Passage(index, off, ahead, outward, times))
+        place = np.mean([track.point.mean(axis=0) for track in whole], axis=0)
+        under_feet.append(Passage(index, off, place, ahead, outward, times))
     return under_feet
 
 
@@ -500,48 +502,6 @@ def displaced_plates(case: Case) -> Iterator[Finding]:
             repair,
             anywhere=True,
         )
-
-
-# Distance between contacts of one foot from which they show the scale of space [m], and scale from which it is wrong:
-# sound walks over ground have 0.4 % at most, with places of plates and of the foot under its force known to some 6 mm.
-APART, SCALE = 0.8, 0.02
-
-
-@check_at(Stage.PLATE_POSITION)
-def scale_of_space(case: Case) -> Iterator[Finding]:
-    """Compare how far a foot goes from contact to contact, by its markers and by the points of force under it."""
-    runs, stature = len(flights(case.trial, FootLoads.from_trial(case.trial))) > 0, case.trial.subject.stature
-    scales: list[float] = []
-    for side in SIDES:
-        whole = [
-            track
-            for index, plate in enumerate(case.trial.forces)
-            if plate.side == side
-            for track in tracks(case, index, plate)
-            if track.whole
-        ]
-        if len(whole) < 2:
-            continue
-        off = np.array([_off(track, stature, runs) for track in whole])
-        point = np.array([track.point.mean(axis=0) for track in whole])
-        first = int(np.argmax(np.linalg.norm(point - point[0], axis=1)))
-        last = int(np.argmax(np.linalg.norm(point - point[first], axis=1)))
-        way = point[last] - point[first]
-        if (length := float(np.linalg.norm(way))) > APART:
-            scales.append(float((off[first] - off[last]) @ way) / length**2)
-    share = float(np.mean(scales)) if scales else 0.0
-    if abs(share) > SCALE:
-        values = {"share": abs(share), "size": "large" if share > 0.0 else "small", "limit": SCALE}
-        repair = in_order(
-            *(
-                change_markers(
-                    role, lambda markers: replace(markers, position=markers.position / (1.0 + share))
-                )
-                for role in ROLES
-                if getattr(case.trial, role) is not None
-            )
-        )
-        yield finding("space_scale", "warning", values, Where(case.trial.markers.path), repair)
 
 
 @check_at(Stage.SUPPORT)

@@ -54,6 +54,8 @@ PLACE, SCALE, TWIST, DELAY = 0.004, 0.012, 0.15, 0.006
 # Of the body: center of mass of the whole, forward and to the left [m]; where both feet are, outward [m]; its mass,
 # which another check looks at; the mass of a segment.
 CENTER, OUTWARD, MASS, SEGMENT = (0.009, 0.004), 0.006, 0.1, 0.08
+# Of the scales of space and of time between markers and plates.
+RATE = 0.003
 # Of the center of pressure under a foot: on one foot, and on both feet alike forward and outward [m].
 UNDER_FOOT, UNDER_FEET = 0.008, (0.014, 0.018)
 # Least and first deviation of the residual by component: force [body weights], moment [body weights x stature].
@@ -67,6 +69,9 @@ DISPLACED, MISSCALED, ALONE, TOGETHER = 0.012, 0.06, 4.5, 8.0
 # Distance of the center of the body from where the ground carries it that is reported [m]: nine sound recordings have 0
 # to 18 mm; markers that are tilted by 2 degrees against the plates 27 to 46 mm.
 OFF_SUPPORT = 0.025
+# Scale of space and of time from which it is reported, and so many of its standard errors: five sound walks over ground
+# have -0.1 to 1.4 % (standard errors 0.4 to 0.9 %) and, with treadmills, -0.4 to 0.4 % (0.02 to 0.4 %).
+SPACE, CLOCK, STANDARD_ERRORS = 0.015, 0.005, 4.0
 # Lead of the forces over the markers that is reported [s]: soft tissue follows the bones, so that on nine sound
 # recordings the forces are between 0.3 ms early and 13 ms late. Later forces than that are found by their law alone.
 EARLY_S = 0.007
@@ -109,6 +114,9 @@ class BalanceFit:
     twist: list[Array]  # of every plate, its free moment (T, 6)
     change: Array  # (T, 6) rate of change of the wrench of all plates [1/s], about the present mid-hip
     segments: dict[str, Array]  # segment -> change of the residual with its mass, (T, 6) per factor
+    space: Array | None = (
+        None  # (T, 6) change of the residual as mid-hip goes farther by a factor; None: not asked
+    )
     shear: list[Array] = field(
         default_factory=list
     )  # of every plate, the wrench of its horizontal forces (T, 6)
@@ -147,6 +155,7 @@ def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> 
     every = [sampled(plate) for plate in trial.forces]
     wrenches = [each[:, :6] for each in every]
     weight = model.mass.total * STANDARD_GRAVITY
+    total, gone = about(np.sum(wrenches, axis=0)), middle[known] - middle[known].mean(axis=0)
     return BalanceFit(
         time=motion.time[known],
         residual=residual[known],
@@ -156,6 +165,7 @@ def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> 
         shear=[about(each[:, 9:]) for each in every],
         change=about(np.gradient(np.sum(wrenches, axis=0), motion.time, axis=0)),
         segments=segment_masses(model, motion.frames(known)),
+        space=np.concatenate([np.zeros_like(gone), np.cross(gone, total[:, :3])], axis=1),
     )
 
 
@@ -239,15 +249,21 @@ def observed(
         "delay": (measured.change[..., None], [DELAY]),
         **{name: (effect[..., None], [SEGMENT]) for name, effect in measured.segments.items()},
     }
+    around = np.mean([foot.place for foot in feet], axis=0) if feet else np.zeros(2)
+    if measured.space is not None:
+        drift = measured.change * (measured.time - measured.time.mean())[:, None]
+        body |= {"space": (measured.space[..., None], [RATE]), "clock": (drift[..., None], [RATE])}
     deviation, still = FIRST * measured.size, np.zeros((2, 2))
     under_feet = [np.stack([foot.ahead, foot.outward], axis=1) / UNDER_FOOT for foot in feet]
     for wide in (10.0, 10.0, 1.0):
         terms = {}
         for name, (effect, prior) in (plates | body).items():
-            # Only a place moves the center of pressure under the feet, the other way.
+            # A place moves the center of pressure under the feet, the other way; space moves the feet.
             at_feet = [
                 -np.eye(2) / UNDER_FOOT
                 if name in ("place", f"place {foot.plate}")
+                else (around - foot.place)[:, None] / UNDER_FOOT
+                if name == "space"
                 else still[:, : len(prior)]
                 for foot in feet
             ]
@@ -300,7 +316,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     sample = observed(measured, passages(case), trial.forces, judged)
     for _ in range(len(judged) + 1):
         names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
-        names += ["place", "center"] if len(judged) == len(trial.forces) > 1 else []
+        names += ["place", "center", "space", "clock"] if len(judged) == len(trial.forces) > 1 else []
         fits = accusations(sample, names)
         if not fits:
             break
@@ -358,12 +374,17 @@ def shear_values(foot: str, gain: float, error: float) -> dict[str, object] | No
 def accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:
     """Return the errors of plates that are larger and more likely than the errors of sound plates."""
     fits = {name: sample.fit(name) for name in names if sample.terms[name].prior.max() < FOUND}
-    limits = {"place": DISPLACED, "scale": MISSCALED, "center": OFF_SUPPORT}
+    limits = {"place": DISPLACED, "scale": MISSCALED, "center": OFF_SUPPORT, "space": SPACE, "clock": CLOCK}
+
+    def clear(name: str, fit: Estimate) -> bool:
+        if name in ("space", "clock"):
+            return float(np.abs(fit.size) @ (1.0 / fit.deviation)) > STANDARD_ERRORS
+        return fit.evidence > (TOGETHER if name == "place" else ALONE)
+
     return {
         name: fit
         for name, fit in fits.items()
-        if fit.evidence > (TOGETHER if name == "place" else ALONE)
-        and float(np.linalg.norm(fit.size)) > limits[name.partition(" ")[0]]
+        if clear(name, fit) and float(np.linalg.norm(fit.size)) > limits[name.partition(" ")[0]]
     }
 
 
@@ -409,6 +430,13 @@ def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[
         (scaled,) = concerned
         repair = change_plate(int(plate), force=factor * scaled.force, moment=factor * scaled.moment)
         yield finding("plate_scale", "warning", values, on_plate(scaled), repair)
+        return
+    if what in ("space", "clock"):
+        (share,), (error,) = fit.size, fit.deviation
+        values = {"share": abs(share), "rate": 1.0 - share, "error": error}
+        values |= {"size": "large" if share > 0.0 else "small", "limit": SPACE if what == "space" else CLOCK}
+        code = "space_scale" if what == "space" else "clock_rate.recording"
+        yield finding(code, "warning", values, Where(trial.markers.path))
         return
     forward, left = -fit.size
     if what == "center":
