@@ -461,7 +461,8 @@ def _seldom_seen(landmark: str, mapping: Mapping[str, Any], walk: Markers, perso
     """
     lacking = [other for other in landmarks().values() if other.required and other.name not in mapping]
     needed = {name for other in lacking for name in (other.name, *other.instead)}
-    if landmarks()[landmark].required or landmark in needed | ARMS_AND_HEAD | TRUNK:
+    stated = landmarks()[landmark]
+    if stated.required or landmark in needed or stated.on in (*ARMS_AND_HEAD, *TRUNK):
         return False
     sides = {f"{stem(landmark)}{suffix}" for suffix in ("", "_r", "_l")} & set(mapping)
     markers = {marker for name in sides for marker in markers_of(mapping[name])}

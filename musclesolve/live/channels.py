@@ -17,7 +17,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.message_text import few
-from musclesolve.errors import input_error
+from musclesolve.errors import InputError, input_error
 from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import Expected
@@ -90,25 +90,12 @@ class Layout:
                 ignored = True  # a session whose ground reactions are predicted reads no plates
                 continue
             if key in found:
-                raise input_error(
-                    "bad_stream",
-                    where=stream,
-                    problem=f"two channels are {' '.join(map(str, key))}",
-                    expected="each of them once",
-                    remedy="correct the description of the stream where it is sent, see docs/live_streams.md",
-                )
+                raise _bad(stream, f"two channels are {' '.join(map(str, key))}", "each of them once")
             found[key] = column
             if channel.unit and kind in _UNITS:
                 size = _UNITS[kind](channel.unit)
                 if size is None:
-                    raise input_error(
-                        "bad_stream",
-                        where=stream,
-                        problem=f"the unit '{channel.unit}' of {channel.label}",
-                        expected=f"a unit of a {kind}",
-                        remedy="correct the description of the stream where it is sent, see "
-                        "docs/live_streams.md",
-                    )
+                    raise _bad(stream, f"the unit '{channel.unit}' of {channel.label}", f"a unit of a {kind}")
                 scale[column] = size
         labels = few([channel.label for channel in channels], 12)
         wanted_markers = [(name, axis) for name in live.markers for axis in "xyz"]
@@ -116,12 +103,8 @@ class Layout:
         carried = len(lacking) < len(wanted_markers)
         if needed := [key for key in lacking if carried and key[0] not in live.optional]:
             missing = " ".join(needed[0])
-            raise input_error(
-                "bad_stream",
-                where=stream,
-                problem=f"there is no channel {missing} among {labels}",
-                expected="three of every marker of the trial",
-                remedy="correct the description of the stream where it is sent, see docs/live_streams.md",
+            raise _bad(
+                stream, f"there is no channel {missing} among {labels}", "three of every marker of the trial"
             )
         markers = np.array([found.get(key, -1) for key in wanted_markers]).reshape(-1, 3) if carried else None
         plates = np.full((len(live.plates), 9), -1)
@@ -130,12 +113,10 @@ class Layout:
             without_moment = row[:6] if row[6:] == [-1] * 3 else row
             if max(row) >= 0 and min(without_moment) < 0:
                 role, axis = _COMPONENTS[row.index(-1)]
-                raise input_error(
-                    "bad_stream",
-                    where=stream,
-                    problem=f"plate {number} has no {role} {axis} among {labels}",
-                    expected="force and point, three of each",
-                    remedy="correct the description of the stream where it is sent, see docs/live_streams.md",
+                raise _bad(
+                    stream,
+                    f"plate {number} has no {role} {axis} among {labels}",
+                    "force and point, three of each",
                 )
             plates[number - 1] = row
         if beyond := [
@@ -143,23 +124,18 @@ class Layout:
             for key in found
             if re.fullmatch(r"force \d+", key[0]) and int(key[0][6:]) > len(live.plates)
         ]:
-            raise input_error(
-                "bad_stream",
-                where=stream,
-                problem=f"{beyond[0]} of {len(live.plates)} plates",
-                expected="no more plates than --plate or the trial file has",
-                remedy="correct the description of the stream where it is sent, see docs/live_streams.md",
+            raise _bad(
+                stream,
+                f"{beyond[0]} of {len(live.plates)} plates",
+                "no more plates than --plate or the trial file has",
             )
         emg = np.array([found.get(("emg", name), -1) for name in live.channels], np.intp)
         carries = markers is not None, bool((plates >= 0).any()), bool((emg >= 0).any())
         if not any(carries) and not ignored:
-            raise input_error(
-                "bad_stream",
-                where=stream,
-                problem=f"its channels are {labels}",
-                expected=f"markers such as {live.markers[0]}_x, plates such as plate1_force_x, or "
-                "channels of EMG",
-                remedy="correct the description of the stream where it is sent, see docs/live_streams.md",
+            raise _bad(
+                stream,
+                f"its channels are {labels}",
+                f"markers such as {live.markers[0]}_x, plates such as plate1_force_x, or channels of EMG",
             )
         return cls(wanted, markers, plates if carries[1] else None, emg if carries[2] else None, scale)
 
@@ -177,6 +153,12 @@ class Layout:
             position = np.where(self.markers >= 0, values[self.markers], np.nan)
             readings.append(Reading("markers", time, self.wanted.markers(position), received))
         return readings
+
+
+def _bad(stream: str, problem: str, expected: str) -> InputError:
+    """The error of a stream that describes its channels wrongly."""
+    remedy = "correct the description of the stream where it is sent, see docs/live_streams.md"
+    return input_error("bad_stream", where=stream, problem=problem, expected=expected, remedy=remedy)
 
 
 def _stated_plates(wanted: Wanted) -> dict[str, tuple[str, str]]:

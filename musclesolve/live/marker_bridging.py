@@ -19,17 +19,8 @@ from musclesolve._util.sides import split_side, with_side
 from musclesolve.dynamics.model.model import Model
 from musclesolve.recording.data import SIDES, Recording
 from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, breadth, register
+from musclesolve.recording.markers.landmark_names import landmarks
 
-LANDMARKS_OF = {
-    "pelvis": ("asis", "psis", "sacrum", "hip_center"),
-    "thigh": ("knee_lateral", "knee_medial", "knee_center", "thigh_wand"),
-    "shank": ("ankle_lateral", "ankle_medial", "ankle_center", "shank_wand"),
-    "foot": ("heel", "toe", "metatarsal_5"),
-    "upper_arm": ("elbow_lateral", "elbow_medial"),
-    "forearm": ("wrist",),
-    "thorax": ("shoulder", "shoulder_center", "neck_base"),
-}
-"""Body -> the landmarks that stand on its bone."""
 SEGMENTS = {
     "thigh": ("hip", "knee"),
     "shank": ("knee", "ankle"),
@@ -74,12 +65,11 @@ class MarkerBodies:
         """
         body = np.zeros(len(trial.used_markers), np.intp)
         lines = _segment_lines(model)
+        bones = {name: landmarks()[name].on for name in trial.mapping}
         by_landmark = {
-            marker: with_side(stem, side)
+            marker: with_side(bones[landmark], split_side(landmark)[1])
             for landmark, weights in trial.mapping.items()
-            for name, side in [split_side(landmark)]
-            for stem, shown in LANDMARKS_OF.items()
-            if name in shown
+            if bones[landmark] in (*SEGMENTS, "pelvis", "thorax")
             for marker in weights
         }
         for k, marker in enumerate(trial.used_markers):

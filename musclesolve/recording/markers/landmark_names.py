@@ -9,20 +9,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Trial
+from musclesolve.recording.data import SIDE_NAMES, Trial
 
 _SIDED = {"_r": "right ", "_l": "left ", "": ""}
-ARMS_AND_HEAD = frozenset(
-    {
-        f"{part}_{side}"
-        for part in ("elbow_lateral", "elbow_medial", "wrist", "hand_radial", "hand_ulnar")
-        for side in SIDES
-    }
-    | {"head_base", "head_low", "head_top"}
-)
-TRUNK = frozenset(
-    {f"{part}_{side}" for part in ("shoulder", "shoulder_center") for side in SIDES} | {"neck_base"}
-)
+ARMS_AND_HEAD, TRUNK = ("upper_arm", "forearm", "hand", "head"), ("thorax",)
+"""Bones of landmarks without which the legs are known."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +26,7 @@ class Landmark:
     """
 
     name: str  # for example "asis_r"
+    on: str  # the bone on which it stands, without side
     description: str  # its place on the body
     required: bool  # whether the motion cannot be measured without it
     standing: bool  # whether an existing standing trial must show it, too
@@ -55,6 +47,7 @@ def landmarks() -> dict[str, Landmark]:
         for suffix in ("_r", "_l") if entry.get("sided") else ("",):
             named[stem + suffix] = Landmark(
                 name=stem + suffix,
+                on=entry["on"],
                 description=_SIDED[suffix] + entry["description"],
                 required=entry.get("required", False),
                 standing=entry.get("standing", False),
@@ -85,8 +78,8 @@ def shows_spines(names: Container[str]) -> bool:
 def bounding_markers(trial: Trial) -> tuple[str, ...]:
     """Return the needed markers of legs and pelvis: without them no frame can be analyzed."""
     # Without the spines of the pelvis the top of the trunk shows how it tilts.
-    above = ARMS_AND_HEAD | TRUNK if shows_spines(trial.mapping) else ARMS_AND_HEAD
-    below = {name: weights for name, weights in trial.mapping.items() if name not in above}
+    above = (*ARMS_AND_HEAD, *TRUNK) if shows_spines(trial.mapping) else ARMS_AND_HEAD
+    below = {name: weights for name, weights in trial.mapping.items() if landmarks()[name].on not in above}
     return replace(trial, mapping=below).used_markers
 
 

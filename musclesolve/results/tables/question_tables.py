@@ -531,6 +531,19 @@ def contribution_tables(answer: xr.Dataset) -> list[Table]:
     return tables
 
 
+def contribution_document(answer: xr.Dataset) -> dict[str, Any]:
+    """Contributions as values for JSON."""
+    return {
+        "frames": int(answer.attrs["frames"]),
+        "frames_solved": int(answer.attrs["frames_solved"]),
+        "contacts": [str(name) for name in answer["contact"].values],
+        **judgement_document(answer),
+        "contributions": contribution_facts(answer),
+        "contact_forces": contact_facts(answer),
+        "work": work_facts(answer),
+    }
+
+
 def contribution_lines(answer: xr.Dataset) -> list[str]:
     """Return lines on the frames that count, the stances of each leg, and the influence of the contact model."""
     frames, solved = answer.attrs["frames"], answer.attrs["frames_solved"]
