@@ -162,9 +162,9 @@ def of_legs(body: Mechanics, response: Array) -> tuple[float, float]:
 
 
 def response_of_nearest(body: Mechanics, point: str) -> Array:
-    """Derivative of the moments by a point in its worst direction, (T, K+6), with the nearest pose; exact."""
+    """Derivative of the moments by a point in its worst direction, (T, K+6), with the nearest pose."""
     time = body.measured.time
-    args = body.model, time, targets(body), body.fit, body.wrenches, [point], inside(time, body.motion)
+    args = body.model, time, targets(body), body.wrenches, [point], inside(time, body.motion)
     return np.abs(landmark_sensitivity(*args).worst_direction().values[:, :, 0])
 
 

@@ -51,6 +51,5 @@ from .model.topology import standing_layout as standing_layout
 from .model.topology_file import load_topology as load_topology
 from .sensitivity.moment_sensitivity import application_sensitivity as application_sensitivity
 from .sensitivity.moment_sensitivity import force_sensitivity as force_sensitivity
-from .sensitivity.moment_sensitivity import landmark_difference as landmark_difference
 from .sensitivity.moment_sensitivity import landmark_sensitivity as landmark_sensitivity
 from .sensitivity.moment_sensitivity import mass_sensitivity as mass_sensitivity

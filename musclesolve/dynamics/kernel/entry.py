@@ -33,13 +33,9 @@ from musclesolve.dynamics.kernel.contact import find_gap, find_slip, gather_forc
 from musclesolve.dynamics.kernel.equations import constrained
 from musclesolve.dynamics.kernel.nearest_pose import (
     MOST_CARRIED,
-    SUMS,
-    add_target,
     carry,
     find_nearest,
     place_frames,
-    set_gradient,
-    set_hessian,
 )
 from musclesolve.dynamics.kernel.resistance import damp_joints, limit_cones, stop_joints
 from musclesolve.dynamics.kernel.tree_motion import (
@@ -156,27 +152,6 @@ def nearest(tree, targets, values, rests, starts, poses, limits, work, largest):
         found = found + 1 if largest[t] < limits[0] else 0
 
 
-def equate(tree, targets, speeds, seen, near, work, equations):
-    """Normal equations of every frame; speeds: axes and offsets; seen: places and pulls."""
-    hessian, gradient = equations
-    for t in range(near.size):
-        for f in range(work.sums.shape[0]):
-            for i in range(SUMS):
-                work.sums[f, i] = 0.0
-        for k in range(work.axis.shape[0]):
-            for x in range(3):
-                work.axis[k, x], work.offset[k, x] = speeds[0][t, k, x], speeds[1][t, k, x]
-        for n in range(targets.slot.size):
-            total = work.sums[tree.owner[targets.slot[n]]]
-            add_target(total, targets.weight[n], targets.point[n], seen[0][t, n], seen[1][t, n])
-        set_gradient(tree, targets.free, work)
-        set_hessian(tree, targets.free, near[t], work)
-        for i in range(targets.free.size):
-            gradient[t, i] = work.gradient[i]
-            for j in range(targets.free.size):
-                hessian[t, i, j] = work.hessian[i, j]
-
-
 def place_tree(tree, poses, points, q, rotation, work):
     """Natural coordinates (T, N, 3) and rotations of the bodies (T, B, 3, 3); poses as in `nearest`.
 
@@ -248,7 +223,6 @@ _FOUR = types.Array(types.float64, 4, "C")
 _PLACED_TREE = _tuple_type(PlacedTree, "r3 r2 r2")
 PLACE_TREE = _on_disk(place_tree, _TREE, _POSES, types.intp, _CUBE, _FOUR, _PLACED_TREE)
 _CUBES = types.UniTuple(_CUBE, 2)
-EQUATE = _on_disk(equate, _TREE, _TARGETS, _CUBES, _CUBES, _ROW, _POSE_WORK, types.Tuple([_CUBE, _MATRIX]))
 _MOVING = _tuple_type(MovingTree, "r3 r2 r2 r2 r2 r2 r2 r2 r2 r2")
 _MASSES = _tuple_type(MassArrays, "r1 r2 r3 r1")
 _SEGMENTS = _tuple_type(SegmentArrays, "r4 r3 r3 r3 r3")

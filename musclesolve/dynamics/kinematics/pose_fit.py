@@ -510,40 +510,6 @@ class NearestPose:
         )
 
 
-def normal_equations(
-    tree: Tree,
-    q: Array,
-    origin: Array,
-    slots: Indices,
-    weights: Array,
-    pull: Array,
-    free: Mask,
-    near: Array | Mask,
-) -> tuple[Array, Array]:
-    """H - near S (T, F, F) and the gradient D^T p (T, F) over the free speeds (K+6,).
-
-    slots (n,) with weights w (n,) and pull p (T, n, 3); origin (T, 3): the origin of the standing layout [m]; near
-    (T,): how much of the curvature S is counted, 0 (Gauss-Newton) to 1 (Newton).
-    """
-    from musclesolve.dynamics.kernel.entry import EQUATE
-
-    # Axis a and offset c of the speeds, c from the origin; the speeds of the base: three translations, then three
-    # rotations about its origin.
-    joints, frames, count = tree.joint_count, len(q), int(free.sum())
-    axis, offset = np.zeros((2, frames, joints + 6, 3))
-    axis[:, :joints] = tree.axes(q)
-    offset[:, :joints] = np.cross(q[:, tree.pivot] - origin[:, None], axis[:, :joints])
-    offset[:, joints : joints + 3] = axis[:, joints + 3 :] = np.eye(3)
-    point = slots < tree.point_count
-    # Lengths from the base, wherever in the laboratory that is: small numbers, small round-off.
-    place = q[:, slots] - point[:, None] * origin[:, None]
-    targets, work = _compiled_targets(tree, slots, weights, np.flatnonzero(free))
-    hessian, gradient = np.empty((frames, count, count)), np.empty((frames, count))
-    seen = contiguous(place), contiguous(pull)
-    EQUATE.load()(tree.compiled, targets, (axis, offset), seen, contiguous(near), work, (hessian, gradient))
-    return hessian, gradient
-
-
 def _compiled_targets(
     tree: Tree, slots: Indices, weights: Array, free: Indices
 ) -> tuple[TargetArrays, PoseWork]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics import Targets, consistent_motion, fit_pose, landmark_sensitivity, projected_moments
+from musclesolve.dynamics import Targets, consistent_motion, fit_pose, projected_moments
 from musclesolve.synthetic.reference_stride import reference_stride
 
 KNEE = "knee_r"
@@ -80,11 +80,3 @@ def test_rates_by_constraints_are_refused(walk) -> None:
     model, time, motion, _ = walk
     with refused("conflict", "constraints", "none"):
         consistent_motion(model, seen(model, motion), time, "none")
-
-
-def test_a_sensitivity_is_not_that_of_the_nearest_pose(walk) -> None:
-    model, time, motion, wrenches = walk
-    targets = seen(model, motion, **{KNEE: np.array([0.01, 0.0, 0.0])})
-    fit, _ = consistent_motion(model, targets, time, "none", "splines")
-    with refused("conflict", "constraints"):
-        landmark_sensitivity(model, time, targets, fit, wrenches, [KNEE])

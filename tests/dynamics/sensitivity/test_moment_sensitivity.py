@@ -21,8 +21,6 @@ from musclesolve.dynamics import (
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.sensitivity.moment_sensitivity import (
     body_directions,
-    coordinate_response,
-    free_moment_sensitivity,
 )
 
 POINTS = (
@@ -88,15 +86,14 @@ def foot(force, point, twist):
     return Wrench("foot_r", force, np.cross(point, force) + twist)
 
 
-@pytest.mark.parametrize("which", ["force", "point", "free moment"])
+@pytest.mark.parametrize("which", ["force", "point"])
 def test_ground_force_against_central_differences(model, motion, ground, which):
-    place = ("force", "point", "free moment").index(which)
+    place = ("force", "point").index(which)
     found = (
         force_sensitivity(model, motion, "foot_r", ground[1]),
         application_sensitivity(model, motion, foot(*ground)),
-        free_moment_sensitivity(model, motion, "foot_r"),
     )[place]
-    step = (1.0, 1e-3, 0.1)[place]
+    step = (1.0, 1e-3)[place]
     for axis in range(3):
         ends = []
         for sign in (-1.0, 1.0):
@@ -104,14 +101,6 @@ def test_ground_force_against_central_differences(model, motion, ground, which):
             moved[place] = moved[place] + sign * step * np.eye(3)[axis]
             ends.append(projected_moments(model, motion, [foot(*moved)]))
         assert close(found.values[:, :, axis], (ends[1] - ends[0]) / (2.0 * step), 1e-9)
-
-
-def test_moments_are_linear_in_the_ground_force(model, motion, ground):
-    found = force_sensitivity(model, motion, "foot_r", ground[1]).values
-    twist = free_moment_sensitivity(model, motion, "foot_r").values
-    answer = np.einsum("tkx,tx->tk", found, ground[0]) + np.einsum("tkx,tx->tk", twist, ground[2])
-    whole = projected_moments(model, motion, [foot(*ground)]) - projected_moments(model, motion, [])
-    assert close(answer, whole, 1e-10)
 
 
 def test_errors_stay_in_their_branch(model, motion, segments, ground):
@@ -153,25 +142,11 @@ def measured(model, motion):
     wave = np.sin(6.0 * motion.time[:, None, None] + 6.0 * rng.random((len(slots), 3)))
     values = motion.q[:, slots] + 0.01 * rng.normal(size=(len(slots), 3)) * (1.0 + wave)
     targets = Targets(np.array(slots), values, np.where(np.array(slots) < 25, 1.0, 0.01))
-    return targets, tight(model, targets)
+    return targets
 
 
 def tight(model, targets):
     return fit_pose(model, targets, tolerance=1e-12, max_iterations=300)
-
-
-@pytest.mark.parametrize(
-    ("name", "axis"), [("head_top", 0), ("knee_r", 1), ("hip_l", 2), ("wrist_l", 0), ("knee_axis_r", 1)]
-)
-def test_consistent_pose_against_central_differences(model, measured, name, axis):
-    targets, fit = measured
-    place = list(targets.slots).index(model.slot(name))
-    exact = coordinate_response(model, targets, fit)[:, :, place, axis]
-    assert close(exact, slope(model, targets, place, axis, position), 1e-6)
-
-
-def position(model, fit):
-    return fit.coordinates
 
 
 def slope(model, targets, place, axis, what, step=1e-3):
@@ -186,38 +161,38 @@ def slope(model, targets, place, axis, what, step=1e-3):
 
 @pytest.mark.parametrize(("name", "axis"), [("head_top", 0), ("knee_r", 1), ("back", 2), ("toe_l", 0)])
 def test_measured_points_against_central_differences(model, motion, wrenches, measured, name, axis):
-    targets, fit = measured
+    targets = measured
 
     def moments(model, fit):
         return projected_moments(model, differentiate(model, motion.time, fit.coordinates), wrenches)
 
-    found = landmark_sensitivity(model, motion.time, targets, fit, wrenches, [name])
+    found = landmark_sensitivity(model, motion.time, targets, wrenches, [name])
     place = list(targets.slots).index(model.slot(name))
     assert found.sources == tuple(f"{name} {x}" for x in "xyz")
     assert close(found.values[:, :, axis], slope(model, targets, place, axis, moments), 1e-6)
 
 
 def test_some_frames_are_the_same_as_all(model, motion, wrenches, measured):
-    targets, fit = measured
+    targets = measured
     inside = slice(5, 20)
     few = [Wrench(w.body, w.force[inside], w.moment[inside]) for w in wrenches]
-    whole = landmark_sensitivity(model, motion.time, targets, fit, wrenches, ["ankle_r"])
-    part = landmark_sensitivity(model, motion.time, targets, fit, few, ["ankle_r"], inside)
+    whole = landmark_sensitivity(model, motion.time, targets, wrenches, ["ankle_r"])
+    part = landmark_sensitivity(model, motion.time, targets, few, ["ankle_r"], inside)
     np.testing.assert_allclose(part.values, whole.values[inside], rtol=1e-9, atol=1e-9)
 
 
 def test_moving_everything_alike_moves_no_moment(model, motion, measured):
     """The sum over all points is a shift of the whole subject: joint moments without ground force do not know of it."""
-    targets, fit = measured
-    found = landmark_sensitivity(model, motion.time, targets, fit, [])
+    targets = measured
+    found = landmark_sensitivity(model, motion.time, targets, [])
     for axis in range(3):
         shift = found.values[:, :38, axis::3].sum(axis=2)
-        assert np.abs(shift).max() < 1e-7 * np.abs(found.values).max()
+        assert np.abs(shift).max() < 1e-5 * np.abs(found.values).max()
 
 
 def test_unknown_names_are_refused(model, motion, segments, wrenches, measured):
-    targets, fit = measured
+    targets = measured
     with refused("unknown_name", "tail"):
-        landmark_sensitivity(model, motion.time, targets, fit, wrenches, ["tail"])
+        landmark_sensitivity(model, motion.time, targets, wrenches, ["tail"])
     with refused("unknown_name"):
         mass_sensitivity(model, motion, segments).of("wing", "head")
