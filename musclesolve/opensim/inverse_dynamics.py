@@ -13,6 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, vector_product
 from musclesolve._util.checks import check_increasing, check_real_array, check_type
+from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.errors import input_error
 from musclesolve.opensim.devices import device_force
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
@@ -144,7 +145,10 @@ def body_dynamics(model: OpenSimModel, motion: ModelMotion, pose: BodyMotion | N
     acceleration = np.zeros_like(twist)
     for joint, axes in zip(model.joints, pose.axes, strict=True):
         parent, child = (model.body_number[frame.body] for frame in (joint.parent, joint.child))
-        rates = []  # first and second time derivative (T,) of the function of each axis
+        units, rates = (
+            [axis.unit for axis in axes],
+            [],
+        )  # two time derivatives (T,) of the function of each axis
         for axis in axes:
             columns = [model.coordinate_number[name] for name in axis.axis.coordinates]
             function, speed = axis.axis.function, motion.speed[:, columns]
@@ -153,16 +157,16 @@ def body_dynamics(model: OpenSimModel, motion: ModelMotion, pose: BodyMotion | N
             rates.append(((slope * speed).sum(axis=1), change))
         v = twist[:, child] if joint.is_reversed else twist[:, parent]
         if joint.is_reversed:
-            for axis, (rate, _) in zip(axes, rates, strict=True):
-                v = v - axis.unit * rate[:, None]
+            for unit, (rate, _) in zip(units, rates, strict=True):
+                v = v - unit * rate[:, None]
             twist[:, parent] = v
         gained = np.zeros_like(v)
-        for axis, (rate, change) in zip(axes, rates, strict=True):
-            omega, spin, shift = v[:, :3], axis.unit[:, :3], axis.unit[:, 3:]
+        for unit, (rate, change) in zip(units, rates, strict=True):
+            omega, spin, shift = v[:, :3], unit[:, :3], unit[:, 3:]
             turned = vector_product(omega, shift) + vector_product(v[:, 3:], spin)
             bent = np.concatenate([vector_product(omega, spin), turned], axis=1)  # V x s
-            gained += axis.unit * change[:, None] + bent * rate[:, None]
-            v = v + axis.unit * rate[:, None]
+            gained += unit * change[:, None] + bent * rate[:, None]
+            v = v + unit * rate[:, None]
         if joint.is_reversed:
             acceleration[:, parent] = acceleration[:, child] - gained
         else:
@@ -176,10 +180,16 @@ def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:
     With the mass center at c: force m (a_c - g), moment about the origin I alpha + omega x I omega + c x force. NaN of
     a body whose mass properties cannot be used.
     """
-    mass, center, inertia = body_masses(model, bodies.pose)
-    force = mass[:, None] * (center_accelerations(bodies, center) - model.gravity)
-    moment = momentum_rates(bodies, inertia) + vector_product(center, force)
-    return np.concatenate([moment, force], axis=-1)
+
+    def of_frames(rotation: Array, position: Array, twist: Array, acceleration: Array) -> Array:
+        some = BodyDynamics(BodyMotion(rotation, position, twist[:, None]), twist, acceleration)
+        mass, center, inertia = body_masses(model, some.pose)
+        force = mass[:, None] * (center_accelerations(some, center) - model.gravity)
+        moment = momentum_rates(some, inertia) + vector_product(center, force)
+        return np.concatenate([moment, force], axis=-1)
+
+    pose = bodies.pose
+    return in_blocks(of_frames, pose.rotation, pose.position, bodies.twist, bodies.acceleration)
 
 
 def body_masses(model: OpenSimModel, pose: BodyMotion) -> tuple[Array, Array, Array]:

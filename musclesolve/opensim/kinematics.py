@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -146,7 +145,7 @@ class AxisMotion:
     direction: Array
     point: Array | None
 
-    @cached_property
+    @property
     def unit(self) -> Array:
         """Unit twist (T, 6)."""
         if self.point is None:
@@ -160,8 +159,8 @@ class AxisMotion:
 
     def by_coordinate(self) -> list[tuple[str, Array]]:
         """The twist (T, 6) per unit of each coordinate."""
-        slope = self.axis.function.derivative(self.x)
-        return [(name, slope[:, k, None] * self.unit) for k, name in enumerate(self.axis.coordinates)]
+        slope, unit = self.axis.function.derivative(self.x), self.unit
+        return [(name, slope[:, k, None] * unit) for k, name in enumerate(self.axis.coordinates)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -163,7 +163,7 @@ class JointLoads:
         )
 
     def part(self, joints: Sequence[str], muscles: Indices | slice) -> JointLoads:
-        """Select the loads of some joints by the forces of all k muscles that cross them, with numbers `muscles` (k,)."""
+        """Select the loads of some joints by the forces of all muscles that cross them, with numbers `muscles` (k,)."""
         knees = tuple(knee for knee in self.knees if knee in joints)
         rows, of_knees = stretch_of(self.joints, tuple(joints)), stretch_of(self.knees, knees)
         places = zip(self.all_pulls, (rows, rows, of_knees), strict=True)
