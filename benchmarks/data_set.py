@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from benchmarks.study_scale import MB, memory, processor_time, timed, watched
 from benchmarks.timing import console
+from benchmarks.watched import MB, memory, processor_time, timed, watched
 from musclesolve import make_dataset, open_dataset
 from musclesolve._util.processes import cores
 from musclesolve.opensim import read_b3d

@@ -68,7 +68,7 @@ def test_in_every_frame_forward_dynamics_gives_back_the_motion(analysis, replay)
 
 
 def test_a_recorded_walk_goes_on_as_recorded(recorded):
-    """Finer samples take away what the forces miss between frames; 0.3 s of it: python -m benchmarks.round_trip."""
+    """Finer samples take away what the forces miss between frames."""
     off = []
     for refine in (1, 10):
         problem = forward_problem(recorded, refine=refine, between="spline")
