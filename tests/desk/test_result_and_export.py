@@ -169,7 +169,7 @@ def test_what_the_page_knows_without_loading_much_is_what_the_package_does():
 
 
 def test_costs_are_compared_with_the_first(desk, monkeypatch):
-    figures = {f"{name}_r.png": b"" for name in comparison_figures.FIGURES}
+    figures = {f"{name}_r.png": b"" for name in comparison_figures.drawings("comparison")}
     monkeypatch.setattr(comparison_figures, "comparison_files", lambda *_: figures)
     costs = ["joint_weighted_activation", "stress_cubed"]
     (path,) = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -56,13 +57,18 @@ OWN_SCALES = Grid(3, least=1e-3, above=0.05, low=True)
 def comparison_files(comparison: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
     """The content of the file of every figure of what ``musclesolve.compare`` returns, by its name."""
     _check(comparison)
-    pages = {
+    return figures_of(comparison, pages_of(comparison, COMPARISON), progress)
+
+
+def pages_of(data: xr.Dataset, kind: str) -> dict[str, Callable[[xr.Dataset], Sheet]]:
+    """The figures of a comparison of costs or of results by the names of their pages, a page for each leg."""
+    sides = frames.sides(data) if kind == COMPARISON else list(map(str, data["side"].values))
+    return {
         f"{name}_{side}": partial(draw, side=side)
-        for name, draw in FIGURES.items()
-        for side in frames.sides(comparison)
-        if needs_of(COMPARISON).get(name, name) in (name, *comparison)
+        for name, draw in drawings(kind).items()
+        if needs_of(kind).get(name, name) in (name, *data)
+        for side in sides
     }
-    return figures_of(comparison, pages, progress)
 
 
 @native
@@ -102,7 +108,6 @@ def compare_contact_forces(comparison: xr.Dataset, side: str) -> Sheet:
     return _page(data, "joint", side, titles, "contact", Grid(1, least=1e-3, above=0.05, low=True))
 
 
-FIGURES = drawings(COMPARISON)
 FILES = files_of(COMPARISON)
 """All possible figures of a comparison."""
 
