@@ -32,6 +32,7 @@ from musclesolve.results.dataset.result_quantities import body_weight, leg_joint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe & Ito (2008) without black and yellow, the darkest first; the first curve is the widest.
 COST_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
@@ -60,7 +61,7 @@ def comparison_files(comparison: xr.Dataset, progress: Progress | None = None) -
     return figures_of(comparison, pages_of(comparison, COMPARISON), progress)
 
 
-def pages_of(data: xr.Dataset, kind: str) -> dict[str, Callable[[xr.Dataset], Sheet]]:
+def pages_of(data: xr.Dataset, kind: str) -> dict[str, Callable[..., Figure]]:
     """The figures of a comparison of costs or of results by the names of their pages, a page for each leg."""
     sides = frames.sides(data) if kind == COMPARISON else list(map(str, data["side"].values))
     return {
