@@ -1,6 +1,5 @@
 """Pages for the desk: the figures of a result or a comparison by kind, the answer to a question."""
 
-from functools import partial
 from pathlib import Path
 
 from musclesolve.plotting.figure_names import (
@@ -8,8 +7,6 @@ from musclesolve.plotting.figure_names import (
     FIGURE_NAMES,
     RESULTS,
     UNCERTAINTY,
-    drawings,
-    needs_of,
 )
 from musclesolve.report.content import trial_sections
 from musclesolve.report.content.pieces import Absent
@@ -17,7 +14,6 @@ from musclesolve.report.figures.figure_choice import Picture, drawn, figures_of
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.rendering import whole_page
 from musclesolve.report.sections import pictures_of
-from musclesolve.results.dataset import frame_validity
 from musclesolve.results.files.result_netcdf import read_result
 
 
@@ -48,14 +44,8 @@ def answer_page(path: Path, question: str) -> str:
 
 def comparison_page(path: Path) -> str:
     """Figures of a comparison of costs (comparison.nc) or of results (compared.nc), a page for each leg and figure."""
-    data = read_result(path)
-    kind = COMPARISON if "cost" in data.dims else RESULTS
-    sides = frame_validity.sides(data) if kind == COMPARISON else [str(side) for side in data["side"].values]
-    needs, kinds = needs_of(kind), dict[str, list[Picture]]()
-    for name, draw in drawings(kind).items():
-        if name in needs and needs[name] not in data:
-            continue
-        for side in sides:
-            shown = drawn(f"{name}-{side}", name, partial(draw, side=side), data)
-            kinds.setdefault(FIGURE_NAMES[name].tab, []).append(shown)
+    data, kinds = read_result(path), dict[str, list[Picture]]()
+    for name, draw in figures_of(data, COMPARISON if "cost" in data.dims else RESULTS).items():
+        tab = FIGURE_NAMES[name.rpartition("_")[0]].tab
+        kinds.setdefault(tab, []).append(drawn(name, name, draw, data))
     return whole_page("figures.html", heading="Figures of the comparison", kinds=kinds)

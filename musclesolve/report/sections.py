@@ -128,8 +128,8 @@ def moving(trial: TrialFiles) -> Picture:
     """The moving picture of a trial."""
     from musclesolve.report.picture.moving_picture import picture_fragment
 
-    every = -(-trial.base.sizes["time"] // PICTURE_FRAMES)
     try:
+        every = -(-trial.base.sizes["time"] // PICTURE_FRAMES)
         fragment = picture_fragment(trial.base.isel(time=slice(None, None, every)))
     except DAMAGE as error:
         return Picture("", "picture", "", fault=f"The moving picture could not be made: {reason(error)}")

@@ -169,7 +169,7 @@ def test_what_the_page_knows_without_loading_much_is_what_the_package_does():
 
 
 def test_costs_are_compared_with_the_first(desk, monkeypatch):
-    figures = {f"{name}_r.png": b"" for name in comparison_figures.FIGURES}
+    figures = {f"{name}_r.png": b"" for name in comparison_figures.drawings("comparison")}
     monkeypatch.setattr(comparison_figures, "comparison_files", lambda *_: figures)
     costs = ["joint_weighted_activation", "stress_cubed"]
     (path,) = (
@@ -188,7 +188,7 @@ def test_costs_are_compared_with_the_first(desk, monkeypatch):
     assert all(set(columns) >= set(row) - {"key"} for row in facts.rows)
     drawn = result_step.figures(path, of_comparison=True).read_text(encoding="utf-8")
     assert set(re.findall(r"<h2>([^<]*)</h2>", drawn)) >= {"Function groups", "Contact forces", "Activations"}
-    assert 'id="compare_contact_forces-r"' in drawn and "cannot be drawn" not in drawn
+    assert 'id="compare_contact_forces_r"' in drawn and "cannot be drawn" not in drawn
     # the report of the result takes it, as long as both are of the same input
     assert export_step.report_inputs(desk.result, [path, desk.output / "none.nc"]) == [desk.result, path]
     other = ms.read_result(desk.result).assign_attrs(inputs=["trial another.toml sha256:0"])

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.plotting import activations as of_result
-from musclesolve.plotting.study.comparison_figures import COST_COLORS, FIGURES, comparison_files
+from musclesolve.plotting.study.comparison_figures import COST_COLORS, comparison_files, drawings
 from musclesolve.results.comparison_facts import ComparisonFacts, agreement_csv
 from musclesolve.results.tables.comparison_tables import tables
 from musclesolve.sharing.cost import ActivationPower
@@ -136,7 +136,7 @@ def test_a_leg_without_a_single_solution_has_no_agreement():
     pairs = found["correlation"].sel(cost="b", other="a").values
     assert np.isnan(pairs[:43]).all() and np.isfinite(pairs[43:]).all()
     assert tables(found)
-    assert all(draw(few_muscles(found), side) for draw in FIGURES.values() for side in "rl")
+    assert all(draw(few_muscles(found), side) for draw in drawings("comparison").values() for side in "rl")
 
 
 def test_co_contraction_by_hand():
@@ -177,9 +177,9 @@ def test_what_cannot_be_compared_is_refused(costs, code, name):
         ms.compare("trial.toml", ["stress_cubed", "stres_cubed"])
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", drawings("comparison"))
 def test_a_color_for_every_cost(pair, name):
-    figure = FIGURES[name](few_muscles(pair), "r")
+    figure = drawings("comparison")[name](few_muscles(pair), "r")
     colors = {line.get_color() for line in figure.axes[0].lines}
     assert colors == set(COST_COLORS[:2])
     (legend,) = figure.legends
@@ -187,7 +187,7 @@ def test_a_color_for_every_cost(pair, name):
 
 
 def test_muscles_are_in_the_order_of_the_pages_of_a_run(pair):
-    pages = (FIGURES["compare_activations"](pair, side="r"), of_result(pair.isel(cost=0)))
+    pages = (drawings("comparison")["compare_activations"](pair, side="r"), of_result(pair.isel(cost=0)))
     orders = [[axes.get_title(loc="left").replace("\n", " ") for axes in page.axes] for page in pages]
     assert orders[0] == orders[1]
 
@@ -195,7 +195,7 @@ def test_muscles_are_in_the_order_of_the_pages_of_a_run(pair):
 def test_failed_frames_are_crosses_in_the_color_of_their_cost():
     found = side_by_side([one(), one(1.0, with_troubles(result()))], ["a", "b"])
     found.attrs["heel_strike_times_l"] = []
-    lines = FIGURES["compare_activations"](few_muscles(found), "r").axes[0].lines
+    lines = drawings("comparison")["compare_activations"](few_muscles(found), "r").axes[0].lines
     drawn = [x for x in lines if x.get_color() == COST_COLORS[1] and x.get_linestyle() != "None"]
     assert all(np.isnan(line.get_ydata()[40:43]).all() for line in drawn)
     crosses = [x for x in lines if x.get_color() == COST_COLORS[1] and x.get_linestyle() == "None"]
@@ -223,8 +223,8 @@ def call(*arguments):
 
 
 def test_the_command_writes_everything_and_prints_the_tables(tmp_path, pytestconfig, monkeypatch):
-    few = {"compare_contact_forces": FIGURES["compare_contact_forces"]}
-    monkeypatch.setattr("musclesolve.plotting.study.comparison_figures.FIGURES", few)
+    few = {"compare_contact_forces": drawings("comparison")["compare_contact_forces"]}
+    monkeypatch.setattr("musclesolve.plotting.study.comparison_figures.drawings", lambda kind: few)
     options = [part for cost in COSTS for part in ("--cost", cost)]
     done = call("compare", pytestconfig.rootpath / REFERENCE, *options, "-o", tmp_path, "--side", "r")
     assert done.exit_code in (0, 3), done.output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from musclesolve.results.dataset.result_quantities import body_weight, leg_joint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe & Ito (2008) without black and yellow, the darkest first; the first curve is the widest.
 COST_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
@@ -56,13 +58,18 @@ OWN_SCALES = Grid(3, least=1e-3, above=0.05, low=True)
 def comparison_files(comparison: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
     """The content of the file of every figure of what ``musclesolve.compare`` returns, by its name."""
     _check(comparison)
-    pages = {
+    return figures_of(comparison, pages_of(comparison, COMPARISON), progress)
+
+
+def pages_of(data: xr.Dataset, kind: str) -> dict[str, Callable[..., Figure]]:
+    """The figures of a comparison of costs or of results by the names of their pages, a page for each leg."""
+    sides = frames.sides(data) if kind == COMPARISON else list(map(str, data["side"].values))
+    return {
         f"{name}_{side}": partial(draw, side=side)
-        for name, draw in FIGURES.items()
-        for side in frames.sides(comparison)
-        if needs_of(COMPARISON).get(name, name) in (name, *comparison)
+        for name, draw in drawings(kind).items()
+        if needs_of(kind).get(name, name) in (name, *data)
+        for side in sides
     }
-    return figures_of(comparison, pages, progress)
 
 
 @native
@@ -102,7 +109,6 @@ def compare_contact_forces(comparison: xr.Dataset, side: str) -> Sheet:
     return _page(data, "joint", side, titles, "contact", Grid(1, least=1e-3, above=0.05, low=True))
 
 
-FIGURES = drawings(COMPARISON)
 FILES = files_of(COMPARISON)
 """All possible figures of a comparison."""
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import xarray as xr
@@ -12,17 +10,16 @@ import xarray as xr
 from musclesolve._util.message_text import count_of
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind
-from musclesolve.plotting.figure_names import CONTACT_TITLE, RESULTS, drawings, files_of, needs_of
+from musclesolve.plotting.figure_names import CONTACT_TITLE, RESULTS, files_of
 from musclesolve.plotting.page.curves import cycle_axis
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, native
-from musclesolve.plotting.study.comparison_figures import line_style
+from musclesolve.plotting.study.comparison_figures import line_style, pages_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 UNITS = {"BW": "body weights", "N": "N"}
 FILES = files_of(RESULTS)
@@ -31,11 +28,7 @@ FILES = files_of(RESULTS)
 
 def result_comparison_files(compared: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
     """The content of the file of every figure of what `compare_results` returns, by its name."""
-    pages: dict[str, Callable[[xr.Dataset], Figure]] = {}
-    for name, draw in drawings(RESULTS).items():
-        if needs_of(RESULTS)[name] in compared:
-            pages |= {f"{name}_{side}": partial(draw, side=str(side)) for side in compared["side"].values}
-    return figures_of(compared, pages, progress)
+    return figures_of(compared, pages_of(compared, RESULTS), progress)
 
 
 @native

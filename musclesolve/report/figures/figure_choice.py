@@ -13,6 +13,7 @@ from markupsafe import Markup
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.plotting import figure_sets
 from musclesolve.plotting.browser import page_parts
+from musclesolve.plotting.figure_names import RESULTS
 from musclesolve.plotting.page.described_sheet import described
 from musclesolve.plotting.page.figure_files import drawable
 from musclesolve.plotting.study import (
@@ -23,7 +24,6 @@ from musclesolve.plotting.study import (
 )
 from musclesolve.report.content.pieces import DAMAGE, reason
 from musclesolve.report.inputs import ANSWERS, AVERAGE, COMPARISON, UNCERTAINTY
-from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import MODEL
 
 if TYPE_CHECKING:
@@ -40,11 +40,8 @@ def figures_of(data: xr.Dataset, kind: str) -> dict[str, Draw]:
         return dict(drawable(data, uncertainty_figures.FIGURES, uncertainty_figures.NEEDS))
     if kind == AVERAGE:
         return dict(average_figures.FIGURES)
-    if kind == COMPARISON:
-        pages = comparison_figures.FIGURES.items()
-        return {
-            f"{name}_{side}": partial(draw, side=side) for name, draw in pages for side in frames.sides(data)
-        }
+    if kind in (COMPARISON, RESULTS):
+        return dict(comparison_figures.pages_of(data, kind))
     of_model = MODEL in data.attrs
     named = figure_sets.OF_MODEL if of_model else figure_sets.FIGURES
     return dict(drawable(data, named, figure_sets.NEEDS))

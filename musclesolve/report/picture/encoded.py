@@ -245,23 +245,12 @@ def shape_colors(shapes: Shapes) -> list[str]:
 
 
 def quaternions(rotation: Array) -> Array:
-    """(..., 4) x, y, z, w of rotations (..., 3, 3); the identity where one is NaN.
+    """(..., 4) x, y, z, w of rotations (..., 3, 3); the identity where one is NaN."""
+    from scipy.spatial.transform import Rotation
 
-    4 q q^T is a matrix of sums and differences of the elements; its row with the largest diagonal element, divided by
-    its norm, is q or -q without loss of digits (Shepperd 1978, J Guid Control 1:223-4). scipy's Rotation takes longer
-    to import than a page to make.
-    """
     known = np.isfinite(rotation).all(axis=(-2, -1), keepdims=True)
     r = np.where(known, rotation, np.eye(3))
-    squares = np.empty((*r.shape[:-2], 4, 4))  # 4 q q^T
-    trace = np.trace(r, axis1=-2, axis2=-1)[..., None, None]
-    squares[..., :3, :3] = r + np.swapaxes(r, -2, -1) + (1.0 - trace) * np.eye(3)
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        squares[..., i, 3] = squares[..., 3, i] = r[..., k, j] - r[..., j, k]
-    squares[..., 3, 3] = 1.0 + trace[..., 0, 0]
-    largest = np.diagonal(squares, axis1=-2, axis2=-1).argmax(axis=-1)[..., None, None]
-    row = np.take_along_axis(squares, largest, axis=-2)[..., 0, :]
-    return np.asarray(row / np.linalg.norm(row, axis=-1, keepdims=True))
+    return np.asarray(Rotation.from_matrix(r.reshape(-1, 3, 3)).as_quat()).reshape(*r.shape[:-2], 4)
 
 
 def _forces(arrows: Arrows) -> dict[str, Any]:
