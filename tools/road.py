@@ -36,10 +36,10 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 0,
-    "public names": 0,
-    "bindings of vague names": 0,
-    "records of one module": 0,
+    "Python, package and muscle_db": 157420,
+    "public names": 228,
+    "bindings of vague names": 1217,
+    "records of one module": 248,
 }
 """What the package has at most (tests/package/test_ratchet.py): who makes one of them less writes the new number."""
 VAGUE = {"found", "own", "given", "each", "asked", "told"}

@@ -196,7 +196,13 @@ class Recorder:
         self._plate_rows = NumberRows([8] + [5, 5, 5, 8, 8, 8, 6, 6, 6] * count, "\t", "nan")
         self._emg_rows = NumberRows([8] + [8] * len(live.channels), "\t", "nan")
         columns = frame_columns(live)
-        self._frame_rows = NumberRows([_decimals(*column) for column in columns], ",")
+        self._frame_rows = NumberRows(
+            [
+                0 if name == "part" else 15 if name.startswith("kkt_residual") else _DECIMALS.get(unit, 8)
+                for name, unit in columns
+            ],
+            ",",
+        )
         names = [f"{name} [{unit}]" for name, unit in columns]
         head = ",".join([*names, *(f"status.{side} []" for side in live.sides)])
         self._begin_part(1)
@@ -449,11 +455,6 @@ def frame_columns(live: Live) -> list[tuple[str, str]]:
                 unit = "N" if combination[0].startswith("force") else "N m"
             columns.append((".".join([variable, *combination]), unit))
     return columns
-
-
-def _decimals(name: str, unit: str) -> int:
-    """Return the number of decimals of a column of the table of frames."""
-    return 0 if name == "part" else 15 if name.startswith("kkt_residual") else _DECIMALS.get(unit, 8)
 
 
 def read_frames(folder: str | Path, part: int = 1) -> xr.Dataset:

@@ -39,10 +39,6 @@ def _is_text_or_names(value: Any) -> bool:
     return _is_text(value) or _is_name_list(value)
 
 
-def _is_columns(value: Any) -> bool:
-    return (isinstance(value, str) and bool(value)) or (_is_name_list(value) and len(value) == 3)
-
-
 def _is_numbers(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(map(is_number, value))
 
@@ -55,17 +51,15 @@ def _is_range(value: Any) -> bool:
     return _is_numbers(value) and len(value) == 2 and bool(-math.inf < value[0] < value[1] < math.inf)
 
 
+def _is_list_of_tables(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(part, dict) for part in value)
+
+
 def _table_of(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, dict) and all(map(holds, value.values()))
 
 
 _is_weights = _table_of(is_number)
-
-
-def _is_table_or_list_of_them(value: Any) -> bool:
-    return isinstance(value, dict) or (
-        isinstance(value, list) and all(isinstance(part, dict) for part in value)
-    )
 
 
 @dataclass(frozen=True)
@@ -109,7 +103,7 @@ KINDS = {
     "columns": ValueKind(
         "a list of three column names, or their common beginning",
         '["...x", "...y", "...z"] or their common beginning "..."',
-        _is_columns,
+        lambda value: (isinstance(value, str) and value != "") or (_is_name_list(value) and len(value) == 3),
         {"anyOf": [_TEXT, {**_NAMES, "minItems": 3, "maxItems": 3}]},
     ),
     "triple": ValueKind("a list of three numbers", "[0.01, 0.01, 0.002]", _is_triple, _TRIPLE),
@@ -161,7 +155,7 @@ KINDS = {
     "file_tables": ValueKind(
         "tables by name, each of its keys",
         '{ laboratory = { forward = "-x" } }',
-        _table_of(_is_table_or_list_of_them),
+        _table_of(lambda part: isinstance(part, dict) or _is_list_of_tables(part)),
         _named({"anyOf": [{"type": "object"}, {"type": "array", "items": {"type": "object"}}]}),
     ),
 }
