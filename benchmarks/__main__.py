@@ -4,7 +4,7 @@
 
 Ratios within one run are what can be quoted; absolute times belong to the machine that is printed with them. The
 solvers side by side are `musclesolve benchmark`; the studies of single questions have commands of their own:
-python -m benchmarks.solvers, .thesis, .accuracy, .routes, .calibration.
+python -m benchmarks.solvers, .thesis, .accuracy, .routes, .calibration.coverage.
 """
 
 from __future__ import annotations
