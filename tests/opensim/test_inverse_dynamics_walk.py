@@ -12,8 +12,13 @@ from scaled_model import scaled_skeleton
 
 from musclesolve import read_osim
 from musclesolve.files import read_mot
-from musclesolve.opensim import ExternalLoad, InverseDynamics, OpenSimModel, read_external_loads
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics
+from musclesolve.opensim import (
+    ExternalLoad,
+    InverseDynamics,
+    OpenSimModel,
+    inverse_dynamics,
+    read_external_loads,
+)
 
 LEG = (
     "hip_flexion",

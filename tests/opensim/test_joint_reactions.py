@@ -7,9 +7,8 @@ import pytest
 from refusals import refused
 from sampled_motion import at_rest, free_names, sine_motion
 
-from musclesolve.opensim import OpenSimModel, body_motion, joint_reactions, opensim_geometry
+from musclesolve.opensim import OpenSimModel, body_motion, inverse_dynamics, joint_reactions, opensim_geometry
 from musclesolve.opensim.geometry import path_wrenches
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics
 
 TIME = np.linspace(0.0, 1.0, 11)
 MUSCLES = ("one_r", "two_r", "three_r")

@@ -10,8 +10,13 @@ from recorded_data import recorded
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.opensim import body_motion, coordinate_values, model_motion, opensim_geometry
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics
+from musclesolve.opensim import (
+    body_motion,
+    coordinate_values,
+    inverse_dynamics,
+    model_motion,
+    opensim_geometry,
+)
 
 BODIES = "".join(
     f'<Body name="{name}"><mass>{mass}</mass><mass_center>0.1 -0.05 0.02</mass_center>'

@@ -16,8 +16,7 @@ import muscle_db
 from muscle_db.toml_text import to_toml
 from musclesolve import read_osim
 from musclesolve._util.arrays import Array
-from musclesolve.opensim import OpenSimModel, SetDescription, coordinate_values, opensim_geometry
-from musclesolve.opensim.muscle_set import muscle_set
+from musclesolve.opensim import OpenSimModel, SetDescription, coordinate_values, muscle_set, opensim_geometry
 from musclesolve.opensim.neutral_leg import GlidingKnee, NeutralLeg
 
 SETS = {"gait2392": "gait2392", "rajagopal_2023": "rajagopal_lai_uhlrich_2023"}

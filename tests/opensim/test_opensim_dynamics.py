@@ -13,8 +13,14 @@ from small_model import COUPLER, TEXT, axis, save_model
 
 from musclesolve import read_osim
 from musclesolve._util.arrays import Array
-from musclesolve.opensim import ModelMotion, OpenSimModel, body_motion, joint_reactions, model_motion
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics
+from musclesolve.opensim import (
+    ModelMotion,
+    OpenSimModel,
+    body_motion,
+    inverse_dynamics,
+    joint_reactions,
+    model_motion,
+)
 
 
 def inverse_of_opensim(model: OpenSimModel, *motions: ModelMotion) -> list[Array]:

@@ -20,6 +20,7 @@ from musclesolve.opensim import (
     ExternalLoad,
     body_motion,
     coordinate_values,
+    inverse_dynamics,
     model_motion,
     read_b3d,
     read_external_loads,
@@ -27,7 +28,6 @@ from musclesolve.opensim import (
 )
 from musclesolve.opensim.b3d import B3DTrial
 from musclesolve.opensim.external_loads import load_wrench
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.opensim.model import BodyMass
 from musclesolve.opensim.service_folders import NO_FORCES
 from musclesolve.opensim.unpack_b3d import coordinate_order, unpack_b3d

@@ -13,8 +13,7 @@ from musclesolve import Status
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_LEAST_ACTIVATION
 from musclesolve.dynamics import Motion, Wrench, motion_from, projected_moments, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
-from musclesolve.muscles import scale_muscles
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline.body import Sharing, SolvedGroup
 from musclesolve.pipeline.recorded_body import sharing_group
 from musclesolve.pipeline.run_options import Options

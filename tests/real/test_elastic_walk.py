@@ -15,9 +15,8 @@ from musclesolve.muscles import ElasticMuscles
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import motion_problem
 from musclesolve.sharing import RateLimits
-from musclesolve.trajectory import Collocation, MotionProblem, MotionSolution
+from musclesolve.trajectory import Collocation, MotionProblem, MotionSolution, solve_motion
 from musclesolve.trajectory.motion_problem import MotionCost
-from musclesolve.trajectory.solve_motion import solve_motion
 
 COSTS = ["activation_volume", "activation_power", "stress_cubed"]
 ACHILLES = ("soleus", "gastrocnemius")

@@ -17,8 +17,7 @@ from musclesolve.dynamics import Wrench, expand, projected_moments, segment_moti
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.errors import InputError
 from musclesolve.forces import mechanics
-from musclesolve.muscles import scale_muscles
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline.full_formulation import contact_forces, full_problem
 from musclesolve.pipeline.recorded_body import group_loads
 from musclesolve.sharing import solve_full

@@ -12,8 +12,7 @@ from small_model import axis, joint
 
 from musclesolve import read_osim
 from musclesolve._util.arrays import Array
-from musclesolve.opensim import ExternalLoad, model_motion
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics
+from musclesolve.opensim import ExternalLoad, inverse_dynamics, model_motion
 
 FEET = ("calcn_r", "calcn_l")
 _LINE = "<LinearFunction><coefficients>1 0</coefficients></LinearFunction>"

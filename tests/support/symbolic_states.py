@@ -10,9 +10,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics import motion_from
-from musclesolve.muscles import ElasticMuscles, MuscleState
+from musclesolve.muscles import ElasticMuscles, MuscleState, muscle_state
 from musclesolve.muscles.elastic.fiber_dynamics import FiberDynamics
-from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.opensim import OpenSimModel, opensim_geometry
 from musclesolve.symbolic import MuscleChain
 

@@ -14,8 +14,7 @@ from scipy.interpolate import CubicSpline
 from musclesolve.muscles.passive.passive_element import PassiveElement
 from musclesolve.sharing import RateLimits
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.trajectory import MotionProblem, MotionSolution
-from musclesolve.trajectory.solve_motion import solve_motion
+from musclesolve.trajectory import MotionProblem, MotionSolution, solve_motion
 from musclesolve.trajectory.time_basis import TimeBasis
 
 DURATION = 0.19

@@ -9,9 +9,8 @@ import pytest
 from motion_cases import small_motion
 from refusals import refused
 
-from musclesolve.trajectory import MotionProblem
+from musclesolve.trajectory import MotionProblem, solve_motion
 from musclesolve.trajectory.motion_problem import FEWEST_FRAMES, LONGEST_STEP
-from musclesolve.trajectory.solve_motion import solve_motion
 
 P = small_motion()
 

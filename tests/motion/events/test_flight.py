@@ -16,7 +16,7 @@ from musclesolve.files import Markers, PlateForce, Trial
 from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.motion.events.gait import strides
 from musclesolve.motion.events.marker_events import marker_events, walk
-from musclesolve.synthetic.running_stride import running_stride
+from musclesolve.synthetic import running_stride
 
 GRAVITY = 9.80665
 

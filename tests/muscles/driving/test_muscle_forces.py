@@ -6,8 +6,7 @@ from refusals import refused
 
 import muscle_db
 from musclesolve.dynamics import forward_human_model, motion_from, simulate
-from musclesolve.muscles import ActivationDynamics, muscle_forces, muscle_rows, scale_muscles
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles import ActivationDynamics, muscle_forces, muscle_rows, muscle_state, scale_muscles
 
 AT = np.zeros(6)
 

@@ -9,8 +9,7 @@ import pytest
 from wrapped_leg import MUSCLES, wrapped_leg
 
 from musclesolve.dynamics import expand, motion_from, projected_moments
-from musclesolve.muscles import point_derivatives
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles import muscle_state, point_derivatives
 from musclesolve.pipeline.full_formulation import full_problem
 
 FRAMES = 30

@@ -16,12 +16,12 @@ from musclesolve.files import Table, write_mot
 from musclesolve.opensim import (
     OpenSimModel,
     body_motion,
+    inverse_dynamics,
     joint_reactions,
     opensim_geometry,
     read_external_loads,
 )
 from musclesolve.opensim.geometry import path_wrenches
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.opensim.model import TO_GLOBAL, Joint
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, coordinate_motion

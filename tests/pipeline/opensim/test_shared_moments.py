@@ -15,8 +15,7 @@ from small_model_motion import HIP, TIME, small_motion
 from musclesolve import read_osim
 from musclesolve._util.arrays import Array
 from musclesolve.files import Table
-from musclesolve.opensim import OpenSimModel, coordinate_values, model_motion
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics
+from musclesolve.opensim import OpenSimModel, coordinate_values, inverse_dynamics, model_motion
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.moments import shared_moments
 
