@@ -55,7 +55,7 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out cases of sweeps, unless a test is named; long tests come first."""
+    """Leave out pairs of crossed parametrizations, unless a test is named; long tests come first."""
     if not any("::" in part for part in config.args):
         omitted = left_out(items)
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in omitted])

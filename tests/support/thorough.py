@@ -1,7 +1,7 @@
 """Sweeps that ask the same of hundreds of cases: a part of them by default, all in `make test-thorough`.
 
-Where a test has several parametrizations, each value of each occurs by default, but not each with each. Where the
-values of one are all numbers, the ends and the middle run. A test that is marked `every_case` has all cases.
+Where a test has several parametrizations, each value of each occurs by default, but not each with each, unless the test
+is marked `every_pair`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import math
 import os
 from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby, product
-from numbers import Real
 from typing import TypeVar
 
 import pytest
@@ -31,29 +30,22 @@ def examples(count: int) -> int:
 
 
 def left_out(items: Iterable[pytest.Item]) -> set[str]:
-    """The cases that do not run by default: numbers between the ends and the middle, pairs off a diagonal."""
+    """The cases of crossed parametrizations that do not run by default: all off a diagonal."""
     found: set[str] = set()
     for _, group in groupby(items, lambda item: item.nodeid.partition("[")[0]):
         cases = list(group)
         marks = list(cases[0].iter_markers("parametrize"))
-        if THOROUGH or not marks or cases[0].get_closest_marker("every_case"):
+        if THOROUGH or len(marks) < 2 or cases[0].get_closest_marker("every_pair"):
             continue
         if not all(len(mark.args) > 1 and isinstance(mark.args[1], Collection) for mark in marks):
             continue
         sizes = [len(mark.args[1]) for mark in marks]  # the last one changes from case to case
         if math.prod(sizes) != len(cases):
             continue
-        kept = some_numbers(marks[0].args[1]) if len(marks) == 1 else diagonal(sizes)
+        kept = diagonal(sizes)
         places = product(*(range(size) for size in sizes))
         found |= {case.nodeid for case, place in zip(cases, places, strict=True) if place not in kept}
     return found
-
-
-def some_numbers(values: Collection[object]) -> set[tuple[int, ...]]:
-    """The places of both ends and the middle where all values are numbers, otherwise all places."""
-    count = len(values)
-    alike = all(isinstance(value, Real) and not isinstance(value, bool) for value in values)
-    return {(k,) for k in ((0, count // 2, count - 1) if alike else range(count))}
 
 
 def diagonal(sizes: Sequence[int]) -> set[tuple[int, ...]]:

@@ -205,7 +205,7 @@ def made(name):
     return (BANK | LARGE)[name]()
 
 
-@pytest.mark.every_case
+@pytest.mark.every_pair
 @pytest.mark.parametrize("solver", solvers())
 @pytest.mark.parametrize("name", BANK)
 def test_small_problems(name, solver):
