@@ -40,6 +40,7 @@ def test_frames_far_apart_are_refused():
     assert small_motion(step=0.999 * LONGEST_STEP).n_frames == 20
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("name", ["moment_arm", "moment", "musculotendon_length", "musculotendon_velocity"])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_numbers_that_are_not_finite_are_refused(name, value):
