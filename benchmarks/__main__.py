@@ -4,7 +4,7 @@
 
 Ratios within one run are what can be quoted; absolute times belong to the machine that is printed with them. The
 solvers side by side are `musclesolve benchmark`; the studies of single questions have commands of their own:
-python -m benchmarks.solvers, .thesis, .accuracy, .routes, .calibration.
+python -m benchmarks.solvers, .thesis, .accuracy, .routes, .calibration.coverage.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import musclesolve as ms
-from benchmarks import dynamics, growth, reading, stages
+from benchmarks import dynamics, growth, stages
 from musclesolve.data import reference_stride
 from musclesolve.studies.benchmark.measure import machine
 
@@ -22,7 +22,7 @@ def main() -> None:
     trial = ms.read_trial(Path(sys.argv[1]) if len(sys.argv) > 1 else reference_stride())
     print(", ".join(f"{name} {value}" for name, value in machine().items()))
     print(f"trial: {trial.subject.name}, {trial.path.name}\n")
-    for benchmark in (reading, dynamics, growth):
+    for benchmark in (dynamics, growth):
         benchmark.report(trial)
         print()
     stages.report(trial.path)

@@ -1,7 +1,7 @@
 """Costs beside EMG and measured knee forces, on all people at hand: the evidence for the default cost.
 
 python -m benchmarks.usual_cost [--sets NAME ...] [--least A ...] [--costs COST ...] [--beside COST]
-                              [--draws N] [--figure FILE] [--exchange]
+                              [--draws N] [--figure FILE]
 
 A line for each muscle set, cost and least activation. EMG: Pearson r of activation and envelope, mean over the channels
 of a walk and then over walks; median: mean over walks of the medians; hamstrings: mean r of their channels; each with
@@ -14,9 +14,6 @@ Intervals: bootstrap over people and, within each, over strides; the default and
 draws. The two walks with an instrumented knee belong to one person. Phases by heel strike and toe off: stance up
 to two thirds of its length, push-off after, the halves of swing. Channels with equal envelopes are one electrode: they
 count once, with the mean activation of their muscles. Recordings that are absent are named and left out.
-
-With --exchange instead what static optimization with the default cost and set lacks: one thing of the muscles or of the
-sharing exchanged at a time (`EXCHANGES`). An exchanged arm changes the moment of a muscle, not how it presses joints.
 """
 
 from __future__ import annotations
@@ -58,105 +55,14 @@ from musclesolve.sharing.cost import (
     StressCubed,
 )
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
-from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
-from musclesolve.trajectory import solve_rate_limited
 
-
-@dataclass(frozen=True)
-class OpposedActivation(SumOfTerms):
-    """Sum of powers of the activations, muscles of two joints weighted by the unwanted part of their moments.
-
-    sum_i w_i a_i^p with w_i = w (1 + k u_i) of a muscle that crosses two joints or more, else 1. u_i is the part of the
-    moments of a muscle that other muscles have to take away: u_i = sum_d max(0, -s_d A_di) / sum_d |A_di| over the
-    degrees of freedom d, where A_di is the moment at activation 1 and s_d = b_d / sqrt(b_d^2 + (c sum_i |A_di|)^2) the
-    sign of the net moment b_d, smooth about zero. Hamstrings in late swing have u = 0: both of their moments are
-    wanted; gastrocnemius at push-off has not where the knee extends.
-    """
-
-    exponent: float = 2.0
-    multi_joint_weight: float = 1.5
-    opposition: float = 3.0  # k
-    small: float = 0.02  # c
-
-    name = "opposed_activation"
-    formula = "sum_i w_i (1 + k u_i) a_i^p"
-    source = "an experiment of this benchmark"
-    positive = ("multi_joint_weight", "opposition", "small")
-    data = ("joints_crossed",)
-
-    def coefficient(self, problem: Problem) -> Array:
-        """The coefficients (w_i (1 + k u_i))^(1/p), (T, n)."""
-        moment, needed = problem.moment_matrix, problem.moment
-        size = np.maximum(moment, -moment)
-        sign = needed / np.sqrt(np.square(needed) + np.square(self.small * size.sum(axis=2)))
-        unwanted = np.maximum(-sign[:, :, None] * moment, 0.0).sum(axis=1) / np.maximum(
-            size.sum(axis=1), 1e-9
-        )
-        weight = self.multi_joint_weight * (1.0 + self.opposition * unwanted)
-        return np.where(problem.crossed > 1.0, np.power(weight, 1.0 / self.exponent), 1.0)
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """One thing of the muscles or of the sharing that is other than by default."""
-
-    words: str
-    muscles: tuple[str, ...] = ()  # beginnings of their names
-    arm: tuple[str, float] = ("", 1.0)  # of these muscles: a joint, and a factor on the moment arms about it
-    strength: float = 1.0  # factor on their forces
-    least: float | None = None  # their least activation
-    dynamics: bool = False  # whether activation rises and falls with time constants of 10 and 40 ms
-
-    def of(self, problem: Problem) -> Problem:
-        """The problem with the exchange."""
-        names = problem.muscle or ()
-        chosen = np.array([name.startswith(self.muscles) for name in names])
-        joint, factor = self.arm
-        about = np.array([bool(joint) and joint in dof for dof in problem.dof or ()])
-        strength = np.where(chosen, self.strength, 1.0)
-        capacity = {
-            name: getattr(problem, name) * strength
-            for name in ("force_capacity", "fiber_force_capacity", "max_isometric_force")
-        }
-        lower = problem.lower if self.least is None else np.where(chosen, self.least, problem.lower)
-        arm = problem.moment_arm * np.where(about[:, None] & chosen, factor, 1.0)
-        return problem.with_arrays(moment_arm=arm, lower=lower, **capacity)
-
-
-RECTUS, SEMITENDINOSUS, LATERAL = ("rectus_femoris",), ("semitendinosus",), ("biceps_femoris_long",)
-KNEE_MUSCLES = ("vast", "rectus", "semi", "biceps")
-EXCHANGES = (
-    Exchange("nothing"),
-    *(
-        Exchange(f"rectus femoris, arm at the {joint} x {x:g}", RECTUS, (joint, x))
-        for joint in ("hip", "knee")
-        for x in (0.8, 1.2)
-    ),
-    *(Exchange(f"semitendinosus, arm at the knee x {x:g}", SEMITENDINOSUS, ("knee", x)) for x in (0.8, 1.2)),
-    *(
-        Exchange(f"biceps, long head, arm at the {joint} x {x:g}", LATERAL, (joint, x))
-        for joint in ("hip", "knee")
-        for x in (0.8, 1.2)
-    ),
-    *(
-        Exchange(f"biceps, short head, strength x {x:g}", ("biceps_femoris_short",), strength=x)
-        for x in (0.5, 2.0)
-    ),
-    *(Exchange(f"all muscles at least {x:g}", ("",), least=x) for x in (0.0, 0.02)),
-    Exchange("vasti, rectus, hamstrings at least 0.03", KNEE_MUSCLES, least=0.03),
-    Exchange("activation dynamics", dynamics=True),
-)
 KNEE = {"knee": 1.0}
 COSTS: tuple[Cost, ...] = (
     *(JointWeightedActivation(multi_joint_weight=weight) for weight in (1.5, 2.0, 2.5, 3.0)),
     *(JointWeightedActivation(2.5, 2.0), JointWeightedActivation(3.0, 2.0)),
     *(KneeSparingActivation(scale=scale) for scale in (1200.0, 1400.0, 1700.0)),
     *(ActivationPower(), ActivationPower(3.0), ActivationVolume(), StressCubed()),
-    *(OpposedActivation(), OpposedActivation(2.5, opposition=6.0), OpposedActivation(3.0, opposition=12.0)),
     ActivationPower() + 1e-7 * JointReactionSquared(KNEE, effort=0.0),
     JointWeightedActivation(multi_joint_weight=1.5) + 3e-8 * JointReactionSquared(KNEE, effort=0.0),
 )
@@ -216,17 +122,12 @@ class Walk:
         """Whose walk it is."""
         return PERSON.get(self.name, self.name)
 
-    def shared(self, cost: Cost, least: float, exchange: Exchange | None = None) -> Shared:
+    def shared(self, cost: Cost, least: float) -> Shared:
         """Share the moments of all legs."""
         activation, force, reserves = list[Array](), list[Array](), 0
         for leg in self.legs:
             problem = leg.problem.with_arrays(lower=np.full(leg.problem.lower.shape, least))
-            if exchange is not None:
-                problem = exchange.of(problem)
-            if exchange is None or not exchange.dynamics:
-                found = solve(problem, cost, Batch(), on_infeasible="reserve")
-            else:
-                found = solve_rate_limited(problem, self.time, cost, on_infeasible="reserve").solution
+            found = solve(problem, cost, Batch(), on_infeasible="reserve")
             activation.append(np.asarray(found.activation))
             force.append(np.asarray(found.force))
             reserves += int((found.status == Status.SOLVED_WITH_RESERVE).sum())
@@ -371,16 +272,9 @@ class Choice:
     channels: list[Channels]
 
     @classmethod
-    def of(
-        cls,
-        words: tuple[str, ...],
-        walks: Sequence[Walk],
-        cost: Cost,
-        least: float,
-        exchange: Exchange | None = None,
-    ) -> Choice:
+    def of(cls, words: tuple[str, ...], walks: Sequence[Walk], cost: Cost, least: float) -> Choice:
         """Share every walk."""
-        shared = {walk.name: walk.shared(cost, least, exchange) for walk in walks}
+        shared = {walk.name: walk.shared(cost, least) for walk in walks}
         return cls(words, shared, [one.channels() for one in shared.values() if one.walk.emg is not None])
 
     @property
@@ -490,26 +384,6 @@ def walks_of(sets: Sequence[str]) -> Iterator[tuple[str, list[Walk]]]:
         yield name, [Walk.from_body(who, body, name) for who, body in everyone.items()]
 
 
-def exchanged(sets: Sequence[str], cost: Cost) -> Table:
-    """A line for each exchange, and the mean r of the channels of single muscles over walks."""
-    names = ("rectus_femoris", "semitendinosus", "biceps_femoris_long_head")
-    shown = Table(
-        "set", "exchanged", "EMG mean", "hamstrings", *names, "knee", "hip", "reserves", "short, long"
-    )
-    for name, walks in walks_of(sets):
-        for exchange in EXCHANGES:
-            choice = Choice.of((name, exchange.words, ""), walks, cost, USUAL_LEAST_ACTIVATION, exchange)
-            mean, _, hamstrings = mean_known([summaries(channels) for channels in choice.channels])
-            single = [
-                np.concatenate([each.r[[own == one for own in each.muscle]] for each in choice.channels])
-                for one in names
-            ]
-            cells = row(choice, choice, 0)
-            of_muscles = (f"{np.nanmean(r):.2f}" for r in single)
-            shown.add_row(name, exchange.words, f"{mean:.3f}", f"{hamstrings:.3f}", *of_muscles, *cells[6:])
-    return shown
-
-
 def row(choice: Choice, default: Choice, draws: int) -> list[str]:
     """The cells of the first table."""
     values = mean_known([summaries(channels) for channels in choice.channels])
@@ -582,12 +456,8 @@ def main() -> None:
     parser.add_argument("--beside", type=cost_of, default=USUAL_COST, help="what the costs are compared with")
     parser.add_argument("--draws", type=int, default=200, help="draws of the bootstrap")
     parser.add_argument("--figure", type=Path, metavar="FILE", help="draw EMG beside the knee")
-    parser.add_argument("--exchange", action="store_true", help="one thing of muscles or sharing at a time")
     chosen = parser.parse_args()
     console.width = 250
-    if chosen.exchange:
-        console.print(exchanged(chosen.sets, find_cost(USUAL_COST)))
-        return
     heads = (
         "set",
         "cost",

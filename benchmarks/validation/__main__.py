@@ -9,7 +9,7 @@ of tests/real/rajagopal_walk.toml; MUSCLESOLVE_DATA names another folder that ho
 
 from __future__ import annotations
 
-from benchmarks.validation import bent_knees, constitution, knee, predicted, recorded, synthetic
+from benchmarks.validation import constitution, knee, predicted, recorded, synthetic
 from benchmarks.validation.page import PAGE, write_sections
 
 SECTIONS = {
@@ -24,7 +24,6 @@ SECTIONS = {
     "costs": recorded.costs,
     "knee": knee.knee,
     "bands": knee.knee_bands,
-    "bent": bent_knees.bent,
     "predicted": predicted.predicted,
 }
 """What computes each section, by the name in its marker."""

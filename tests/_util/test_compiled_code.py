@@ -25,6 +25,7 @@ from musclesolve.muscles.paths.engine import PathLayout, solve_paths
 from musclesolve.muscles.paths.kernel import entry
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("ending", [".nbc", ".nbi"])
 @pytest.mark.parametrize("left", [0, 100, None])
 def test_damaged_cache_files_are_replaced(ending, left, tmp_path, caplog, monkeypatch):

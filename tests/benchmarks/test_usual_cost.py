@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cost_laws import LAWS
-from sharing_cases import leg
 
 from benchmarks.usual_cost import (
     PHASES,
     Channels,
-    OpposedActivation,
     difference,
     phases,
     summaries,
 )
 from musclesolve.files import Event
-from musclesolve.sharing.cost import JointWeightedActivation
-from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
 
 
 def test_correlations_of_phases_and_drawn_strides_are_those_of_their_samples() -> None:
@@ -72,29 +66,3 @@ def test_a_cost_beside_itself_differs_by_nothing_in_every_draw() -> None:
     assert (mean == 0.0).all() and (band == 0.0).all()
     mean, band = change(better)
     assert mean == pytest.approx([0.35, 0.35, 0.3]) and (band > 0.0).all()
-
-
-def test_only_unwanted_moments_make_a_muscle_of_two_joints_dear() -> None:
-    problem = Problem(
-        moment_arm=[[0.05, 0.0, 0.05, 0.05], [0.0, 0.05, 0.05, -0.05]],
-        moment=[[30.0, 30.0]],
-        force_capacity=np.full(4, 1000.0),
-        max_isometric_force=np.full(4, 1000.0),
-        joints_crossed=[1, 1, 2, 2],
-    )
-    cost = OpposedActivation(multi_joint_weight=2.0, opposition=4.0, small=1e-6)
-    weight = cost.coefficient(problem)[0] ** 2
-    assert weight == pytest.approx([1.0, 1.0, 2.0, 2.0 * (1.0 + 4.0 * 0.5)])
-    same = OpposedActivation(multi_joint_weight=2.0, opposition=1e-12)
-    known = solve(problem, JointWeightedActivation(multi_joint_weight=2.0))
-    np.testing.assert_allclose(solve(problem, same).activation, known.activation, atol=1e-9)
-
-
-def test_the_cost_has_exact_derivatives_and_a_certificate() -> None:
-    problem = leg(6)
-    cost = OpposedActivation(exponent=2.5)
-    for law in LAWS:
-        law(problem, cost)
-    found = solve(problem, cost)
-    assert found.solved.all() and found.kkt_residual.max() < 1e-6
-    np.testing.assert_allclose(found.activation, solve(problem, cost, "ipopt").activation, atol=1e-5)

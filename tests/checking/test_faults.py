@@ -14,8 +14,7 @@ from musclesolve import check
 from musclesolve.files import Trial
 from musclesolve.results.finding import codes
 from musclesolve.results.judgement import Report
-from musclesolve.synthetic import plant
-from musclesolve.synthetic.faults import faults
+from musclesolve.synthetic import faults, plant
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 # What is looked for in the place of a finding, besides its code.

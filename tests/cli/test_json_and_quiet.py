@@ -184,6 +184,7 @@ def test_benchmark_and_share(tmp_path):
     assert document["trial"] == coordinates.resolve().as_posix() and len(document["files"]) == 4
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("json_first", [True, False])
 @pytest.mark.parametrize(
     ("words", "code", "part"),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from musclesolve.cli.app import app
-from musclesolve.synthetic.faults import faults
+from musclesolve.synthetic import faults
 
 
 def call(*arguments: str) -> tuple[int, str]:

@@ -63,6 +63,7 @@ READERS = {
 }
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", READERS)
 def test_a_reader_refuses_what_is_no_regular_file(tmp_path, name, kind):
@@ -103,6 +104,7 @@ FIELDS = {
 }
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_trial_that_names_one_is_refused_with_one_message(tmp_path, field, kind):

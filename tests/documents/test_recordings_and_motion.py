@@ -13,7 +13,7 @@ from musclesolve.files import marker_sets
 from musclesolve.results.finding import codes
 from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import RecordedSettings
-from musclesolve.synthetic.faults import faults
+from musclesolve.synthetic import faults
 
 DOCS = Path(__file__).parents[2] / "docs"
 TRIAL_FILE = (DOCS / "trial_file.md").read_text(encoding="utf-8")

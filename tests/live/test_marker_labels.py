@@ -61,6 +61,7 @@ def found(live):
     return [(finding.code, set(finding.where.markers)) for finding in live.findings]
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("when", WHEN)
 @pytest.mark.parametrize(("one", "other"), EXCHANGES)
 def test_exchanged_labels_are_exchanged_back(live, stream, one, other, when):

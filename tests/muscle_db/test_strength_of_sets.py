@@ -16,8 +16,7 @@ import muscle_db
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics import human_model
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.muscles import scale_muscles
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.muscles.strength_tests import strength_moments
 
 MASS, STATURE = 70.25, 1.70

@@ -28,8 +28,7 @@ from musclesolve.dynamics.mechanism.mechanism_forces import Mechanism
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import MuscleSolveError
-from musclesolve.muscles import MuscleActuator, muscle_rows, scale_muscles
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles import MuscleActuator, muscle_rows, muscle_state, scale_muscles
 from musclesolve.muscles.paths.engine import KINDS
 from musclesolve.muscles.paths.moving_frames import WrapObjects
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.muscles import muscle_change, point_derivatives, scale_muscles
+from musclesolve.muscles import muscle_change, muscle_state, point_derivatives, scale_muscles
 from musclesolve.muscles.curves.curve_family import CURVES
-from musclesolve.muscles.muscle_state import muscle_state
 
 PARAMETERS = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
 FIELDS = ("fiber_length", "fiber_velocity", "force_capacity", "fiber_force_capacity", "passive_force")

@@ -7,8 +7,7 @@ from whole_legs import WHOLE_LEGS
 import muscle_db
 from musclesolve.dynamics import human_model
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.muscles import muscle_rows, scale_muscles
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles import muscle_rows, muscle_state, scale_muscles
 from musclesolve.muscles.scaling.fiber_lengths import RANGE_OF_MOTION_DEG
 
 WIDE_HIPS = {"hip_r": np.array([0.0, -0.1075, 0.0]), "hip_l": np.array([0.0, 0.1075, 0.0])}

@@ -11,8 +11,7 @@ from refusals import refused
 import muscle_db
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics import human_model
-from musclesolve.muscles import scale_muscles
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.muscles.strength import strengths
 
 DATABASE = muscle_db.load("silva_2003")

@@ -10,8 +10,7 @@ from refusals import refused
 
 import muscle_db
 from musclesolve.dynamics import human_model
-from musclesolve.muscles import muscle_forces, scale_muscles
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles import muscle_forces, muscle_state, scale_muscles
 from musclesolve.muscles.tendon_strain import (
     achilles_muscles,
     check_tendon,

@@ -11,8 +11,8 @@ from recorded_data import recorded
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.opensim import opensim_geometry
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics, joint_reactions, model_motion
+from musclesolve.opensim import inverse_dynamics, opensim_geometry
+from musclesolve.opensim.inverse_dynamics import joint_reactions, model_motion
 from musclesolve.opensim.read_model import with_function_paths
 
 COEFFICIENTS = np.array([0.3, 0.02, -0.03, 0.04, 0.05, -0.06])

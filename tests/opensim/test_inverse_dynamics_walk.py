@@ -12,9 +12,9 @@ from scaled_model import scaled_skeleton
 
 from musclesolve import read_osim
 from musclesolve.files import read_mot
-from musclesolve.opensim import read_external_loads
+from musclesolve.opensim import inverse_dynamics, read_external_loads
 from musclesolve.opensim.external_loads import ExternalLoad
-from musclesolve.opensim.inverse_dynamics import InverseDynamics, inverse_dynamics
+from musclesolve.opensim.inverse_dynamics import InverseDynamics
 from musclesolve.opensim.model import OpenSimModel
 
 LEG = (

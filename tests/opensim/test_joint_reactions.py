@@ -7,9 +7,9 @@ import pytest
 from refusals import refused
 from sampled_motion import at_rest, free_names, sine_motion
 
-from musclesolve.opensim import opensim_geometry
+from musclesolve.opensim import inverse_dynamics, opensim_geometry
 from musclesolve.opensim.geometry import path_wrenches
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics, joint_reactions
+from musclesolve.opensim.inverse_dynamics import joint_reactions
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import OpenSimModel
 

@@ -10,8 +10,8 @@ from recorded_data import recorded
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.opensim import opensim_geometry
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics, model_motion
+from musclesolve.opensim import inverse_dynamics, opensim_geometry
+from musclesolve.opensim.inverse_dynamics import model_motion
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 
 BODIES = "".join(

@@ -13,7 +13,8 @@ from small_model import COUPLER, TEXT, axis, save_model
 
 from musclesolve import read_osim
 from musclesolve._util.arrays import Array
-from musclesolve.opensim.inverse_dynamics import ModelMotion, inverse_dynamics, joint_reactions, model_motion
+from musclesolve.opensim import inverse_dynamics
+from musclesolve.opensim.inverse_dynamics import ModelMotion, joint_reactions, model_motion
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import OpenSimModel
 

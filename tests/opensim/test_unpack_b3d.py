@@ -15,12 +15,12 @@ import musclesolve as ms
 from musclesolve import read_osim
 from musclesolve._util.arrays import Array
 from musclesolve.files import read_mot
-from musclesolve.opensim import read_b3d, read_external_loads
+from musclesolve.opensim import inverse_dynamics, read_b3d, read_external_loads
 from musclesolve.opensim.b3d import B3DSubject, B3DTrial
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics, model_motion
+from musclesolve.opensim.inverse_dynamics import model_motion
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
-from musclesolve.opensim.model import BodyMass, OpenSimModel
+from musclesolve.opensim.model import BodyMass
 from musclesolve.opensim.service_folders import NO_FORCES, service_trials
 from musclesolve.opensim.unpack_b3d import coordinate_order, unpack_b3d
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion

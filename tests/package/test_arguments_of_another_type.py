@@ -34,6 +34,7 @@ TAKE_VALUES = {
 }
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("name", TAKE_A_FILE)
 @pytest.mark.parametrize("given", [3, np.nan, ["walk"], b"walk"])
 def test_what_is_no_path_is_refused(name, given):
@@ -51,6 +52,7 @@ def test_cycles_and_names_that_cannot_be():
             function(xr.Dataset(coords={"cycle": [0]}), "nothing")
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("name", TAKE_VALUES)
 @pytest.mark.parametrize("given", [3, None, "walk.nc", ["walk"]])
 def test_values_of_another_type_are_refused(name, given):

@@ -10,10 +10,9 @@ from thorough import some
 
 import muscle_db
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics import Wrench
-from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
-from musclesolve.muscles import scale_muscles
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.dynamics import Wrench, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import distal_loads
+from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline.patella import quadriceps
 from musclesolve.pipeline.recorded_body import group_loads
 

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.dynamics import joint_loads, projected_moments
-from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
-from musclesolve.muscles import scale_muscles
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.dynamics import joint_loads, projected_moments, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import distal_loads
+from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline.patella import quadriceps
 from musclesolve.pipeline.recorded_body import group_loads
 

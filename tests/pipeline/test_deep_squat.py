@@ -11,11 +11,10 @@ import muscle_db
 from muscle_db.model import LEG_DOFS
 from musclesolve import Status
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_LEAST_ACTIVATION
-from musclesolve.dynamics import Wrench, projected_moments
-from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
+from musclesolve.dynamics import Wrench, projected_moments, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
-from musclesolve.muscles import scale_muscles
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline.body import Sharing, SolvedGroup
 from musclesolve.pipeline.recorded_body import sharing_group
 from musclesolve.pipeline.run_options import Options

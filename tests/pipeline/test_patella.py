@@ -11,11 +11,10 @@ from whole_legs import WHOLE_LEGS
 
 import muscle_db
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics import joint_loads
-from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
+from musclesolve.dynamics import joint_loads, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.muscles import scale_muscles
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline import patella
 from musclesolve.pipeline.patella import Ligament, quadriceps
 from musclesolve.pipeline.recorded_body import group_loads

@@ -24,7 +24,7 @@ from musclesolve.pipeline.mechanics import Mechanics, reactions_of_motion
 from musclesolve.recording.trial.trial_file import rotation_of, with_predicted_spans
 from musclesolve.results.facts import Facts
 from musclesolve.results.statements import statements
-from musclesolve.synthetic.running_stride import running_stride
+from musclesolve.synthetic import running_stride
 
 # Largest differences to the plates, rms of a foot: forward, sideways, upward [body weights].
 LIMITS = {"walk": (0.02, 0.01, 0.04), "run": (0.03, 0.01, 0.03)}

@@ -19,7 +19,7 @@ from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.results.plausibility import plausibility
 from musclesolve.studies.uncertainty.error_sources import standard_deviations
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
-from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.synthetic import reference_stride
 
 JOINTS = ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")
 

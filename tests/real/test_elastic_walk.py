@@ -15,11 +15,10 @@ from musclesolve.muscles import ElasticMuscles
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import motion_problem
 from musclesolve.sharing import RateLimits
-from musclesolve.trajectory import MotionProblem
+from musclesolve.trajectory import MotionProblem, solve_motion
 from musclesolve.trajectory.collocation.collocation import Collocation
 from musclesolve.trajectory.motion_problem import MotionCost
 from musclesolve.trajectory.motion_solution import MotionSolution
-from musclesolve.trajectory.solve_motion import solve_motion
 
 COSTS = ["activation_volume", "activation_power", "stress_cubed"]
 ACHILLES = ("soleus", "gastrocnemius")

@@ -14,8 +14,7 @@ from musclesolve.files import Trial
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.facts import Facts
 from musclesolve.results.judgement import judge
-from musclesolve.synthetic import plant
-from musclesolve.synthetic.faults import faults
+from musclesolve.synthetic import faults, plant
 
 
 @pytest.fixture(scope="module")

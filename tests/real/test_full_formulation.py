@@ -18,8 +18,7 @@ from musclesolve.dynamics.inverse.joint_reactions import expand
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
 from musclesolve.errors import InputError
 from musclesolve.forces import mechanics
-from musclesolve.muscles import scale_muscles
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline.full_formulation import contact_forces, full_problem
 from musclesolve.pipeline.recorded_body import group_loads
 from musclesolve.sharing import solve_full

@@ -13,12 +13,11 @@ from refusals import refused
 from sharing_cases import SMOOTH, equipped, pennate
 
 from musclesolve import Cost, Problem, Status, solve
-from musclesolve.sharing import expression_cost
+from musclesolve.sharing import expression_cost, solution_derivatives
 from musclesolve.sharing.cost import ActivationPower, SoftSaturation, StressCubed
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.optimality_system import OptimalitySystem
 from musclesolve.sharing.problem_change import ProblemChange
-from musclesolve.sharing.solution_derivatives import solution_derivatives
 from musclesolve.sharing.solver.batch import Batch
 
 SHARP = Batch(tolerance=1e-12)

@@ -18,7 +18,7 @@ from musclesolve.cli import app as cli
 from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.files import Table, write_mot
 from musclesolve.plotting.study.emg_figures import emg_files
-from musclesolve.studies.emg_offset import emg_offset
+from musclesolve.studies import emg_offset
 from musclesolve.studies.emg_trade_off import emg_trade_off, knee_weight
 
 WEIGHTS = (0.0, 0.1, 1.0, 10.0, 100.0)

@@ -13,8 +13,7 @@ from musclesolve import synthetic_recording
 from musclesolve.dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
 from musclesolve.forces import mechanics
-from musclesolve.muscles import scale_muscles
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline.recorded_body import sharing_group
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.pipeline.share import share_part

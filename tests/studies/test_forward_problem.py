@@ -17,7 +17,7 @@ from musclesolve.forces import prepare
 from musclesolve.muscles import scale_muscles
 from musclesolve.pipeline.share import share
 from musclesolve.studies.forward_problem import Tracking, growth, problem_of
-from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.synthetic import reference_stride
 
 QUICK = Integration(tolerance=1e-7)
 

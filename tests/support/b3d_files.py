@@ -12,8 +12,9 @@ from small_model import axis, joint
 
 from musclesolve import read_osim
 from musclesolve._util.arrays import Array
+from musclesolve.opensim import inverse_dynamics
 from musclesolve.opensim.external_loads import ExternalLoad
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics, model_motion
+from musclesolve.opensim.inverse_dynamics import model_motion
 
 FEET = ("calcn_r", "calcn_l")
 _LINE = "<LinearFunction><coefficients>1 0</coefficients></LinearFunction>"

@@ -17,7 +17,7 @@ from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.dynamics import projected_moments
 from musclesolve.files import Markers, Table, read_markers, read_mot, write_mot, write_trc
 from musclesolve.forces import mechanics
-from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.synthetic import reference_stride
 from musclesolve.synthetic.synthetic_recording import recording_files
 
 OWN = "own.toml"

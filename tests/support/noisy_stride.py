@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 from scipy.signal import lfilter
 
-from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.synthetic import reference_stride
 
 Array = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve.data import bundled
-from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.synthetic import reference_stride
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 RATE, BEGINS = 100.0, 0.3  # [Hz]; when the stride begins in its recording [s]

@@ -7,9 +7,9 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 import pytest
+from symbolic_states import random_states
 
 import musclesolve as ms
-from benchmarks.symbolic import random_states
 from musclesolve.muscles.muscle_set import load_muscle_set
 
 

@@ -7,9 +7,7 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 import pytest
-
-import musclesolve as ms
-from benchmarks.symbolic import (
+from symbolic_states import (
     FAMILIES,
     MODELS,
     SETS,
@@ -20,6 +18,8 @@ from benchmarks.symbolic import (
     random_states,
     symbolic,
 )
+
+import musclesolve as ms
 from musclesolve.muscles.muscle_set import load_muscle_set
 from musclesolve.muscles.paths.moving_frames import NaturalSpline
 from tests.support.refusals import refused

@@ -2,9 +2,9 @@
 
 import casadi as ca
 import numpy as np
+from symbolic_states import random_states
 
 import musclesolve as ms
-from benchmarks.symbolic import random_states
 from tests.support.refusals import refused
 
 

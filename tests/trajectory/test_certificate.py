@@ -258,6 +258,7 @@ def test_a_multiplier_of_the_wrong_sign_counts(optimum):
     assert misses(problem, cost, replace(found, limit_multiplier=fell)).limits.max() > 1e-6
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize(
     "name", ["coordinate", "activation", "multiplier", "balance_multiplier", "limit_multiplier"]
 )

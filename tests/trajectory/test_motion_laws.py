@@ -14,9 +14,8 @@ from scipy.interpolate import CubicSpline
 from musclesolve.muscles.passive.passive_element import PassiveElement
 from musclesolve.sharing import RateLimits
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.trajectory import MotionProblem
+from musclesolve.trajectory import MotionProblem, solve_motion
 from musclesolve.trajectory.motion_solution import MotionSolution
-from musclesolve.trajectory.solve_motion import solve_motion
 from musclesolve.trajectory.time_basis import TimeBasis
 
 DURATION = 0.19

@@ -9,9 +9,8 @@ import pytest
 from motion_cases import small_motion
 from refusals import refused
 
-from musclesolve.trajectory import MotionProblem
+from musclesolve.trajectory import MotionProblem, solve_motion
 from musclesolve.trajectory.motion_problem import FEWEST_FRAMES, LONGEST_STEP
-from musclesolve.trajectory.solve_motion import solve_motion
 
 P = small_motion()
 
@@ -41,6 +40,7 @@ def test_frames_far_apart_are_refused():
     assert small_motion(step=0.999 * LONGEST_STEP).n_frames == 20
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("name", ["moment_arm", "moment", "musculotendon_length", "musculotendon_velocity"])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_numbers_that_are_not_finite_are_refused(name, value):

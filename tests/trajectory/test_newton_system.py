@@ -133,6 +133,7 @@ def test_moments_that_no_muscle_makes_do_no_harm():
     assert misses(chains, system.solve(right, short), (right, short)) < 1e-8
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("broken", ["nodes", "lever", "compliance"])
 @pytest.mark.parametrize("way", ["factor", "factor_as_is"])
 def test_numbers_that_are_not_finite_end_it(broken, way):

@@ -5,7 +5,7 @@ behind when they leave it (Zeni, Richards & Higginson 2008, Gait Posture 27:710-
 of a signal with noise, gaps and cut ends. They count the steps, on the floor and on a treadmill.
 
 The foot then moves back before it lands. It lands where its middle moves down fastest (O'Connor et al. 2007, Gait
-Posture 25:469-474). `benchmarks/heel_strike.py` compares these and other methods with plates: this one has no bias.
+Posture 25:469-474). Beside plates it has no bias (the table of docs/motion.md).
 """
 
 from dataclasses import dataclass

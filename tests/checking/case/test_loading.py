@@ -83,6 +83,7 @@ def test_spoiled_numbers_are_reported(
     examined(gliding | {name: ("\n".join(lines) + "\n").encode()}, tmp_path)
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("content", [b"", b"\0\1", b"PathFileType", b"[", b"endheader\ntime\n1\n2\n"])
 def test_files_of_nonsense_are_reported(

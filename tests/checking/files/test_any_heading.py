@@ -9,8 +9,7 @@ from examined import examined
 from thorough import some
 
 from musclesolve import synthetic_recording
-from musclesolve.synthetic import plant
-from musclesolve.synthetic.faults import faults
+from musclesolve.synthetic import faults, plant
 
 HEADINGS = {"oblique": {"heading_deg": 35.0}, "curve": {"heading_deg": -25.0, "turn_deg": 50.0, "strides": 2}}
 FAULTS = (

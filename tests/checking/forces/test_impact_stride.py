@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from impact_stride import IMPACT, PUSH, ImpactStride, course
 
-from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.synthetic import reference_stride
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from impact_stride import ImpactStride, moments
 
 from musclesolve import synthetic_recording
 from musclesolve.forces import recording_of
-from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.synthetic import reference_stride
 
 
 def found(folder: Path, size: float, cutoff_hz: float, force_cutoff_hz: float | None) -> list[float]:

@@ -16,8 +16,8 @@ from musclesolve.checking.model.given_moments import moment_fit
 from musclesolve.checking.model.load_units_and_axes import best_fit
 from musclesolve.checking.model.model_case import ModelCase, Motion
 from musclesolve.files import Table, read_mot
+from musclesolve.opensim import inverse_dynamics
 from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion

@@ -22,7 +22,7 @@ from musclesolve.motion.anatomy.landmark_positions import axis_end, standing_tri
 from musclesolve.motion.anatomy.rotation_estimates import rotation_axis, uncertainty
 from musclesolve.motion.anatomy.standing_posture import foot_left
 from musclesolve.recording.gaps.rigid_registration import Poses, register
-from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.synthetic import reference_stride
 
 JOINTS = ("ankle_r", "ankle_l", "knee_r", "knee_l")
 KEYS = ("functional_knee_r", "functional_knee_l", "functional_ankle_r", "functional_ankle_l")

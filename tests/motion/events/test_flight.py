@@ -16,7 +16,7 @@ from musclesolve.files import Markers, PlateForce, Trial
 from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.motion.events.gait import strides
 from musclesolve.motion.events.marker_events import marker_events, walk
-from musclesolve.synthetic.running_stride import running_stride
+from musclesolve.synthetic import running_stride
 
 GRAVITY = 9.80665
 
@@ -56,6 +56,7 @@ def hops(count: int = 3, flight: float = 0.3, stance: float = 0.4) -> Trial:
     return replace(trial, markers=moved, forces=tuple(plate(old) for old in trial.forces))
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("speed", [0.6, 1.3, 2.0])
 @pytest.mark.parametrize("plates", ["rl", "r", ""])
 def test_walking_has_no_flight_with_and_without_plates(speed: float, plates: str) -> None:

@@ -134,6 +134,7 @@ ESTIMATES = {
 }
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("name", ESTIMATES)
 @pytest.mark.parametrize("lost", [np.nan, np.inf])
 def test_gaps_are_refused(name: str, lost: float) -> None:
@@ -143,6 +144,7 @@ def test_gaps_are_refused(name: str, lost: float) -> None:
         ESTIMATES[name](signal, 100.0)
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("name", ESTIMATES)
 @pytest.mark.parametrize(
     ("signal", "rate"),

@@ -7,9 +7,8 @@ from refusals import refused
 import muscle_db
 from musclesolve.dynamics import forward_human_model, simulate
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.muscles import muscle_forces, muscle_rows, scale_muscles
+from musclesolve.muscles import muscle_forces, muscle_rows, muscle_state, scale_muscles
 from musclesolve.muscles.driving.activation_dynamics import ActivationDynamics
-from musclesolve.muscles.muscle_state import muscle_state
 
 AT = np.zeros(6)
 

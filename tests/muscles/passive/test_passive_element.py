@@ -10,9 +10,8 @@ from refusals import refused
 
 import muscle_db
 from muscle_db.model import CalibratedPassive, PassiveStrain
-from musclesolve.muscles import scale_muscles
+from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.muscles.curves.curve_family import CURVES
-from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.passive.passive_element import passive_element
 
 DATABASE = muscle_db.load("silva_2003")

@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 from wrapped_leg import MUSCLES, wrapped_leg
 
-from musclesolve.dynamics import projected_moments
-from musclesolve.dynamics.inverse.joint_reactions import expand
+from musclesolve.dynamics import expand, projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.muscles import point_derivatives
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles import muscle_state, point_derivatives
 from musclesolve.pipeline.full_formulation import full_problem
 
 FRAMES = 30

@@ -8,9 +8,8 @@ import pytest
 import muscle_db
 from musclesolve.dynamics import human_model
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.muscles import scale_muscles
-from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.muscles import muscle_state, scale_muscles
+from musclesolve.synthetic import reference_stride
 
 WIDE = {"hip_r": np.array([0.0, -0.12, 0.0]), "hip_l": np.array([0.0, 0.12, 0.0])}
 """Half as wide again as in the sets, where the gluteus maximus passes its cylinder on either side."""

@@ -15,8 +15,7 @@ from refusals import refused
 import muscle_db
 import musclesolve as ms
 from musclesolve.dynamics import human_model, load_topology
-from musclesolve.muscles import scale_muscles
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.muscles.scaling.scale_muscles import joined, served_dofs
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.frame_validity import frames_word, part_names

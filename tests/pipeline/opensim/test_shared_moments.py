@@ -15,7 +15,8 @@ from small_model_motion import HIP, TIME, small_motion
 from musclesolve import read_osim
 from musclesolve._util.arrays import Array
 from musclesolve.files import Table
-from musclesolve.opensim.inverse_dynamics import inverse_dynamics, model_motion
+from musclesolve.opensim import inverse_dynamics
+from musclesolve.opensim.inverse_dynamics import model_motion
 from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion

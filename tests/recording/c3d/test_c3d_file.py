@@ -115,6 +115,7 @@ STORED[..., 3] = [0.0, 513.0, -1.0]
 ANALOG = np.random.default_rng(9).integers(-2000, 2000, (12, 4, 2)).astype(float)
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("processor", [84, 85, 86])
 @pytest.mark.parametrize("scale", [-0.1, 0.1])
 def test_numbers_of_every_processor_are_read(tmp_path: Path, processor: int, scale: float) -> None:
@@ -362,6 +363,7 @@ def start_of_data(raw: bytes, parameter: int | None, header: int | None, blocks:
     return bytes(changed)
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("processor", [84, 85, 86])
 @pytest.mark.parametrize("scale", [-0.1, 0.1])
 @pytest.mark.parametrize(("parameter", "header"), [(0, None), (None, 0), (0, 0), (4, 4)])

@@ -32,6 +32,7 @@ def misses(found: Reconstruction, truth: np.ndarray) -> np.ndarray:
     return missed
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("size", [20.0, 200.0])
 @pytest.mark.parametrize("cameras", [4, 6])
 def test_a_wrong_pixel_is_named_and_moves_nothing(cameras: int, size: float) -> None:

@@ -53,6 +53,7 @@ def test_markers_of_qualisys(
     assert "mm" in found.notes[0]
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("titles", [True, False])
 @pytest.mark.parametrize("clock", [True, False])
 @pytest.mark.parametrize("end", ["", "\t"])

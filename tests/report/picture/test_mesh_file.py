@@ -30,6 +30,7 @@ def is_box(mesh: tuple[np.ndarray, np.ndarray]) -> None:
     assert volume(mesh) == pytest.approx(0.1 * 0.4 * 0.05, rel=1e-6)
 
 
+@pytest.mark.every_pair
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_vtp_file_is_the_box_in_every_layout(layout: str, order: str, tmp_path: Path) -> None:

@@ -12,8 +12,7 @@ import muscle_db
 from muscle_db.model import LEG_DOFS, CalibratedPassive, PassiveStrain
 from musclesolve import Status, solve
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
-from musclesolve.muscles import scale_muscles
-from musclesolve.muscles.muscle_state import muscle_state
+from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline.body import JointLoads, Pulls, Sharing, SharingGroup
 from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.share import share_part, sharing_problem

@@ -20,7 +20,7 @@ from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.kernel.compiled_solver import KernelProblem
 from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.solver.batch import Batch, Vectorized
-from musclesolve.trajectory.solve_rate_limited import solve_rate_limited
+from musclesolve.trajectory import solve_rate_limited
 
 COSTS = [
     *(find_cost(name) for name in SMOOTH),

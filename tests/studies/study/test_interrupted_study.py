@@ -12,6 +12,7 @@ from threading import Event, Thread
 
 import pytest
 from refusals import refused
+from thorough import THOROUGH
 
 from musclesolve import open_study
 from musclesolve.results.files.atomic_writing import reserved
@@ -66,6 +67,7 @@ def once(act, when):
     return progress, acted
 
 
+@pytest.mark.skipif(not THOROUGH, reason="test_run_many.py and test_worker_pool.py kill processes, too")
 @pytest.mark.usefixtures("in_processes")
 def test_a_killed_process_of_the_pool_costs_no_trial(study, tmp_path):
     def kill():

@@ -6,7 +6,7 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve import read_trial, synthetic_recording
-from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.synthetic import reference_stride
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from musclesolve import read_trial, synthetic_recording
 from musclesolve.dynamics import projected_moments
 from musclesolve.forces import mechanics
-from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.synthetic import reference_stride
 
 DOFS = [
     f"{dof}_{side}"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.synthetic.reference_stride import reference_stride
+from musclesolve.synthetic import reference_stride
 
 TABLES = Path(__file__).resolve().parents[3] / "tools" / "reference_stride"
 STANDING_TILT = 11.0  # deg, tools/reference_stride/aims.toml

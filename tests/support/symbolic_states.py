@@ -1,20 +1,14 @@
-"""The symbolic chain beside the numeric one on random poses: `python -m benchmarks.symbolic [POSES]`.
-
-Prints for each muscle set, elastic tendons and curves, and for the OpenSim models in `../shared/data/opensim_models`,
-the largest differences of lengths [m], velocities [m/s], moment arms [m], forces [N], moments [N m], and of first and
-second derivatives of the lengths from central differences.
-"""
+"""The symbolic chain beside the numeric one on random poses: largest differences of what both compute."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
+<<<<<<< HEAD:benchmarks/symbolic.py
 import musclesolve as ms
 from benchmarks.fiber_dynamics import FiberDynamics
 from musclesolve._util.arrays import Array
@@ -26,11 +20,18 @@ from musclesolve.muscles.scaling.scale_muscles import joined
 from musclesolve.opensim import opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.symbolic.muscle_chain import MuscleChain
+=======
+from musclesolve._util.arrays import Array
+from musclesolve.dynamics import motion_from
+from musclesolve.muscles import ElasticMuscles, MuscleState, muscle_state
+from musclesolve.muscles.elastic.fiber_dynamics import FiberDynamics
+from musclesolve.opensim import OpenSimModel, opensim_geometry
+from musclesolve.symbolic import MuscleChain
+>>>>>>> suite:tests/support/symbolic_states.py
 
 SETS = "silva_2003", "silva_2003_wrapped", "gait2392", "gait2392_hip", "rajagopal_2023"
 FAMILIES = "silva_2003", "thelen_2003", "millard_2013", "millard_2013_rajagopal", "de_groote_2016"
-MODELS = Path(__file__).parents[2] / "shared" / "data" / "opensim_models"
-NAMES = "arm26", "gait2392", "hamner_2010", "rajagopal_2016", "rajagopal_lai_uhlrich_2023"
+MODELS = Path(__file__).parents[3] / "shared" / "data" / "opensim_models"
 
 
 class States(NamedTuple):
@@ -148,54 +149,3 @@ def _quotients(function: Any, states: States, step: float) -> Array:
         ends = [[np.array(function(q + s * d, qd, a)).ravel() for s in (step, -step)] for d in np.eye(len(q))]
         rows.append([(after - before) / (2.0 * step) for after, before in ends])
     return np.array(rows)
-
-
-def cases() -> Iterator[tuple[str, Any, Any]]:
-    """Name, body and muscles of every case."""
-    large = ms.dynamics.human_model(stature=1.85, mass=95.0)
-    for name in SETS:
-        for label, body in (("standard", ms.dynamics.human_model()), ("1.85 m", large)):
-            sides = [
-                ms.muscles.scale_muscles(body, load_muscle_set(name), side, passive="table") for side in "rl"
-            ]
-            yield f"{name}, {label}", body, joined(sides)
-    own = Path(__file__).parents[1] / "examples" / "opensim_model" / "leg.osim"
-    for file in [*(MODELS / f"{name}.osim" for name in NAMES), own]:
-        if file.exists():
-            yield file.name, ms.read_osim(file), None
-
-
-def main(poses: int) -> None:
-    """Print all differences."""
-    for name, body, muscles in cases():
-        chain = ms.symbolic.muscle_chain(body, muscles)
-        states = random_states(chain, poses, body)
-        state = numeric_state(body, muscles, chain, states)
-        report(
-            f"{name}: {len(chain.muscles)} muscles, {len(chain.iterated)} iterated",
-            differences(chain, states, state),
-        )
-        few = States(*(each[:6] for each in states))
-        report("  derivatives", derivative_differences(chain, few))
-        elastic = ms.symbolic.muscle_chain(body, muscles, tendon="elastic")
-        report("  elastic", elastic_differences(elastic, states, state))
-    body = ms.dynamics.human_model()
-    for family in FAMILIES:
-        muscles = ms.muscles.scale_muscles(
-            body, load_muscle_set("gait2392_hip"), "r", passive="table", curves=family
-        )
-        chain = ms.symbolic.muscle_chain(body, muscles)
-        states = random_states(chain, poses, body)
-        state = numeric_state(body, muscles, chain, states)
-        report(f"gait2392_hip with {family}", differences(chain, states, state))
-        elastic = ms.symbolic.muscle_chain(body, muscles, tendon="elastic")
-        report("  elastic", elastic_differences(elastic, states, state))
-
-
-def report(name: str, found: dict[str, float]) -> None:
-    """Print one line."""
-    print(f"{name}: " + ", ".join(f"{key} {value:.1e}" for key, value in found.items()), flush=True)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)

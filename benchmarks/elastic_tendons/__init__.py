@@ -1,1 +1,0 @@
-"""Changes by elastic tendons on a recorded walk, beside published values: docs/elastic_tendons.md."""
