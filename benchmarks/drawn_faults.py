@@ -2,8 +2,8 @@
 
 A kind of fault changes a sound case by a draw. A row of the table states the largest change of a muscle force, and
 whether the fault is found by its name (one of the codes of its kind), by another error or warning that the sound case
-does not have, or not at all. A second table has what stays silent of each kind and what it costs. The last lines count
-the rows.
+does not have, or not at all. A second table has what stays silent of each kind and what it costs. The last lines
+count the rows.
 """
 
 from __future__ import annotations

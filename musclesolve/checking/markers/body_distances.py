@@ -455,7 +455,7 @@ FEET = {
 }
 
 
-@check_at(Stage.STANDING_PLACES)
+@check_at(Stage.PLATES)
 def feet_alike(case: Case) -> Iterator[Finding]:
     """Find a marker of a foot that sits elsewhere than its twin on the other foot, throughout."""
     trial, markers = case.trial, case.trial.static or case.trial.markers
