@@ -9,11 +9,13 @@ import casadi as ca
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics import motion_from
-from musclesolve.muscles import ElasticMuscles, MuscleState, muscle_state
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.muscles import ElasticMuscles, muscle_state
 from musclesolve.muscles.elastic.fiber_dynamics import FiberDynamics
-from musclesolve.opensim import OpenSimModel, opensim_geometry
-from musclesolve.symbolic import MuscleChain
+from musclesolve.muscles.muscle_state import MuscleState
+from musclesolve.opensim import opensim_geometry
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.symbolic.muscle_chain import MuscleChain
 
 SETS = "silva_2003", "silva_2003_wrapped", "gait2392", "gait2392_hip", "rajagopal_2023"
 FAMILIES = "silva_2003", "thelen_2003", "millard_2013", "millard_2013_rajagopal", "de_groote_2016"
