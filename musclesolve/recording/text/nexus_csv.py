@@ -115,13 +115,13 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
             )
     # The first column counts frames from one.
     return Coordinates(
-        section.titles,
-        tuple(firsts),
-        np.array(triples),
-        np.array(meters),
-        lambda rows: (rows[:, 0] - 1.0) / section.rate,
-        repeated,
-        section.separator,
+        titles=section.titles,
+        markers=tuple(firsts),
+        columns=np.array(triples),
+        meters=np.array(meters),
+        times=lambda rows: (rows[:, 0] - 1.0) / section.rate,
+        repeated=repeated,
+        separator=section.separator,
         section=True,
     )
 
@@ -159,14 +159,14 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     factors, of_plates = si_factors(of_columns, reader.path, section.line + 1, in_si)
     samples = _samples(reader, section.separator)
     return Columns(
-        section.titles,
-        tuple(columns),
-        indices,
-        factors,
-        of_plates,
-        lambda rows: ((rows[:, 0] - 1.0) * samples + rows[:, 1]) / section.rate,
-        repeated,
-        section.separator,
+        titles=section.titles,
+        names=tuple(columns),
+        columns=indices,
+        factors=factors,
+        roles=of_plates,
+        times=lambda rows: ((rows[:, 0] - 1.0) * samples + rows[:, 1]) / section.rate,
+        repeated=repeated,
+        separator=section.separator,
         section=True,
         by_plate=True,
     )
