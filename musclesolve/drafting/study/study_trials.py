@@ -49,7 +49,8 @@ from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion, pl
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
 from musclesolve.recording.schema import Document, examined
 from musclesolve.recording.text.csv_file import has_markers
-from musclesolve.recording.text.opensim_text import read_mot
+from musclesolve.recording.text.number_rows import RowReader
+from musclesolve.recording.text.opensim_text import mot_header, read_mot
 from musclesolve.recording.text.text_file import (
     OPENSIM,
     STORAGE,
@@ -379,7 +380,6 @@ _ROLE_WORDS = frozenset(
 )
 """Words of files and folders that name the kind of content, not the trial."""
 _MODEL_FOLDERS = ("model", "models", "osim", "scaledmodel", "scale")
-_HEADER_BYTES = 1 << 16
 _ANGLE = re.compile(r"pelvis|hip|knee|ankle|subtalar|mtp|lumbar|arm|elbow|pro_sup|wrist")
 """Usual names of coordinates, without a model."""
 _SESSION_ID = re.compile(r"^OpenCapData|[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
@@ -919,12 +919,12 @@ def _role(path: Path, coordinates: frozenset[str]) -> str:
 
 def column_names(path: Path) -> list[str]:
     """Names of the columns of a MOT or STO file, of which only the beginning is read; none where there are none."""
-    with open_input(path) as stream, opening(path):
-        start = stream.read(_HEADER_BYTES)
-    lines = iter(start.decode("latin-1").splitlines())
-    if not any(line.strip().casefold() == "endheader" for line in lines):
-        return []
-    return [cell for cell in split_cells(next((line for line in lines if line.strip()), "")) if cell]
+    with RowReader(path) as reader:
+        try:
+            mot_header(reader, path)
+        except InputError:
+            return []
+        return [cell for cell in split_cells(reader.filled_line() or "") if cell]
 
 
 def _named_files(trial: FoundTrial) -> list[Path]:
