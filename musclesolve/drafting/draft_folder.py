@@ -165,7 +165,7 @@ def draft_folder(
 def _contents(folder: Path) -> FolderContents:
     """Return the contents of a folder, with standing trials of folders called so, in it or beside it.
 
-    A folder without markers has those of the folders below it, if all of them are of one subject.
+    A folder without markers has the markers of the folders below it, if all of them are of one subject.
     """
     contents = folder_contents(folder)
     if not contents.markers and not contents.unread:

@@ -12,9 +12,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.drafting.column_triples import PlateNames, plates_of
 from musclesolve.drafting.emg_channels import EmgFile, emg_channels, ranges
-from musclesolve.errors import InputError, input_error
+from musclesolve.drafting.study.study_trials import searching
+from musclesolve.errors import InputError
 from musclesolve.opensim.external_loads import StatedLoad, identified_columns, stated_loads
 from musclesolve.opensim.xml_tree import Element, read_xml
 from musclesolve.recording.c3d.c3d_file import C3D, read_c3d
@@ -136,30 +138,10 @@ class FolderContents:
 
 def folder_contents(folder: Path, chosen: Sequence[Path] | None = None) -> FolderContents:
     """Read every file of a folder, without subfolders; or only chosen files in any folder."""
-    expected, remedy = "a folder with the recordings of one subject", "name that folder"
-    try:
-        if not folder.is_dir():
-            raise input_error(
-                "drafting.file_not_folder" if folder.exists() else "drafting.no_such_folder",
-                file=folder,
-                expected=expected,
-                remedy=f"name the folder it is in: {folder.parent}" if folder.exists() else remedy,
-            )
-        files = (
-            sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
-            if chosen is None
-            else list(chosen)
-        )
-    except InputError:
-        raise
-    except (OSError, ValueError) as reason:
-        raise input_error(
-            "unreadable_file",
-            file=folder,
-            problem=f"the folder cannot be read ({getattr(reason, 'strerror', None) or reason})",
-            expected=expected,
-            remedy=remedy,
-        ) from reason
+    files = list(chosen or ())
+    with searching(folder, "a folder with the recordings of one subject"):
+        if chosen is None:
+            files = sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] != ".")
     # The files that a camera file names are no recordings of their own.
     cameras: set[str] = set()
     parts: set[str] = set()
@@ -354,16 +336,23 @@ class FileRoles:
         return shown
 
 
-def travel(file: MarkerFile, share: float = 0.5) -> float:
-    """Return how far this share of the markers move at most, over the extent of the body; 0 without markers."""
+def _places(file: MarkerFile) -> tuple[Array, Array] | None:
+    """Return ranges (n, 3) and middles (n, 3) of the places [m] of the markers that are seen; None without any."""
     position = file.markers.position
     with np.errstate(invalid="ignore"):
         seen = np.isfinite(position).all(axis=2).sum(axis=0) > 1
         if not seen.any():
-            return 0.0
+            return None
         low, middle, high = np.nanquantile(position[:, seen], [0.05, 0.5, 0.95], axis=0)
-    extent = float(np.linalg.norm(np.ptp(middle, axis=0)))
-    return float(np.quantile(np.linalg.norm(high - low, axis=1), share)) / max(extent, 1e-9)
+    return high - low, middle
+
+
+def travel(file: MarkerFile, share: float = 0.5) -> float:
+    """Return how far this share of the markers move at most, over the extent of the body; 0 without markers."""
+    if (places := _places(file)) is None:
+        return 0.0
+    extent = float(np.linalg.norm(np.ptp(places[1], axis=0)))
+    return float(np.quantile(np.linalg.norm(places[0], axis=1), share)) / max(extent, 1e-9)
 
 
 GOES = 0.5
@@ -377,14 +366,11 @@ def leaves_place(file: MarkerFile) -> bool:
 
     The longest axis of the body is upright.
     """
-    position = file.markers.position
-    with np.errstate(invalid="ignore"):
-        seen = np.isfinite(position).all(axis=2).sum(axis=0) > 1
-        if not seen.any():
-            return False
-        low, middle, high = np.nanquantile(position[:, seen], [0.05, 0.5, 0.95], axis=0)
+    if (places := _places(file)) is None:
+        return False
+    ranges, middle = places
     upright = int(np.argmax(np.ptp(middle, axis=0)))
-    way = np.linalg.norm(np.delete(high - low, upright, axis=1), axis=1)
+    way = np.linalg.norm(np.delete(ranges, upright, axis=1), axis=1)
     return bool(np.quantile(way, MOST_GHOSTS) > GOES * np.ptp(middle[:, upright]))
 
 

@@ -21,6 +21,7 @@ import shlex
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -48,7 +49,8 @@ from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion, pl
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
 from musclesolve.recording.schema import Document, examined
 from musclesolve.recording.text.csv_file import has_markers
-from musclesolve.recording.text.opensim_text import read_mot
+from musclesolve.recording.text.number_rows import RowReader
+from musclesolve.recording.text.opensim_text import mot_header, read_mot
 from musclesolve.recording.text.text_file import (
     OPENSIM,
     STORAGE,
@@ -378,7 +380,6 @@ _ROLE_WORDS = frozenset(
 )
 """Words of files and folders that name the kind of content, not the trial."""
 _MODEL_FOLDERS = ("model", "models", "osim", "scaledmodel", "scale")
-_HEADER_BYTES = 1 << 16
 _ANGLE = re.compile(r"pelvis|hip|knee|ankle|subtalar|mtp|lumbar|arm|elbow|pro_sup|wrist")
 """Usual names of coordinates, without a model."""
 _SESSION_ID = re.compile(r"^OpenCapData|[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
@@ -473,23 +474,41 @@ def _below(name: str, levels: tuple[str, ...]) -> tuple[str, ...]:
     return levels if levels[:1] == (name,) else (name, *levels)
 
 
+@contextmanager
+def searching(folder: Path, expected: str) -> Iterator[None]:
+    """Refuse what is no folder, or cannot be read."""
+    try:
+        if not folder.is_dir():
+            raise input_error(
+                "drafting.file_not_folder" if folder.exists() else "drafting.no_such_folder",
+                file=folder,
+                expected=expected,
+                remedy=f"name the folder it is in: {folder.parent}"
+                if folder.exists()
+                else "name that folder",
+            )
+        yield
+    except InputError:
+        raise
+    except (OSError, ValueError) as reason:
+        raise input_error(
+            "unreadable_file",
+            file=folder,
+            problem=f"the folder cannot be read ({getattr(reason, 'strerror', None) or reason})",
+            expected=expected,
+            remedy="name that folder",
+        ) from reason
+
+
 def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
     """Search a folder and its subfolders, except results and hidden folders.
 
     whole: whether the frames of B3D files are read, which show trials without ground forces.
     """
-    expected, remedy = "a folder with the trials of a study, in it or below it", "name that folder"
-    if not folder.is_dir():
-        raise input_error(
-            "drafting.file_not_folder" if folder.exists() else "drafting.no_such_folder",
-            file=folder,
-            expected=expected,
-            remedy=remedy,
-        )
     trials, unread = list[FoundTrial](), list[str]()
     raw: dict[Path, list[Path]] = {}
     loose: dict[Path, list[Path]] = {}
-    try:
+    with searching(folder, "a folder with the trials of a study, in it or below it"):
         for place in _folders(folder):
             levels: tuple[str, ...] = place.relative_to(folder).parts
             if service_of(place):
@@ -511,14 +530,6 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
             if opensim:
                 loose[place] = opensim
             raw[place] = [path for path in files if suffix_of(path) in _RECORDED]
-    except OSError as reason:
-        raise input_error(
-            "unreadable_file",
-            file=folder,
-            problem=f"the folder cannot be read ({reason.strerror or reason})",
-            expected=expected,
-            remedy=remedy,
-        ) from reason
     modeled, misread = _of_models(folder, loose)
     known = {path.resolve() for trial in trials if "file" in trial.source for path in _named_files(trial)}
     modeled = [each for each in modeled if Path(each.source["coordinates"]).resolve() not in known]
@@ -908,12 +919,12 @@ def _role(path: Path, coordinates: frozenset[str]) -> str:
 
 def column_names(path: Path) -> list[str]:
     """Names of the columns of a MOT or STO file, of which only the beginning is read; none where there are none."""
-    with open_input(path) as stream, opening(path):
-        start = stream.read(_HEADER_BYTES)
-    lines = iter(start.decode("latin-1").splitlines())
-    if not any(line.strip().casefold() == "endheader" for line in lines):
-        return []
-    return [cell for cell in split_cells(next((line for line in lines if line.strip()), "")) if cell]
+    with RowReader(path) as reader:
+        try:
+            mot_header(reader, path)
+        except InputError:
+            return []
+        return [cell for cell in split_cells(reader.filled_line() or "") if cell]
 
 
 def _named_files(trial: FoundTrial) -> list[Path]:

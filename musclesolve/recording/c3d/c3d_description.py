@@ -169,22 +169,20 @@ def read_description(raw: bytes, path: Path) -> Description:
         )
     start = BLOCK * (raw[0] - 1)
     if len(raw) < max(start + 4, BLOCK) or start < BLOCK:
-        raise input_error(
+        raise _damaged(
             "truncated_file",
             file=path,
             problem=f"the file ends after {len(raw)} bytes",
             expected=f"parameters from byte {max(start, BLOCK)} on",
-            remedy="export the file again, or copy it again",
         )
     processor = raw[start + 3]
     if processor not in ORDERS:
-        raise input_error(
+        raise _damaged(
             "bad_format",
             file=path,
             where=f"byte {start + 3}",
             problem=f"the processor is {processor}",
             expected="84 (Intel), 85 (DEC) or 86 (MIPS)",
-            remedy="export the file again, or copy it again",
         )
     coding = Coding(ORDERS[processor], processor == DEC)
     # Word n of the documentation is words[n - 1].
@@ -300,6 +298,10 @@ class DataLayout:
         return (self.first_frame - 1) / self.rate
 
 
+def _damaged(code: str, **fields: Any) -> InputError:
+    return input_error(code, **fields, remedy="export the file again, or copy it again")
+
+
 def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayout:
     """Return the layout of the data in a file of `size` bytes that ends in `zeros`; refuse contradicting counts."""
     path, header = description.path, description.header
@@ -308,35 +310,32 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
     rate = description.number("POINT:RATE") or stated_rate
     plausible = math.isfinite(rate) and RATES[0] <= rate <= RATES[1]
     if not plausible or (stated_rate != 0.0 and not math.isclose(rate, stated_rate, rel_tol=0.01)):
-        raise input_error(
+        raise _damaged(
             "bad_number",
             file=path,
             where="POINT:RATE",
             problem=f"the frame rate is {stated_rate:g} Hz in the header and {rate:g} Hz in the parameters",
             expected="one rate above 0",
-            remedy="export the file again, or copy it again",
         )
     channels = _agreed(description, "ANALOG:USED", "analog channels", header.measurements // samples)
     if channels * samples != header.measurements:
-        raise input_error(
+        raise _damaged(
             "conflict",
             file=path,
             where="header, words 3 and 10",
             problem=f"{header.measurements} analog values in a frame, but {channels} channels of "
             f"{samples} samples",
             expected="as many values as samples",
-            remedy="export the file again, or copy it again",
         )
     samples, analog_rate = samples if channels else 0, description.number("ANALOG:RATE")
     if channels and analog_rate and not math.isclose(analog_rate, samples * rate, rel_tol=1e-3):
-        raise input_error(
+        raise _damaged(
             "conflict",
             file=path,
             where="ANALOG:RATE",
             problem=f"the analog rate is {analog_rate:g} Hz, the frame rate {rate:g} Hz, with "
             f"{samples} samples a frame",
             expected=f"{samples * rate:g} Hz",
-            remedy="export the file again, or copy it again",
         )
     # Header and POINT:DATA_START both state the block at which the data begin; programs leave 0 in one of them, or in
     # both, and the data then follow the blocks of the parameters.
@@ -348,13 +347,12 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
     scale = description.number("POINT:SCALE")
     scale = header.scale if scale is None else scale
     if not (math.isfinite(scale) and scale != 0.0 and scale * header.scale > 0.0 and abs(scale) < 1e6):
-        raise input_error(
+        raise _damaged(
             "bad_number",
             file=path,
             where="POINT:SCALE",
             problem=f"the scale of points is {header.scale:g} in the header and {scale:g} in the parameters",
             expected="one number, negative where data are stored as reals",
-            remedy="export the file again, or copy it again",
         )
     width = 4 if scale < 0.0 else 2
     numbers = 4 * points + channels * samples
@@ -362,33 +360,30 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
         if description.count("ROTATION:USED"):  # poses alone
             frames, first = header.last_frame - header.first_frame + 1, max(header.first_frame, 1)
             return DataLayout(start, width, abs(scale), 0, 0, 0, frames, first, rate)
-        raise input_error(
+        raise _damaged(
             "truncated_file",
             file=path,
             problem="the file has neither points nor analog channels",
             expected="markers or plates",
-            remedy="export the file again, or copy it again",
         )
     if not BLOCK <= start < size:
-        raise input_error(
+        raise _damaged(
             "truncated_file",
             file=path,
             where="POINT:DATA_START",
             problem=f"the data begin at byte {start} of {size}",
             expected="data behind the parameters",
-            remedy="export the file again, or copy it again",
         )
     room, padding = (size - start) // (numbers * width), -(-BLOCK // (numbers * width))
     filled = room - min(zeros // (numbers * width), padding)
     first, frames, by_length = _frames(description, room, padding, filled)
     if frames <= room - padding and not (header.data_block or stated):
-        raise input_error(
+        raise _damaged(
             "truncated_file",
             file=path,
             where="POINT:DATA_START",
             problem=f"the start of the data is not stated, and {frames} frames do not fill the file",
             expected="the number of the block at which the data begin",
-            remedy="export the file again, or copy it again",
         )
     return DataLayout(start, width, abs(scale), points, channels, samples, frames, first, rate, by_length)
 
@@ -398,13 +393,12 @@ def _agreed(description: Description, name: str, what: str, stated: int) -> int:
     count = description.count(name)
     if count is None or count == stated:
         return stated
-    raise input_error(
+    raise _damaged(
         "conflict",
         file=description.path,
         where=name,
         problem=f"the header states {stated} {what}, {name} states {count}",
         expected="one number in both",
-        remedy="export the file again, or copy it again",
     )
 
 
@@ -454,12 +448,11 @@ def _frames(description: Description, room: int, padding: int, filled: int) -> t
     elif not fitting and len(set(counts)) > 1:
         problem = f"the counts of frames disagree: {', '.join(str(count) for count in counts)}"
     if problem:
-        raise input_error(
+        raise _damaged(
             "truncated_file",
             file=description.path,
             where="POINT:FRAMES",
             problem=problem,
             expected=expected,
-            remedy="export the file again, or copy it again",
         )
     return start, frames, by_length

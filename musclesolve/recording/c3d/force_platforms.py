@@ -19,7 +19,7 @@ moment is the free moment T = m' - r x f, square to the surface.
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,6 +50,7 @@ _FARTHEST_ORIGIN = 5.0
 # A baseline above this share of the greatest force is a subject on the plate; a light one never is [N].
 _LOADED, _LIGHT = 0.2, 50.0
 _MOST_PLATES = 64
+_CORRECT = "correct it in the capture software"
 # A transducer is so far from the middle of a plate of type 3 at least, and at most so far beyond its edge [m].
 _SHORTEST_ARM, _BEYOND_EDGE = 0.02, 0.05
 _DOWN = np.array([0.0, 0.0, -1.0])
@@ -149,12 +150,7 @@ def read_plates(file: C3D, rotation: Array, origin: str = BY_FEET) -> Plates:
         return Plates([], [], {}, {})
     if not file.layout.channels or count > _MOST_PLATES:
         raise _fault(
-            "bad_plate",
-            file,
-            "USED",
-            problem=f"{count} plates and {file.layout.channels} analog channels",
-            expected="plates with channels",
-            remedy="correct it in the capture software",
+            file, "USED", f"{count} plates and {file.layout.channels} analog channels", "plates with channels"
         )
     found, faults, places = [], dict[int, InputError](), dict[int, Plate]()
     # All plates are read before any channel: their faults can be found without samples.
@@ -328,35 +324,26 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
     if kind is None:
         problem = f"is of type {kinds[index]:g}" if index < kinds.size else "has no type"
         raise _fault(
-            "bad_plate",
             file,
             "TYPE",
-            problem=f"plate {index + 1} {problem}",
-            expected="a plate of type 1, 2, 3 or 4",
+            f"plate {index + 1} {problem}",
+            "a plate of type 1, 2, 3 or 4",
             remedy="export the forces as MOT or STO and name that file under forces in [files]",
         )
     needed, table = len(_CHANNELS[kind]), file.description.numbers("FORCE_PLATFORM:CHANNEL")
     table = table.reshape(-1, 1) if table.ndim == 1 and index == 0 else table
     if table.ndim != 2 or table.shape[0] < needed or table.shape[1] <= index:
         raise _fault(
-            "bad_plate",
-            file,
-            "CHANNEL",
-            problem=f"plate {index + 1} has no list of {needed} channels",
-            expected="its channels, from 1",
-            remedy="correct it in the capture software",
+            file, "CHANNEL", f"plate {index + 1} has no list of {needed} channels", "its channels, from 1"
         )
     # A missing number is no channel.
     channels = [int(number) - 1 for number in np.nan_to_num(table[:needed, index])]
     if min(channels) < 0 or max(channels) >= file.layout.channels or len(set(channels)) < needed:
         raise _fault(
-            "bad_plate",
             file,
             "CHANNEL",
-            problem=f"the channels of plate {index + 1} are "
-            f"{', '.join(str(channel + 1) for channel in channels)}",
-            expected=f"{needed} different ones of the {file.layout.channels} analog channels",
-            remedy="correct it in the capture software",
+            f"the channels of plate {index + 1} are {', '.join(str(channel + 1) for channel in channels)}",
+            f"{needed} different ones of the {file.layout.channels} analog channels",
         )
     scales = file.description.joined("ANALOG:SCALE")
     dead = [channel + 1 for channel in channels if channel < scales.size and scales[channel] == 0.0]
@@ -368,7 +355,7 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
             problem=f"the scale of channel {dead[0] if dead else channels[0] + 1}, of plate {index + 1}, is zero, so "
             "that all its values would be zero",
             expected="the scale from what is stored to the unit of the channel",
-            remedy="correct it in the capture software",
+            remedy=_CORRECT,
         )
     factors, matrix = si_factors(file, index + 1, kind, channels), np.eye(6)
     if kind == 4:
@@ -377,22 +364,15 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
             matrices = matrices[..., None]
         if matrices.ndim != 3 or min(matrices.shape[:2]) < 6 or matrices.shape[2] <= index:
             raise _fault(
-                "bad_plate",
-                file,
-                "CAL_MATRIX",
-                problem=f"plate {index + 1} has no calibration matrix",
-                expected="6 x 6 numbers for type 4",
-                remedy="correct it in the capture software",
+                file, "CAL_MATRIX", f"plate {index + 1} has no calibration matrix", "6 x 6 numbers for type 4"
             )
         matrix = matrices[:6, :6, index]
         if not (np.abs(matrix) < 1e9).all() or not matrix.any(axis=1).all():
             raise _fault(
-                "bad_plate",
                 file,
                 "CAL_MATRIX",
-                problem=f"the calibration matrix of plate {index + 1} has a zero row",
-                expected="6 x 6 numbers",
-                remedy="correct it in the capture software",
+                f"the calibration matrix of plate {index + 1} has a zero row",
+                "6 x 6 numbers",
             )
         # Channels are calibrated by the matrix, and are in SI units behind it.
         matrix, factors = factors[:, None] * matrix, np.ones(6)
@@ -410,13 +390,10 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
         half = 0.5 * np.linalg.norm(np.diff(plate.corners[:3], axis=0), axis=1)
         if not ((arms >= _SHORTEST_ARM) & (arms <= half + _BEYOND_EDGE)).all():
             raise _fault(
-                "bad_plate",
                 file,
                 "ORIGIN",
-                problem=f"the transducers of plate {index + 1} lie {arms[0]:.3g} and {arms[1]:.3g} m "
-                "from its middle",
-                expected=f"{_SHORTEST_ARM:g} m to half an edge, {half[0]:.3g} and {half[1]:.3g} m",
-                remedy="correct it in the capture software",
+                f"the transducers of plate {index + 1} lie {arms[0]:.3g} and {arms[1]:.3g} m from its middle",
+                f"{_SHORTEST_ARM:g} m to half an edge, {half[0]:.3g} and {half[1]:.3g} m",
             )
     return plate, channels, factors
 
@@ -436,12 +413,10 @@ def _corners(file: C3D, index: int, rotation: Array) -> Array:
     if not (edges.min() > _EDGES[0] and edges.max() < _EDGES[1] and area > _EDGES[0] ** 2):
         lengths = ", ".join(f"{edge:.3g}" for edge in edges)
         raise _fault(
-            "bad_plate",
             file,
             "CORNERS",
-            problem=f"the edges of plate {index + 1} are {lengths} m long",
-            expected="the four corners of a rectangle, one after the other",
-            remedy="correct it in the capture software",
+            f"the edges of plate {index + 1} are {lengths} m long",
+            "the four corners of a rectangle, one after the other",
         )
     return np.asarray(corners)
 
@@ -464,14 +439,7 @@ def _plate_numbers(file: C3D, name: str, index: int, size: int) -> Array:
     values = file.description.numbers(f"FORCE_PLATFORM:{name}").ravel(order="F")
     part = values[size * index : size * (index + 1)]
     if part.size < size or not (np.abs(part) < 1e6).all():
-        raise _fault(
-            "bad_plate",
-            file,
-            name,
-            problem=f"plate {index + 1} has no {name}",
-            expected=f"{size} numbers for every plate",
-            remedy="correct it in the capture software",
-        )
+        raise _fault(file, name, f"plate {index + 1} has no {name}", f"{size} numbers for every plate")
     return part
 
 
@@ -528,8 +496,11 @@ def _zero(file: C3D, plate: Plate, values: Array) -> list[str]:
     return []
 
 
-def _fault(key: str, file: C3D, name: str, /, **fields: Any) -> InputError:
-    return input_error(key, file=file.path, where=f"FORCE_PLATFORM:{name}", **fields)
+def _fault(file: C3D, name: str, problem: str, expected: str, remedy: str = _CORRECT) -> InputError:
+    where = f"FORCE_PLATFORM:{name}"
+    return input_error(
+        "bad_plate", file=file.path, where=where, problem=problem, expected=expected, remedy=remedy
+    )
 
 
 def measured(plate: Plate, channels: Array, down: Array | None = None) -> tuple[Array, Array, Array]:

@@ -45,47 +45,43 @@ _MOST_TITLES = 5
 _IN_BRACKETS = re.compile(r"(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]")
 
 
-@dataclass(frozen=True)
-class Coordinates:
-    """The columns of n markers in a row.
-
-    Titles of all columns, for messages; the columns (n, 3) of the coordinates and the factors (n, 3) to meters; the
-    function from rows (r, k) to times (r,) [s]; repeated markers (name -> places); the separator of the cells; notes
-    for the results; whether the rows are a section that ends before the file does; whether the unit of length is
-    stated, else the factors are one.
+@dataclass(frozen=True, kw_only=True)
+class Header:
+    """The columns of a table: titles of all of them, for messages; the function from rows (r, k) to times (r,) [s];
+    repeated names (name -> places); the separator of the cells; notes for the results; whether the rows are a section
+    that ends before the file does.
     """
 
     titles: Sequence[str]
-    markers: tuple[str, ...]
-    columns: NDArray[np.intp]
-    meters: Array
     times: Callable[[Array], Array]
     repeated: Mapping[str, str]
     separator: str = ","
     notes: tuple[str, ...] = ()
     section: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coordinates(Header):
+    """The columns (n, 3) of the coordinates of n markers, and the factors (n, 3) to meters; whether the unit of length
+    is stated, else the factors are one.
+    """
+
+    markers: tuple[str, ...]
+    columns: NDArray[np.intp]
+    meters: Array
     unit_stated: bool = True
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The columns of k signals in a row.
-
-    Titles of all columns, for messages; names of the signals, their columns, factors and roles (see `Table`); the
-    other fields as of Coordinates. `by_plate`: the program may write what pushes on the plates, and moments
-    about their centers.
+@dataclass(frozen=True, kw_only=True)
+class Columns(Header):
+    """The columns of k signals, their names, factors and roles (see `Table`). `by_plate`: the program may write what
+    pushes on the plates, and moments about their centers.
     """
 
-    titles: Sequence[str]
     names: tuple[str, ...]
     columns: Sequence[int]
     factors: Array
     roles: tuple[str, ...]
-    times: Callable[[Array], Array]
-    repeated: Mapping[str, str]
-    separator: str = ","
-    notes: tuple[str, ...] = ()
-    section: bool = False
     by_plate: bool = False
 
 
@@ -370,10 +366,9 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
     typing error.
     """
     clock, seconds = find_time(columns, path, line)
-    axes_of: dict[str, dict[str, tuple[int, str | None]]] = {}  # marker -> axis -> its column and its unit
-    twice: dict[str, tuple[str, list[int]]] = {}  # marker -> the axis that occurs twice, and its columns
-    # marker and axis -> all columns and their units
-    every: dict[tuple[str, str], list[tuple[int, str | None]]] = {}
+    found: dict[
+        str, dict[str, list[tuple[int, str | None]]]
+    ] = {}  # marker -> axis -> columns and their units
     for k, cell in enumerate(named_columns(columns)):
         name, unit = named_and_unit(cell)
         if k == clock or is_counter(k, name):
@@ -388,28 +383,15 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
                 expected="NAME_x, NAME_y and NAME_z for every marker, with the unit: RASI_x [mm]",
                 remedy="rename or remove the column",
             )
-        axes, axis = axes_of.setdefault(match["marker"], {}), match["axis"].lower()
-        every.setdefault((match["marker"], axis), []).append((k, unit or match["unit"]))
-        if axis in axes:
-            first, places = twice.setdefault(match["marker"], (axis, [axes[axis][0]]))
-            if axis == first:
-                places.append(k)
-        else:
-            axes[axis] = (k, unit or match["unit"])
-    for marker, (axis, _) in twice.items():
-        if len(axes_of[marker]) < 3:
-            check_unique([*axes_of[marker], axis], f"coordinate of '{marker}'", path, line)
-    if not axes_of:
+        axes = found.setdefault(match["marker"], {})
+        axes.setdefault(match["axis"].lower(), []).append((k, unit or match["unit"]))
+    if not found:
         raise input_error("recording.text.file_no_markers", file=path, where=line)
-    repeated = {marker: numbered(f"line {line}, columns", places) for marker, (_, places) in twice.items()}
-    for marker, where in repeated.items():
-        several = zip(*(every.get((marker, axis), []) for axis in "xyz"), strict=False)
-        axes_of |= {
-            name: dict(zip("xyz", triple, strict=True))
-            for name, triple in zip(by_place(marker, where), several, strict=False)
-        }
-    for marker, axes in axes_of.items():
+    triples, repeated = dict[str, list[tuple[int, str | None]]](), dict[str, str]()
+    for marker, axes in found.items():
+        twice = [axis for axis, several in axes.items() if len(several) > 1]
         if missing := [axis for axis in "xyz" if axis not in axes]:
+            check_unique([*axes, *twice], f"coordinate of '{marker}'", path, line)
             raise input_error(
                 "recording.text.marker_missing_column",
                 file=path,
@@ -417,22 +399,27 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
                 marker=marker,
                 missing=missing[0],
             )
-    triples = [[axes[axis] for axis in "xyz"] for axes in axes_of.values()]
-    stated = [unit for triple in triples for _, unit in triple if unit is not None]
-    of_body = len(axes_of) >= FEWEST_MARKERS and not any(map(_OF_PLATES.search, axes_of))
+        triples[marker] = [axes[axis][0] for axis in "xyz"]
+        if twice:
+            places = [k for k, _ in axes[twice[0]]]
+            repeated[marker] = numbered(f"line {line}, columns", places)
+            again = zip(*(axes[axis] for axis in "xyz"), strict=False)
+            triples |= zip(by_place(marker, repeated[marker]), map(list, again), strict=False)
+    stated = [unit for triple in triples.values() for _, unit in triple if unit is not None]
+    of_body = len(triples) >= FEWEST_MARKERS and not any(map(_OF_PLATES.search, triples))
     if (not stated and not of_body) or (len(set(stated)) > 1 and len(stated) < 3 * len(triples)):
-        raise no_unit(next(iter(axes_of)), path, line)
+        raise no_unit(next(iter(triples)), path, line)
     usual = stated[0] if stated else "m"
     meters = [
         [factor(unit or usual, meters_in, LENGTH_UNITS, columns[k], path, line) for k, unit in triple]
-        for triple in triples
+        for triple in triples.values()
     ]
     return Coordinates(
-        columns,
-        tuple(axes_of),
-        np.array([[k for k, _ in triple] for triple in triples]),
-        np.array(meters),
-        lambda rows: rows[:, clock] * seconds,
-        repeated,
+        titles=columns,
+        markers=tuple(triples),
+        columns=np.array([[k for k, _ in triple] for triple in triples.values()]),
+        meters=np.array(meters),
+        times=lambda rows: rows[:, clock] * seconds,
+        repeated=repeated,
         unit_stated=bool(stated),
     )

@@ -192,7 +192,16 @@ def _plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     indices = list(columns.values())
     of_columns = [(titles[k], named_and_unit(titles[k])[1]) for k in indices]
     factors, roles = si_factors(of_columns, path, number, in_si)
-    return Columns(titles, tuple(columns), indices, factors, roles, times, repeated, separator)
+    return Columns(
+        titles=titles,
+        names=tuple(columns),
+        columns=indices,
+        factors=factors,
+        roles=roles,
+        times=times,
+        repeated=repeated,
+        separator=separator,
+    )
 
 
 def _plain_markers(reader: RowReader, line: str) -> Coordinates:

@@ -60,13 +60,13 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     columns, repeated = distinct_names(others, "line 1, columns")
     plates = [_PLATE.fullmatch(name) for name in columns]
     return Columns(
-        titles,
-        tuple(columns),
-        list(columns.values()),
-        np.ones(len(columns)),
-        tuple(_ROLES[match["role"].casefold()] if match else "" for match in plates),
-        times,
-        repeated,
-        separator,
+        titles=titles,
+        names=tuple(columns),
+        columns=list(columns.values()),
+        factors=np.ones(len(columns)),
+        roles=tuple(_ROLES[match["role"].casefold()] if match else "" for match in plates),
+        times=times,
+        repeated=repeated,
+        separator=separator,
         by_plate=True,
     )

@@ -72,14 +72,14 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
     )
     triples = np.array([[first, first + 1, first + 2] for first in columns.values()])
     return Coordinates(
-        [f"{_cell(names, k)} {axis}".strip() for k, axis in enumerate(axes)],
-        tuple(columns),
-        triples,
-        np.full(triples.shape, meters),
-        lambda rows: rows[:, clock] * seconds,
-        repeated,
-        separator,
-        (note,) if placed else (),
+        titles=[f"{_cell(names, k)} {axis}".strip() for k, axis in enumerate(axes)],
+        markers=tuple(columns),
+        columns=triples,
+        meters=np.full(triples.shape, meters),
+        times=lambda rows: rows[:, clock] * seconds,
+        repeated=repeated,
+        separator=separator,
+        notes=(note,) if placed else (),
     )
 
 

@@ -80,21 +80,22 @@ class _Section:
 def marker_columns(reader: RowReader, line: str) -> Coordinates:
     """Return the columns of the section Trajectories; velocities and accelerations beside them are left out."""
     section, path = _Section(reader, line, "trajectories"), reader.path
-    named = [k for k, name in enumerate(section.names) if name]
-    firsts, repeated = distinct_names(
-        [(k, section.names[k]) for k in named], f"line {section.line - 1}, columns"
-    )
-    for k in named:
-        if [axis.casefold() for axis in section.axes[k : k + 3]] != ["x", "y", "z"]:
-            axes = ", ".join(section.axes[k : k + 3]) or "nothing"
+    axes = [axis.casefold() for axis in section.axes]
+    named = [k for k, name in enumerate(section.names) if name and axes[k : k + 3] == ["x", "y", "z"]]
+    of_markers = {j for k in named for j in range(k, k + 3)}
+    for k, axis in enumerate(section.axes[2:], start=2):
+        if axis and k not in of_markers and not axis.endswith("'"):
             raise input_error(
                 "bad_format",
                 file=path,
                 where=section.line,
-                problem=f"the columns of the marker '{section.names[k]}' are {axes}",
+                problem=f"the column '{axis}' is no X, Y or Z under the name of a marker",
                 expected="X, Y, Z under every marker and nothing else",
                 remedy="export the trajectories alone, without velocities and accelerations",
             )
+    firsts, repeated = distinct_names(
+        [(k, section.names[k]) for k in named], f"line {section.line - 1}, columns"
+    )
     triples, units = [[first, first + 1, first + 2] for first in firsts.values()], section.units
     if not triples or not all(k < len(units) and units[k] for triple in triples for k in triple):
         raise no_unit(next(iter(firsts), "NAME"), path, section.line + 1)
@@ -102,26 +103,15 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
         [factor(units[k], meters_in, LENGTH_UNITS, units[k], path, section.line + 1) for k in triple]
         for triple in triples
     ]
-    markers = {j for k in named for j in range(k, k + 3)}
-    for k, axis in enumerate(section.axes[2:], start=2):
-        if axis and k not in markers and not axis.endswith("'"):
-            raise input_error(
-                "bad_format",
-                file=path,
-                where=section.line,
-                problem=f"the column '{axis}' belongs to no marker",
-                expected="X, Y, Z under every marker and nothing else",
-                remedy="export the trajectories alone, without velocities and accelerations",
-            )
     # The first column counts frames from one.
     return Coordinates(
-        section.titles,
-        tuple(firsts),
-        np.array(triples),
-        np.array(meters),
-        lambda rows: (rows[:, 0] - 1.0) / section.rate,
-        repeated,
-        section.separator,
+        titles=section.titles,
+        markers=tuple(firsts),
+        columns=np.array(triples),
+        meters=np.array(meters),
+        times=lambda rows: (rows[:, 0] - 1.0) / section.rate,
+        repeated=repeated,
+        separator=section.separator,
         section=True,
     )
 
@@ -159,14 +149,14 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     factors, of_plates = si_factors(of_columns, reader.path, section.line + 1, in_si)
     samples = _samples(reader, section.separator)
     return Columns(
-        section.titles,
-        tuple(columns),
-        indices,
-        factors,
-        of_plates,
-        lambda rows: ((rows[:, 0] - 1.0) * samples + rows[:, 1]) / section.rate,
-        repeated,
-        section.separator,
+        titles=section.titles,
+        names=tuple(columns),
+        columns=indices,
+        factors=factors,
+        roles=of_plates,
+        times=lambda rows: ((rows[:, 0] - 1.0) * samples + rows[:, 1]) / section.rate,
+        repeated=repeated,
+        separator=section.separator,
         section=True,
         by_plate=True,
     )

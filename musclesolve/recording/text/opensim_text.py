@@ -309,7 +309,7 @@ def read_mot(path: str | Path) -> Table:
     """
     path = file_path(path)
     with RowReader(path) as reader:
-        header = _mot_header(reader, path)
+        header = mot_header(reader, path)
         end, line = reader.line_number, reader.filled_line()
         if line is None:
             raise input_error(
@@ -383,7 +383,7 @@ def _mot_rows(reader: RowReader, names: Sequence[str]) -> Iterator[Block]:
     return reader.blocks(names, cells, "\t" if tabs else None, blank_end=True)
 
 
-def _mot_header(reader: RowReader, path: Path) -> dict[str, str]:
+def mot_header(reader: RowReader, path: Path) -> dict[str, str]:
     """Return the fields of the header, up to the line endheader, or to names of columns above a row of numbers."""
     fields: dict[str, str] = {}
     while reader.line_number < _LONGEST_HEADER and (line := reader.line()) is not None:
@@ -593,12 +593,12 @@ def _with_trc_rate(lines: Lines) -> Lines:
     )
 
 
-def _after_mot_header(lines: Lines) -> int:
+def _after_header(lines: Lines) -> int:
     return next((k + 1 for k, line in enumerate(lines) if line.strip().casefold() == "endheader"), len(lines))
 
 
 def _with_mot_count(lines: Lines, rows: int) -> Lines:
-    header = _after_mot_header(lines)
+    header = _after_header(lines)
     return [
         f"nRows={rows}" if k < header and line.strip().casefold().startswith(("nrows", "datarows")) else line
         for k, line in enumerate(lines)
@@ -606,7 +606,7 @@ def _with_mot_count(lines: Lines, rows: int) -> Lines:
 
 
 _TRC = _Layout(lambda lines: 4, 1, lambda lines, rows: _with_trc_field(lines, "NumFrames", rows))
-_MOT = _Layout(_after_mot_header, 0, _with_mot_count)
+_MOT = _Layout(_after_header, 0, _with_mot_count)
 _MOT_REPAIRS: dict[str, TextRepair] = {"truncated": _MOT.whole_rows, "repeated_times": _MOT.rising}
 TEXT_REPAIRS: dict[str, dict[str, TextRepair]] = {
     ".trc": {"truncated": _TRC.whole_rows, "repeated_times": _TRC.rising, "header_rate": _with_trc_rate},

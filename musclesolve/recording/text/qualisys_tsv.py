@@ -148,14 +148,14 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
         titles = [*header.titles, *[""] * header.width][: max(header.width - header.blank_end, len(titles))]
     note = f"{path.name} states no unit of length: it is an export of Qualisys, which writes mm."
     return Coordinates(
-        titles,
-        tuple(columns),
-        triples,
-        np.full(triples.shape, _MILLIMETERS),
-        header.times(before),
-        repeated,
-        "\t",
-        (note,),
+        titles=titles,
+        markers=tuple(columns),
+        columns=triples,
+        meters=np.full(triples.shape, _MILLIMETERS),
+        times=header.times(before),
+        repeated=repeated,
+        separator="\t",
+        notes=(note,),
     )
 
 
@@ -204,13 +204,13 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     columns, repeated = distinct_names([(before + k, name) for k, name in enumerate(names)], "columns")
     chosen = [column - before for column in columns.values()]
     return Columns(
-        header.all_titles(before, names),
-        tuple(columns),
-        list(columns.values()),
-        factors[chosen] if in_si else np.ones(len(chosen)),
-        tuple(roles[k] for k in chosen),
-        header.times(before),
-        repeated,
-        "\t",
+        titles=header.all_titles(before, names),
+        names=tuple(columns),
+        columns=list(columns.values()),
+        factors=factors[chosen] if in_si else np.ones(len(chosen)),
+        roles=tuple(roles[k] for k in chosen),
+        times=header.times(before),
+        repeated=repeated,
+        separator="\t",
         by_plate=True,
     )
