@@ -85,6 +85,11 @@ class MujocoModel:
             ) from fault
 
     @property
+    def positions(self) -> int:
+        """Number nq of the numbers of a pose."""
+        return int(self.model.nq)
+
+    @property
     def muscles(self) -> tuple[str, ...]:
         """Names of the n muscles."""
         return tuple(self._name("ACTUATOR", k) for k in self.muscle)
