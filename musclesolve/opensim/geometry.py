@@ -109,8 +109,8 @@ def opensim_geometry(
             results += [length, results[1]]
         elif reported and system.layout.wraps:
             nodes = solve_paths(*paths, as_opensim=True)
-            theirs = [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
-            results += [np.where(shortest, own, other) for own, other in zip(results, theirs, strict=True)]
+            of_rules = [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
+            results += [np.where(shortest, own, other) for own, other in zip(results, of_rules, strict=True)]
         blocks.append(results)
     columns = np.array([muscle.by_function is None for muscle in chosen])
     results = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
