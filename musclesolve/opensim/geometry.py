@@ -109,8 +109,9 @@ def opensim_geometry(
             results += [length, results[1]]
         elif reported and system.layout.wraps:
             nodes = solve_paths(*paths, as_opensim=True)
-            of_rules = [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
-            results += [np.where(shortest, own, other) for own, other in zip(results, of_rules, strict=True)]
+            results += [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
+            for own, of_opensim in zip(results[:2], results[2:], strict=True):
+                np.copyto(of_opensim, own, where=shortest)
         blocks.append(results)
     columns = np.array([muscle.by_function is None for muscle in chosen])
     results = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
