@@ -15,10 +15,8 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_increasing
 from musclesolve.errors import input_error, not_installed
+from musclesolve.mujoco import problem_of_arms
 from musclesolve.sharing.problem import Problem
-
-_NO_ARM = 1e-12
-"""Largest moment arm of a coordinate on which no muscle acts [m; 1 if a length]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,22 +103,16 @@ class BiorbdModel:
             length = np.array([muscle.length(model, pose, False) for muscle in muscles])
             rows.append((tau, arm, self._force(pose, speed, 1.0), self._force(pose, speed, 0.0), length))
         tau, arm, most, passive, length = map(np.array, zip(*rows, strict=True))
-        acted_on = np.flatnonzero((np.abs(arm) > _NO_ARM).any(axis=(0, 2)))
-        arm = arm[:, acted_on]
         parameters = [muscle.characteristics() for muscle in muscles]
-        return Problem(
-            moment_arm=arm,
-            moment=tau[:, acted_on] - np.einsum("tjn,tn->tj", arm, passive),
-            force_capacity=most - passive,
+        return problem_of_arms(
+            *(time, arm, tau, most - passive, passive),
+            self.coordinates,
+            least_activation,
+            reserve_weight,
             max_isometric_force=np.array([each.forceIsoMax() for each in parameters]),
-            lower=np.array(least_activation),
-            reserve_weight=None if reserve_weight is None else np.array(reserve_weight),
             muscle=self.muscles,
-            dof=tuple(self.coordinates[k] for k in acted_on),
             fiber_length=length,
             optimal_fiber_length=np.array([each.optimalLength() for each in parameters]),
-            passive_force=passive,
-            time=time,
         )
 
     def _force(self, pose: Array, speed: Array, activation: float) -> Array:

@@ -225,11 +225,10 @@ class MomentCase(Examined):
         """Moments (F, n) of the motion in these frames."""
         return self.due[self.frames][:, [self._column(name) for name in names]]
 
-    def given(self, names: list[str], shift: float = 0.0, drop: bool = True) -> Array:
-        """Moments (F, n) of the file at later times, filtered as the coordinates are; of all frames unless dropped."""
+    def given(self, names: list[str], shift: float = 0.0) -> Array:
+        """Moments (F, n) of the file in these frames at later times, filtered as the coordinates are."""
         values = moments_at(self.table, names, self.fixed.time + shift)
-        smooth = self.fixed.smooth(np.nan_to_num(values))
-        return smooth[self.frames] if drop else smooth
+        return self.fixed.smooth(np.nan_to_num(values))[self.frames]
 
     def cost(self, repair: Change) -> Cost | None:
         """The largest change of a moment of the shared coordinates [N m]."""
