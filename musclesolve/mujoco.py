@@ -271,7 +271,7 @@ def problem_of_arms(
         force_capacity=capacity,
         lower=np.array(least_activation),
         reserve_weight=None if reserve_weight is None else np.array(reserve_weight),
-        dof=tuple(names[k] for k in acted_on),
+        dof=tuple(names[int(k)] for k in acted_on),
         passive_force=passive,
         time=time,
         **arrays,

@@ -221,7 +221,7 @@ def single_supports(fixed: Motion) -> Iterator[tuple[str, Mask]]:
 
 
 class Examined:
-    """What is examined check by check, with the repairs of earlier findings."""
+    """A case of checks that see the repairs of earlier findings."""
 
     findings: tuple[Finding, ...]
     cost: Callable[..., Cost | None]
