@@ -2,7 +2,7 @@
 
 Names are imported when they are first used, so that `import musclesolve` and the command line start at once. Beside the
 names of a whole analysis there are `signals`, `cameras`, `files`, `dynamics`, `muscles`, `sharing`, `trajectory`,
-`opensim`, `mujoco`, `live`, `studies`, `synthetic`, `plotting` and `data`, listed in docs/api.md.
+`opensim`, `mujoco`, `biorbd`, `live`, `studies`, `synthetic`, `plotting` and `data`, listed in docs/api.md.
 """
 
 from musclesolve._util import lazy_names

@@ -1,3 +1,4 @@
+from . import biorbd as biorbd
 from . import cameras as cameras
 from . import data as data
 from . import dynamics as dynamics

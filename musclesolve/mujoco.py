@@ -13,7 +13,7 @@ the forces of the constraints do no work. Tendons of MuJoCo's muscles are rigid.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,6 +83,11 @@ class MujocoModel:
                 expected="an MJCF model (.xml) or a compiled one (.mjb)",
                 remedy="open it in MuJoCo's viewer, which says the same",
             ) from fault
+
+    @property
+    def positions(self) -> int:
+        """Number nq of the numbers of a pose."""
+        return int(self.model.nq)
 
     @property
     def muscles(self) -> tuple[str, ...]:
@@ -177,24 +182,18 @@ class MujocoModel:
         if jacobians[0].size:
             independent, basis = _null_space(jacobians)
         tau, arm = np.einsum("tij,ti->tj", basis, tau), np.einsum("tij,tin->tjn", basis, arm)
-        acted_on = np.flatnonzero((np.abs(arm) > _NO_ARM).any(axis=(0, 2)))
-        arm = arm[:, acted_on]
-        names = self.coordinates
         optimal, start = self._optimal()
-        return Problem(
-            moment_arm=arm,
-            moment=tau[:, acted_on] - np.einsum("tjn,tn->tj", arm, passive),
-            force_capacity=capacity,
+        names = self.coordinates
+        return problem_of_arms(
+            *(time, arm, tau, capacity, passive),
+            [names[k] for k in independent],
+            least_activation,
+            reserve_weight,
             max_isometric_force=self._peak(),
-            lower=np.array(least_activation),
-            reserve_weight=None if reserve_weight is None else np.array(reserve_weight),
             muscle=self.muscles,
-            dof=tuple(names[independent[k]] for k in acted_on),
             fiber_velocity=rate,
             fiber_length=start * optimal + length - self.model.actuator_lengthrange[self.muscle, 0],
             optimal_fiber_length=optimal,
-            passive_force=passive,
-            time=time,
         )
 
     def controls(self, time: Array, activation: Array) -> Array:
@@ -250,6 +249,33 @@ class MujocoModel:
         low, high = self.model.actuator_gainprm[self.muscle, :2].T
         shortest, longest = self.model.actuator_lengthrange[self.muscle].T
         return (longest - shortest) / (high - low), low
+
+
+def problem_of_arms(
+    time: Array,
+    arm: Array,
+    tau: Array,
+    capacity: Array,
+    passive: Array,
+    names: Sequence[str],
+    least_activation: float,
+    reserve_weight: float | None,
+    **arrays: Any,
+) -> Problem:
+    """The problem of the coordinates on which a muscle acts, of arms (T, m, n) and forces tau (T, m) of all of them."""
+    acted_on = np.flatnonzero((np.abs(arm) > _NO_ARM).any(axis=(0, 2)))
+    arm = arm[:, acted_on]
+    return Problem(
+        moment_arm=arm,
+        moment=tau[:, acted_on] - np.einsum("tjn,tn->tj", arm, passive),
+        force_capacity=capacity,
+        lower=np.array(least_activation),
+        reserve_weight=None if reserve_weight is None else np.array(reserve_weight),
+        dof=tuple(names[int(k)] for k in acted_on),
+        passive_force=passive,
+        time=time,
+        **arrays,
+    )
 
 
 def _engine() -> Any:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import SEXES
-from musclesolve.errors import input_error
+from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import file_path, open_input, opening
 
 SUFFIX = ".b3d"
@@ -133,6 +133,14 @@ class B3DSubject:
     trials: tuple[B3DTrial, ...]
 
 
+def _fault(
+    file: Path, problem: str, expected: str, where: str | None = None, code: str = "bad_format"
+) -> InputError:
+    return input_error(
+        code, file=file, where=where, problem=problem, expected=expected, remedy="download the file again"
+    )
+
+
 def read_b3d(path: str | Path, names: Collection[str] | None = None) -> B3DSubject:
     """Read a B3D file.
 
@@ -156,20 +164,15 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
     stated = int.from_bytes(stream.read(_LENGTH), "little", signed=True)
     start = _LENGTH + stated
     if size < _LENGTH or not 0 < stated < _LONGEST_HEADER:
-        raise input_error(
-            "bad_format",
-            file=file,
-            problem="the file does not begin with the length of its header",
-            expected="a B3D file of AddBiomechanics",
-            remedy="download the file again",
+        raise _fault(
+            file, "the file does not begin with the length of its header", "a B3D file of AddBiomechanics"
         )
     if start > size:
-        raise input_error(
-            "truncated_file",
-            file=file,
-            problem=f"the header has {stated} bytes, the file {size}",
-            expected="a file that is whole",
-            remedy="download the file again",
+        raise _fault(
+            file,
+            f"the header has {stated} bytes, the file {size}",
+            "a file that is whole",
+            code="truncated_file",
         )
     header = _Message(stream.read(stated), file)
     version = header.whole(10)
@@ -192,13 +195,11 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
         position += length
         stream.seek(position)
     if names is None and position != size:
-        raise input_error(
-            "bad_format",
-            file=file,
-            where=f"byte {position}",
-            problem=f"{size - position} bytes follow the last frame",
-            expected="the frames that the header states",
-            remedy="download the file again",
+        raise _fault(
+            file,
+            f"{size - position} bytes follow the last frame",
+            "the frames that the header states",
+            f"byte {position}",
         )
     sex, age = header.text(13).casefold(), header.whole(16)
     return B3DSubject(
@@ -239,24 +240,20 @@ def _trial(
     name, frames, step = header.text(1), header.whole(3), header.real(4)
     passes = header.messages(5)
     if not name or frames < 0 or not (step > 0.0 and np.isfinite(step)) or min(sizes) < 0:
-        raise input_error(
-            "bad_format",
-            file=file,
-            where="header",
-            problem=f"trial {name!r} has {frames} frames of {step:g} s in blocks of {sizes[0]} and "
-            f"{sizes[1]} bytes",
-            expected="a name, frames and a time step",
-            remedy="download the file again",
+        raise _fault(
+            file,
+            f"trial {name!r} has {frames} frames of {step:g} s in blocks of {sizes[0]} and {sizes[1]} bytes",
+            "a name, frames and a time step",
+            "header",
         )
     length = sizes[0] + len(passes) * sizes[1]
     if stream is not None and frames * length > left:
         whole = max(left, 0) // max(length, 1)
-        raise input_error(
-            "truncated_file",
-            file=file,
-            problem=f"trial {name} has {frames} frames, {whole} of which are there",
-            expected="a file that is whole",
-            remedy="download the file again",
+        raise _fault(
+            file,
+            f"trial {name} has {frames} frames, {whole} of which are there",
+            "a file that is whole",
+            code="truncated_file",
         )
     read = frames if stream is not None else 0
     raw = stream.read(read * length) if stream is not None else b""
@@ -270,13 +267,11 @@ def _trial(
         widths |= {"wrench": 6 * counts[1]} | {field: 3 * counts[1] for field in ("point", "torque", "force")}
         for field, width in widths.items():
             if read and columns[field].shape[1] != width:
-                raise input_error(
-                    "bad_format",
-                    file=file,
-                    where=f"trial {name}",
-                    problem=f"{field} has {columns[field].shape[1]} numbers a frame",
-                    expected=f"{width}",
-                    remedy="download the file again",
+                raise _fault(
+                    file,
+                    f"{field} has {columns[field].shape[1]} numbers a frame",
+                    f"{width}",
+                    f"trial {name}",
                 )
         of_body = {"wrench": 6, "point": 3, "torque": 3, "force": 3}
         by_body = {field: columns[field].reshape(read, counts[1], size) for field, size in of_body.items()}
@@ -285,13 +280,11 @@ def _trial(
         passes_read.append(B3DPass(called, number, **columns | by_body))
     missing = np.array(header.wholes(2), np.int64)
     if len(missing) != frames:
-        raise input_error(
-            "bad_format",
-            file=file,
-            where=f"trial {name}",
-            problem=f"it is stated of {len(missing)} of {frames} frames whether their forces are missing",
-            expected="every frame",
-            remedy="download the file again",
+        raise _fault(
+            file,
+            f"it is stated of {len(missing)} of {frames} frames whether their forces are missing",
+            "every frame",
+            f"trial {name}",
         )
     by_plate = {field: column.reshape(read, -1, 3) for field, column in plates.items()} if read else {}
     by_plate = by_plate or {field: np.zeros((0, 0, 3)) for field in _PLATES}
@@ -314,14 +307,7 @@ def _columns(blocks: NDArray[np.uint8], fields: dict[str, int], file: Path, tria
                 part = np.ascontiguousarray(blocks[:, first:last])
                 columns[numbers[number]] = part.view("<f8").astype(float)
     if (blocks[:, keys] != blocks[0, keys]).any():
-        raise input_error(
-            "bad_format",
-            file=file,
-            where=f"trial {trial}",
-            problem="frames are laid out differently",
-            expected="every frame like the first",
-            remedy="download the file again",
-        )
+        raise _fault(file, "frames are laid out differently", "every frame like the first", f"trial {trial}")
     return columns
 
 
@@ -341,13 +327,8 @@ class _Message:
     def _last(self, number: int, kind: type, default: Any) -> Any:
         value = self.values.get(number, [default])[-1]
         if not isinstance(value, kind):
-            raise input_error(
-                "bad_format",
-                file=self.file,
-                where="header",
-                problem=f"field {number} is of another kind",
-                expected="a B3D file of AddBiomechanics",
-                remedy="download the file again",
+            raise _fault(
+                self.file, f"field {number} is of another kind", "a B3D file of AddBiomechanics", "header"
             )
         return value
 
@@ -403,12 +384,10 @@ def _fields(raw: bytes, file: Path) -> Iterator[tuple[int, int, int, int]]:
         else:
             end = len(raw) + 1
         if not number or end > len(raw):
-            raise input_error(
-                "bad_format",
-                file=file,
-                problem="a field of a message is not as protocol buffers write it",
-                expected="a B3D file of AddBiomechanics",
-                remedy="download the file again",
+            raise _fault(
+                file,
+                "a field of a message is not as protocol buffers write it",
+                "a B3D file of AddBiomechanics",
             )
         yield number, wire, place, end
         place = end
@@ -425,10 +404,4 @@ def _varint(raw: bytes, place: int, file: Path) -> tuple[int, int]:
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
             return value, place
-    raise input_error(
-        "bad_format",
-        file=file,
-        problem="a number of a message does not end",
-        expected="a B3D file of AddBiomechanics",
-        remedy="download the file again",
-    )
+    raise _fault(file, "a number of a message does not end", "a B3D file of AddBiomechanics")

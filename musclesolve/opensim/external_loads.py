@@ -387,13 +387,15 @@ def _plate_loads(
     if side is not None and (foot := foot_of_side(model, side)):
         return [replace(load, body=foot)]
     feet = feet_of(model).values()
-    raise input_error(
+    raise _no_foot(load, f"its name has no side, and the feet of the model are {feet or 'unknown'}")
+
+
+def _no_foot(load: ExternalLoad, why: str) -> InputError:
+    return input_error(
         "unassigned_plate",
         file=load.file,
-        problem=f"force plate {load.name} belongs to no foot: its name has no side, and the feet of "
-        f"the model are {feet or 'unknown'}",
-        expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the model "
-        "(y up)",
+        problem=f"force plate {load.name} belongs to no foot: {why}",
+        expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the model (y up)",
         remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
     )
 
@@ -404,14 +406,7 @@ def _on_feet(
     """The load of a plate on each foot that stands on it, by its contacts; see `feet_on_plate`."""
     feet = feet_of(model)
     if not feet:
-        raise input_error(
-            "unassigned_plate",
-            file=load.file,
-            problem=f"force plate {load.name} belongs to no foot: the feet of the model are unknown",
-            expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the "
-            "model (y up)",
-            remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
-        )
+        raise _no_foot(load, "the feet of the model are unknown")
     soles = {side: _sole(model, side, foot, time, pose) for side, foot in feet.items()}
     on = feet_on_plate(load.time, load.force, load.point, soles, model.up, LOADED_FROM_N, named)
     if not on.loaded.any():
@@ -425,25 +420,10 @@ def _on_feet(
         distances = ", ".join(
             f"{np.median(np.linalg.norm(path, axis=1)):.2g} m from {foot}" for foot, path in away.items()
         )
-        raise input_error(
-            "unassigned_plate",
-            file=load.file,
-            problem=f"force plate {load.name} belongs to no foot: its center of pressure is {distances}",
-            expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the "
-            "model (y up)",
-            remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
-        )
+        raise _no_foot(load, f"its center of pressure is {distances}")
     carried = {side: under for side, under in on.under.items() if (under & on.loaded).any()}
     if not carried:
-        raise input_error(
-            "unassigned_plate",
-            file=load.file,
-            problem=f"force plate {load.name} belongs to no foot: both feet stand on it from "
-            f"{stretches(load.time, on.shared)}",
-            expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the "
-            "model (y up)",
-            remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
-        )
+        raise _no_foot(load, f"both feet stand on it from {stretches(load.time, on.shared)}")
     notes = list(load.notes)
     for reason, mask in (("both feet stand on it", on.shared), ("it acts beside both feet", on.far)):
         if mask.any():
@@ -466,14 +446,7 @@ def _on_feet(
                 vector[on.unknown] = np.nan
             part = replace(part, force=parts[0], point=parts[1], moment=parts[2])
         if fault := foot_load_fault(model, part, time, pose):
-            raise input_error(
-                "unassigned_plate",
-                file=load.file,
-                problem=f"force plate {load.name} belongs to no foot: {fault}",
-                expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the "
-                "model (y up)",
-                remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
-            )
+            raise _no_foot(load, f"{fault}")
         loads.append(part)
     return loads
 

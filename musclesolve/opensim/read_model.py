@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.names import unknown_name
-from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.errors import input_error
+from musclesolve.constants import BIORBD, STANDARD_GRAVITY
+from musclesolve.errors import InputError, input_error
 from musclesolve.opensim.layouts import CURRENT, components, upgrade
 from musclesolve.opensim.model import (
     GROUND,
@@ -35,10 +35,6 @@ _BEYOND_TRIANGLE = 0.05
 """Allowed excess of the largest moment of inertia over the sum of the others: files are rounded, and models scaled."""
 
 
-BIORBD = ".biomod"
-"""Suffix of the models of biorbd, in small letters."""
-
-
 def read_osim(path: str | Path) -> OpenSimModel:
     """Read the skeleton and the muscles of an OpenSim model, version 2 or later.
 
@@ -54,14 +50,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
         InputError: the file cannot be read, is no OpenSim model, or contradicts itself; with the place.
     """
     if suffix_of(path) == BIORBD:
-        raise input_error(
-            "bad_format",
-            file=file_path(path),
-            problem="this is a model of biorbd",
-            expected="an OpenSim model (.osim)",
-            remedy="save the model as .osim; or compute moment arms, capacities and moments with biorbd, and share "
-            "them in Python: ms.solve(ms.Problem(moment_arm=..., moment=..., force_capacity=...))",
-        )
+        raise _of_another_program(file_path(path), "biorbd")
     root = read_xml(path)
     model = _model(root)
     defaults = {
@@ -194,13 +183,7 @@ def _model(root: Element) -> Element:
     expected, remedy = "an OpenSim model of version 2 or later", "open it in OpenSim 4 and save it again"
     model = root.find("Model")
     if root.tag == "mujoco":
-        root.fail(
-            "bad_format",
-            problem="this is a model of MuJoCo",
-            expected=expected,
-            remedy="share its moments in Python, with the positions qpos (T, nq) of its motion: "
-            f"ms.solve(ms.mujoco.MujocoModel.read({root.file.name!r}).problem(time, qpos))",
-        )
+        raise _of_another_program(root.file, "MuJoCo")
     if root.tag != "OpenSimDocument" or model is None:
         root.fail(
             "bad_format",
@@ -223,6 +206,17 @@ def _model(root: Element) -> Element:
     if int(root.version) < CURRENT:
         upgrade(model)
     return model
+
+
+def _of_another_program(file: Path, program: str) -> InputError:
+    return input_error(
+        "bad_format",
+        file=file,
+        problem=f"this is a model of {program}",
+        expected="an OpenSim model (.osim)",
+        remedy=f"share its moments along a motion: musclesolve share --model {file.name} --coordinates MOTION; "
+        f"in Python ms.{program.lower()}",
+    )
 
 
 def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from refusals import refused
+from typer.testing import CliRunner
 
 import musclesolve as ms
+from musclesolve.cli import app as cli
 
 engine = pytest.importorskip("mujoco")
 MUSCLES = {
@@ -149,3 +151,22 @@ def test_other_arrays_are_refused(tmp_path: Path) -> None:
         model.problem(np.arange(4.0), np.zeros((4, 2)))
     with refused("bad_shape", "external"):
         model.problem(np.arange(4.0), np.zeros((4, 3)), external=np.zeros((4, 2, 6)))
+
+
+def test_share_takes_the_file_of_a_model(tmp_path: Path) -> None:
+    model = leg(tmp_path)
+    ran = simulated(ms.mujoco.MujocoModel.read(model).model)
+    text = "\n".join(",".join(map(str, row)) for row in np.c_[ran["time"], ran["qpos"]])
+    (tmp_path / "qpos.csv").write_text("time,hip,knee,cap\n" + text, encoding="utf-8")
+
+    def share(motion: str, folder: str, *options: str) -> int:
+        words = ["--model", str(model), "--coordinates", str(tmp_path / motion), "-o", str(tmp_path / folder)]
+        return CliRunner().invoke(cli.app, ["share", *words, *options]).exit_code
+
+    assert share("qpos.csv", "out") == 0
+    result = ms.read_result(tmp_path / "out" / "result.nc")
+    assert result["valid"].all() and float(result["kkt_residual"].max()) < 1e-6
+    assert {path.stem for path in (tmp_path / "out").iterdir()} == {"result", "activations", "certificates"}
+    (tmp_path / "short.csv").write_text("time,hip\n0,0\n0.1,0\n0.2,0\n", encoding="utf-8")
+    assert share("short.csv", "no") == 2 and share("qpos.csv", "no", "--side", "r") == 2
+    assert not (tmp_path / "no").exists()

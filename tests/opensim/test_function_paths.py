@@ -181,8 +181,8 @@ def test_a_path_of_another_kind_is_given_as_a_function(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("leg.bioMod", "version 4\n", ("biorbd", "ms.solve")),
-        ("leg.xml", "<mujoco/>", ("MuJoCo", "'leg.xml'", "qpos")),
+        ("leg.bioMod", "version 4\n", ("biorbd", "share --model leg.bioMod")),
+        ("leg.xml", "<mujoco/>", ("MuJoCo", "share --model leg.xml")),
     ],
 )
 def test_models_of_other_programs_are_named_with_their_road(

@@ -27,6 +27,7 @@ ORDER = (
         "opensim",
         "sharing",
         "mujoco",
+        "biorbd",
         "symbolic",
         "trajectory",
         "pipeline",

@@ -42,6 +42,7 @@ from musclesolve.checking.model.model_case import (
     CUTOFF_HZ,
     FEWEST_FRAMES,
     MEMORY,
+    Examined,
     Motion,
     below,
     covariance,
@@ -181,7 +182,7 @@ Change = Callable[[Table], Table]
 
 
 @dataclass(frozen=True, eq=False)
-class MomentCase:
+class MomentCase(Examined):
     """Moments under examination: of the file, as far as they are repaired, and those that the motion needs."""
 
     body: ModelBody
@@ -189,9 +190,6 @@ class MomentCase:
     table: Table
     due: Array  # (T, K) moments of all coordinates while one leg swings; NaN otherwise
     findings: tuple[Finding, ...] = ()
-    exact: bool = (
-        False  # whether the file has the forces of the root, from which the wrench on the foot follows
-    )
 
     def with_findings(self, findings: list[Finding]) -> MomentCase:
         """The case with what a check found, repaired as far as it has repairs."""
@@ -200,9 +198,10 @@ class MomentCase:
             table = table if entry.repair is None else entry.repair(table)
         return replace(self, table=table, findings=(*self.findings, *findings))
 
-    def found(self, *codes: str) -> bool:
-        """Return whether there is a finding of some codes."""
-        return any(entry.code in codes for entry in self.findings)
+    @property
+    def where(self) -> Where:
+        """The file of the moments."""
+        return Where(self.body.moment_file)
 
     @property
     def names(self) -> list[str]:
@@ -226,11 +225,10 @@ class MomentCase:
         """Moments (F, n) of the motion in these frames."""
         return self.due[self.frames][:, [self._column(name) for name in names]]
 
-    def given(self, names: list[str], shift: float = 0.0, drop: bool = True) -> Array:
-        """Moments (F, n) of the file at later times, filtered as the coordinates are; of all frames unless dropped."""
+    def given(self, names: list[str], shift: float = 0.0) -> Array:
+        """Moments (F, n) of the file in these frames at later times, filtered as the coordinates are."""
         values = moments_at(self.table, names, self.fixed.time + shift)
-        smooth = self.fixed.smooth(np.nan_to_num(values))
-        return smooth[self.frames] if drop else smooth
+        return self.fixed.smooth(np.nan_to_num(values))[self.frames]
 
     def cost(self, repair: Change) -> Cost | None:
         """The largest change of a moment of the shared coordinates [N m]."""
@@ -270,11 +268,6 @@ def moment_case(body: ModelBody, fixed: Motion) -> MomentCase | None:
         wrench[:, fixed.model.body_number[foot]] -= fixed.need.sum(axis=1)
         due[swings] = (joint_forces(fixed.model, fixed.bodies, wrench) - on_coordinates)[swings]
     return MomentCase(body, fixed, body.moment_table, due)
-
-
-def where_moments(case: MomentCase) -> Where:
-    """The file of the moments."""
-    return Where(case.body.moment_file)
 
 
 def changed_columns(names: list[str], factor: float) -> Change:
@@ -320,7 +313,7 @@ def empty_columns(case: MomentCase) -> Iterator[Finding]:
         if size > LEAST_MOMENT_RMS and not np.nan_to_num(column).any():
             cost = moment_cost(float(np.abs(due).max()), name, case.fixed.model.mass)
             values = {"name": name, "size": size}
-            yield finding("moment_zero", "error", values, where_moments(case), cost=cost)
+            yield finding("moment_zero", "error", values, case.where, cost=cost)
 
 
 def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
@@ -351,9 +344,7 @@ def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
         return replace(table, values=values)
 
     values = {"now": now, "then": then}
-    yield finding(
-        "sides_swapped.moments", "error", values, where_moments(case), repair, cost=case.cost(repair)
-    )
+    yield case.fault("sides_swapped.moments", "error", values, repair)
 
 
 def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
@@ -370,7 +361,7 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
     if likeness < OPPOSITE:
         repair = changed_columns(columns, -1.0)
         values = {"names": "all moments", "likeness": likeness}
-        yield finding("moment_sign", "error", values, where_moments(case), repair, cost=case.cost(repair))
+        yield case.fault("moment_sign", "error", values, repair)
         return
     if likeness < LEAST_LIKENESS:
         return
@@ -394,9 +385,7 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
             "factor": used,
             "mass": mass,
         }
-        yield finding(
-            "moment_units.moments", "error", values, where_moments(case), repair, cost=case.cost(repair)
-        )
+        yield case.fault("moment_units.moments", "error", values, repair)
         return
     for k, name in enumerate(names):
         size = np.sqrt((due[:, k] ** 2).mean())
@@ -405,7 +394,7 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
         if like < OPPOSITE and size > 2.0 * LEAST_MOMENT_RMS:
             repair = changed_columns([f"{name}_moment"], -1.0)
             values = {"names": f"the moment of {name}", "likeness": like}
-            yield finding("moment_sign", "error", values, where_moments(case), repair, cost=case.cost(repair))
+            yield case.fault("moment_sign", "error", values, repair)
 
 
 def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
@@ -452,14 +441,7 @@ def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
         return replace(table, time=table.time - shift)
 
     severity: Severity = "error" if abs(shift) >= SERIOUS else "warning"
-    yield finding(
-        "time_offset.moments",
-        severity,
-        shift_values(shift, limit) | {"error": error},
-        where_moments(case),
-        repair,
-        cost=case.cost(repair),
-    )
+    yield case.fault("time_offset.moments", severity, shift_values(shift, limit) | {"error": error}, repair)
 
 
 def feet_along_pressure(case: MomentCase) -> Iterator[Finding]:
@@ -470,7 +452,7 @@ def feet_along_pressure(case: MomentCase) -> Iterator[Finding]:
 def whole_body(case: MomentCase) -> Iterator[Finding]:
     """Compare the moments of all coordinates with weight and inertia of trunk, arms and swinging leg."""
     fit = moment_fit(case.fixed.model, case.table, case.body.motion)
-    mass, place, names = case.fixed.model.mass, where_moments(case), case.names
+    mass, names = case.fixed.model.mass, case.names
     if fit is not None and abs(fit.carried) > CARRIED:
         why = (
             "ground reactions were left out of inverse dynamics, or do not hold all feet, or belong to a lighter person"
@@ -478,7 +460,7 @@ def whole_body(case: MomentCase) -> Iterator[Finding]:
             else "the ground reactions in inverse dynamics belong to a heavier person"
         )
         values = {"share": fit.carried, "limit": CARRIED, "why": why}
-        yield finding("root_carries", "warning" if abs(fit.carried) < MASS else "error", values, place)
+        yield case.fault("root_carries", "warning" if abs(fit.carried) < MASS else "error", values)
         return
     likeness = np.inf if fit is None or np.isnan(fit.likeness) else fit.likeness
     if names and case.frames.sum() >= FEWEST_FRAMES:
@@ -488,7 +470,7 @@ def whole_body(case: MomentCase) -> Iterator[Finding]:
             likeness = min(likeness, float((given * due).sum()) / size)
     if likeness < LEAST_LIKENESS:
         values = {"likeness": likeness, "limit": LEAST_LIKENESS}
-        yield finding("another_trial.moments", "error", values, place)
+        yield case.fault("another_trial.moments", "error", values)
     elif fit is not None and abs(fit.factor - 1.0) > MASS and not case.found("moment_zero"):
         values = {"factor": fit.factor, "limit": MASS, "mass": mass}
-        yield finding("mass.moments", "warning", values, place)
+        yield case.fault("mass.moments", "warning", values)

@@ -27,7 +27,6 @@ from musclesolve.checking.model.load_units_and_axes import (
     on_bodies,
     roles_of_unit,
     scaled,
-    where_loads,
 )
 from musclesolve.checking.model.model_case import (
     CAP,
@@ -139,9 +138,7 @@ def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
         repair = scaled(ratio, roles_of_unit(case, [name]), [name])
         values = {"load": name, "share": 1.0 / ratio, "limit": UNEQUAL, "factor": ratio}
         severity: Severity = "warning" if 0.8 < ratio < 1.25 else "error"
-        yield finding(
-            "plate_scale.loads", severity, values, where_loads(case), repair, cost=case.cost(repair)
-        )
+        yield case.fault("plate_scale.loads", severity, values, repair)
 
 
 def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
@@ -189,9 +186,7 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
                 replace(load, force=load.force * factor) if load.name in names else load for load in loads
             )
 
-        yield finding(
-            "plate_scale.shear", "warning", values, where_loads(case), repair, cost=case.cost(repair)
-        )
+        yield case.fault("plate_scale.shear", "warning", values, repair)
 
 
 def mass_of_model(case: ModelCase) -> Iterator[Finding]:
@@ -225,8 +220,10 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
         standing = standing & case.covered(case.loads, time)
         if standing.sum() / case.fixed.rate >= UNMEASURED_S:
             values = {"foot": foot, "count": int(standing.sum()), "frames": len(time), "limit": MISSING}
-            place = Where(where_loads(case).file, times=time_spans(standing, time))
-            yield finding("contact_without_force.model", "warning", values, place, side=side_in(foot) or "")
+            times = time_spans(standing, time)
+            yield case.fault(
+                "contact_without_force.model", "warning", values, None, side_in(foot) or "", times
+            )
     kept, limit, residual = dynamics.balanced, dynamics.balance_limit, dynamics.root_residual
     if kept is None or limit is None or residual is None:
         return
@@ -244,11 +241,11 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
         "most": float(np.nanmax(residual)),
         "share": lost,
     }
-    place = Where(where_loads(case).file, times=time_spans(~(kept if valid is None else valid), time))
+    times = time_spans(~(kept if valid is None else valid), time)
     if lost > 0.5:
-        yield finding("another_trial.loads", "error", values, place)
+        yield case.fault("another_trial.loads", "error", values, times=times)
     else:
-        yield finding("unbalanced", "warning", values, place)
+        yield case.fault("unbalanced", "warning", values, times=times)
 
 
 def flight_spans(case: ModelCase) -> Array:
@@ -325,9 +322,7 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
     }
     repair = moved(np.array([offset[0], 0.0, offset[1]]), names)
     severity: Severity = "error" if np.linalg.norm(offset) > OTHER_ORIGIN else "warning"
-    yield finding(
-        "pressure_offset.loads", severity, values, where_loads(case), repair, cost=case.cost(repair)
-    )
+    yield case.fault("pressure_offset.loads", severity, values, repair)
 
 
 def points_under_feet(case: ModelCase) -> Iterator[Finding]:
@@ -342,7 +337,7 @@ def points_under_feet(case: ModelCase) -> Iterator[Finding]:
         far = float(np.median(sole.distance(point[loaded], loaded)))
         if far > BELOW and not case.found("pressure_offset", "point_units"):
             values = {"load": load.name, "foot": sole.body, "far": far, "limit": BELOW}
-            yield finding("pressure_outside.loads", "error", values, where_loads(case))
+            yield case.fault("pressure_outside.loads", "error", values)
 
 
 NEARER = 0.5
@@ -403,8 +398,7 @@ def bodies_of_loads(case: ModelCase) -> Iterator[Finding]:
         }
         sides = {side_in(body) or "" for *_, body in near}
         side = sides.pop() if len(sides) == 1 else ""
-        cost = case.cost(repair)
-        yield finding("load_body", "error", values, where_loads(case), repair, cost=cost, side=side)
+        yield case.fault("load_body", "error", values, repair, side)
 
 
 def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
@@ -439,8 +433,7 @@ def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
             "own_distance": far[own],
             "other_distance": far[1 - own],
         }
-        place = Where(load.file, times=times)
-        yield finding(case_of, "error", values, place, repair, cost=case.cost(repair))
+        yield case.fault(case_of, "error", values, repair, times=times)
 
 
 def feet_along_pressure(case: ModelCase) -> Iterator[Finding]:
@@ -483,4 +476,4 @@ def parts_of_feet(case: ModelCase) -> Iterator[Finding]:
             "bodies": ", ".join(bodies),
             "foot": ", ".join(sorted(set(moved.values()))),
         }
-        yield finding("load_body.part", "warning", values, where_loads(case), repair, cost=cost)
+        yield case.fault("load_body.part", "warning", values, repair)

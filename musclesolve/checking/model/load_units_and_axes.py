@@ -40,7 +40,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.opensim.external_loads import ExternalLoad
 from musclesolve.opensim.model import GROUND, TO_GLOBAL
 from musclesolve.recording.plates.plate_assignment import to_center_of_pressure
-from musclesolve.results.finding import Finding, Severity, Where, finding
+from musclesolve.results.finding import Finding, Severity
 
 
 def each_load(change: Callable[[ExternalLoad], ExternalLoad], names: Sequence[str] = ()) -> Change:
@@ -120,11 +120,6 @@ BETTER, UNLIKE = 0.6, 0.35
 """Share of the misfit after a change of axes from which the axes are wrong, if the loads do not fit the body."""
 
 
-def where_loads(case: ModelCase) -> Where:
-    """The file of the loads."""
-    return Where(next((load.file for load in case.loads if load.file), None))
-
-
 def roles_of_unit(case: ModelCase, names: Sequence[str] = ()) -> list[str]:
     """Force and moment where moments are small relative to the forces of loads; else they have another unit."""
     own = [load for load in case.loads if not names or load.name in names]
@@ -163,7 +158,7 @@ def force_unit(case: ModelCase) -> Iterator[Finding]:
     }
     roles = roles_of_unit(case)
     repair = scaled(right if named else factor, roles)
-    yield finding("force_units.loads", "error", values, where_loads(case), repair, cost=case.cost(repair))
+    yield case.fault("force_units.loads", "error", values, repair)
 
 
 def nearness(case: ModelCase, loads: Sequence[ExternalLoad]) -> float:
@@ -225,9 +220,7 @@ def point_unit(case: ModelCase) -> Iterator[Finding]:
         repair = scaled(factor, ["point"])
         if any(nearness(case, turned(axes, ["point"])(repair(case.loads))) < BELOW for axes in SIGNED_AXES):
             values = {"now": now, "unit": unit, "factor": factor, "limit": AWAY}
-            yield finding(
-                "point_units.loads", "error", values, where_loads(case), repair, cost=case.cost(repair)
-            )
+            yield case.fault("point_units.loads", "error", values, repair)
             return
 
 
@@ -239,9 +232,7 @@ def moment_unit(case: ModelCase) -> Iterator[Finding]:
         if most > TWISTED * force > 0.0 and load.force.any():
             values = {"load": load.name, "moment": most, "limit": TWISTED * force}
             repair = scaled(0.001, ["moment"], [load.name])
-            yield finding(
-                "moment_units.loads", "error", values, where_loads(case), repair, cost=case.cost(repair)
-            )
+            yield case.fault("moment_units.loads", "error", values, repair)
 
 
 def _signed_permutations() -> list[Array]:
@@ -286,14 +277,8 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
     )
     if np.array_equal(force_axes, -np.eye(3)):
         repair = turned(-np.eye(3), ["force"])
-        yield finding(
-            "force_sign.loads",
-            "error",
-            {"share": float((due[:, 1] * given[:, 1]).sum() / (due[:, 1] ** 2).sum())},
-            where_loads(case),
-            repair,
-            cost=case.cost(repair),
-        )
+        share = float((due[:, 1] * given[:, 1]).sum() / (due[:, 1] ** 2).sum())
+        yield case.fault("force_sign.loads", "error", {"share": share}, repair)
         return
     same = next(k for k, axes in enumerate(SIGNED_AXES) if np.array_equal(axes, force_axes))
     near = far = now
@@ -319,7 +304,7 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
         "far": far,
     }
     name = "plate_axes.points" if roles == ["point"] else "plate_axes.loads"
-    yield finding(name, "error", values, where_loads(case), repair, cost=case.cost(repair))
+    yield case.fault(name, "error", values, repair)
 
 
 def in_words(axes: Array) -> str:
@@ -449,7 +434,7 @@ def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
         return
     if sliding(case, fit.shift, fit.drift) > sliding(case) + STANDS:
         return  # with a missing load a shift would put other loads onto swinging feet
-    where, middle = where_loads(case), float(case.time.mean())
+    middle = float(case.time.mean())
     limit = min(DRIFTS, 2.0 * SERIOUS / float(np.ptp(case.time)))
     if abs(fit.drift) > max(limit, CLEAR * fit.errors[1]):
         repair = delayed(fit.shift, fit.drift, middle)
@@ -461,18 +446,13 @@ def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
             "to_time": case.time[-1],
         }
         seen: Severity = "error" if abs(fit.drift) > limit / DRIFTS * SERIOUS_DRIFT else "warning"
-        yield finding("clock_rate", seen, values, where, repair, cost=case.cost(repair))
+        yield case.fault("clock_rate", seen, values, repair)
         return
     limit = SMALLEST_S if np.ptp(case.time) >= CYCLE else SERIOUS
     if abs(fit.shift) < max(limit, CLEAR * fit.errors[0]):
         return
     repair = delayed(fit.shift)
     severity: Severity = "error" if abs(fit.shift) >= SERIOUS else "warning"
-    yield finding(
-        "time_offset.loads",
-        severity,
-        shift_values(fit.shift, limit) | {"error": fit.errors[0]},
-        where,
-        repair,
-        cost=case.cost(repair),
+    yield case.fault(
+        "time_offset.loads", severity, shift_values(fit.shift, limit) | {"error": fit.errors[0]}, repair
     )

@@ -12,7 +12,7 @@ Loads are filtered like the coordinates, because the accelerations have no parts
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -44,7 +44,7 @@ from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import foot_bodies, whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.results.finding import Cost, Finding
+from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 
 Loads = tuple[ExternalLoad, ...]
 Change = Callable[[Loads], Loads]
@@ -226,8 +226,37 @@ def single_supports(fixed: Motion) -> Iterator[tuple[str, Mask]]:
         yield fixed.soles[standing].body, np.asarray(swings)
 
 
+class Examined:
+    """A case of checks that see the repairs of earlier findings."""
+
+    findings: tuple[Finding, ...]
+    cost: Callable[..., Cost | None]
+
+    @property
+    def where(self) -> Where:
+        """The file of it."""
+        raise NotImplementedError
+
+    def found(self, *codes: str) -> bool:
+        """Return whether there is a finding of some codes."""
+        return any(entry.code in codes for entry in self.findings)
+
+    def fault(
+        self,
+        name: str,
+        severity: Severity,
+        values: Mapping[str, object],
+        repair: Callable[..., Any] | None = None,
+        side: str = "",
+        times: tuple[tuple[float, float], ...] = (),
+    ) -> Finding:
+        """A finding on the file, with what its repair changes."""
+        cost, where = None if repair is None else self.cost(repair), replace(self.where, times=times)
+        return finding(name, severity, values, where, repair, cost=cost, side=side)
+
+
 @dataclass(frozen=True, eq=False)
-class ModelCase:
+class ModelCase(Examined):
     """The loads for a check, which changes nothing in them."""
 
     body: ModelBody
@@ -237,9 +266,10 @@ class ModelCase:
     findings: tuple[Finding, ...] = ()
     known: dict[str, object] = field(default_factory=dict, repr=False)  # cached values of these loads
 
-    def found(self, *codes: str) -> bool:
-        """Return whether there is a finding of some codes."""
-        return any(entry.code in codes for entry in self.findings)
+    @property
+    def where(self) -> Where:
+        """The file of the loads."""
+        return Where(next((load.file for load in self.loads if load.file), None))
 
     def with_findings(self, findings: Iterable[Finding]) -> ModelCase:
         """The case with what a check found, repaired as far as it has repairs."""

@@ -24,7 +24,6 @@ from musclesolve.checking.model.given_moments import (
     LEAST_MOMENT_RMS,
     MomentCase,
     changed_columns,
-    where_moments,
 )
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, single_supports
 from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
@@ -33,7 +32,7 @@ from musclesolve.opensim.inverse_dynamics import joint_forces
 from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.moments import COLUMN_ENDINGS
 from musclesolve.recording.data import Table
-from musclesolve.results.finding import Finding, Where, finding
+from musclesolve.results.finding import Finding, finding
 
 LARGE, SMALL = 8.0, 3.0
 """Least rms of a moment that shows its column [N m]; of moments of this model and motion."""
@@ -133,8 +132,7 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
     ):
         if size[names.index(name)]:
             said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "value": value}
-            place = where_moments(case)
-            yield finding("moment_zero.stretch", "error", said, Where(place.file, times=((begin, end),)))
+            yield case.fault("moment_zero.stretch", "error", said, times=((begin, end),))
 
 
 def copied_moments(case: MomentCase) -> Iterator[Finding]:
@@ -151,7 +149,7 @@ def copied_moments(case: MomentCase) -> Iterator[Finding]:
             ):
                 pairs.append(f"{two.removesuffix('_moment')} and {one.removesuffix('_moment')}")
     if pairs:
-        yield finding("moment_copied", "error", {"pairs": few(pairs, 4)}, where_moments(case))
+        yield case.fault("moment_copied", "error", {"pairs": few(pairs, 4)})
 
 
 def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
@@ -169,7 +167,7 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     great = [lines[k].correlation for k in lines if size[k] > LARGE]
     belongs = len(great) > 2 and float(np.median(great)) > BELONGS
     large = [k for k in lines if size[k] > (SMALL if belongs else LARGE)]
-    where, wrong = where_moments(case), set[int]()
+    wrong = set[int]()
     across = {(k, j): line(due[:, j], given[:, k]).correlation for k in lines for j in large if k != j}
     for k in large:
         for j in range(k):
@@ -181,7 +179,7 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
             if then > LIKE and then > now + 0.2:
                 wrong |= {k, j}
                 said = {"names": f"{names[j]} and {names[k]}", "then": then, "now": now}
-                yield finding("columns_exchanged.moments", "error", said, where)
+                yield case.fault("columns_exchanged.moments", "error", said)
     sound = [k for k in large if k not in wrong and lines[k].correlation > LIKE]
     if len(sound) < 3:
         return
@@ -198,7 +196,7 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
             factor = middle / own if not uneven else of_twin / own
             repair = changed_columns([f"{names[k]}_moment"], factor)
             said = {"name": names[k], "slope": own, "others": of_twin if uneven else middle}
-            yield finding("moment_scale", "error", said, where, cost=case.cost(repair))
+            yield finding("moment_scale", "error", said, case.where, cost=case.cost(repair))
         elif abs(lines[k].constant) > OFFSET:
             said = {"name": names[k], "offset": lines[k].constant, "limit": OFFSET}
 
@@ -207,12 +205,12 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
                 values[:, table.names.index(f"{name}_moment")] -= by
                 return replace(table, values=values)
 
-            yield finding("moment_offset", "warning", said, where, cost=case.cost(repair_offset))
+            yield finding("moment_offset", "warning", said, case.where, cost=case.cost(repair_offset))
     lost = [names[k] for k in large if k not in wrong and lines[k].correlation <= LIKE]
     agree = len(sound) >= 0.6 * len(large) and np.median([lines[k].correlation for k in sound]) > 0.95
     for name in lost if agree else ():
         said = {"name": name, "likeness": lines[names.index(name)].correlation, "limit": LIKE}
-        yield finding("moment_unlike", "warning", said, where)
+        yield case.fault("moment_unlike", "warning", said)
 
 
 def spectra_of_moments(case: MomentCase) -> Iterator[Finding]:
@@ -227,4 +225,4 @@ def spectra_of_moments(case: MomentCase) -> Iterator[Finding]:
     highest = max(f90(column, 1.0 / float(np.diff(own).mean()), 2) for column in values.T)
     if highest < LOWEST_F90:
         said = {"frequency": highest, "least": LOWEST_F90}
-        yield finding("over_filtered.moments", "warning", said, where_moments(case))
+        yield case.fault("over_filtered.moments", "warning", said)

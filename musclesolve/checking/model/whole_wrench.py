@@ -25,10 +25,10 @@ from musclesolve.checking.forces.plate_balance import (
     observed,
 )
 from musclesolve.checking.model.load_balance import flight_spans
-from musclesolve.checking.model.load_units_and_axes import UNCLEAR, best_fit, each_load, moved, where_loads
+from musclesolve.checking.model.load_units_and_axes import UNCLEAR, best_fit, each_load, moved
 from musclesolve.checking.model.model_case import CAP, ModelCase
 from musclesolve.opensim.model import TO_GLOBAL
-from musclesolve.results.finding import Finding, finding
+from musclesolve.results.finding import Finding
 
 ROOT_HEIGHT = 0.55
 """Height of the pelvis over the floor, as a share of the stature."""
@@ -147,9 +147,7 @@ def _displaced(case: ModelCase, name: str, size: Array, deviation: Array, axes: 
         "limit": 0.012,
     }
     repair = moved(offset, names)
-    return finding(
-        "pressure_offset.loads", "warning", values, where_loads(case), repair, cost=case.cost(repair)
-    )
+    return case.fault("pressure_offset.loads", "warning", values, repair)
 
 
 def _reversed(case: ModelCase, sample: Observed, judged: list[int], every: bool) -> Iterator[Finding]:
@@ -171,7 +169,5 @@ def _reversed(case: ModelCase, sample: Observed, judged: list[int], every: bool)
             "uncertain": deviation,
             "odds": min(np.exp(evidence), 1000.0),
         }
-        yield finding(
-            "free_moment.loads", "warning", values, where_loads(case), repair, cost=case.cost(repair)
-        )
+        yield case.fault("free_moment.loads", "warning", values, repair)
         return

@@ -30,7 +30,7 @@ from musclesolve.cli.options import (
     with_settings,
 )
 from musclesolve.cli.printing import complain, finish, print_address, print_summary, progress
-from musclesolve.constants import AVERAGE_FILE, RESULT_FILE, SEED
+from musclesolve.constants import AVERAGE_FILE, BIORBD, RESULT_FILE, SEED
 from musclesolve.data.bundled import reference_stride
 from musclesolve.plotting.page.page_style import PageStyle, page_style
 from musclesolve.results.tables.lines import line
@@ -105,18 +105,40 @@ def share(
 ) -> None:
     """Muscle forces of an OpenSim model from its coordinates and joint moments or loads: result.nc, page, STO.
 
-    A trial file of a model, with the same inputs, is for `musclesolve run`.
+    A trial file of a model, with the same inputs, is for `musclesolve run`. Of a model of MuJoCo or biorbd: result.nc,
+    activations and certificates.
     """
     from musclesolve.sharing.kernel.compiled_solver import compile_kernel_beside
     from musclesolve.studies.many_trials.one_trial import share_into
 
     compile_kernel_beside()
     options = {"side": side, "loads": loads, **settings}
+    if _is_simulated(model):
+        from musclesolve.studies.many_trials.share_simulated import share_simulated
+
+        options |= {"side": None if side == BOTH else side, "moments": moments}
+        solution, paths = share_simulated(output, model, coordinates, options)
+        code = 0 if solution.solved.all() else SOME_FRAMES_FAILED
+        said = solution.summary().splitlines()
+        finish("share", said, lambda: {"summary": said}, paths, code)
+        return
     with progress() as report:
         result, paths = share_into(
             output, (model, coordinates, moments), options, report, figures=figures is True
         )
     finish_result("share", result, paths, page=figures is not False)
+
+
+def _is_simulated(model: Path) -> bool:
+    """Whether a file holds a model of MuJoCo or biorbd: by its name, an XML file by its content."""
+    suffix = model.suffix.casefold()
+    if suffix != ".xml":
+        return suffix in (BIORBD, ".mjb")
+    try:
+        with model.open("rb") as stream:
+            return b"<mujoco" in stream.read(20_000)
+    except OSError:  # said by the reader of OpenSim models
+        return False
 
 
 def analyze(

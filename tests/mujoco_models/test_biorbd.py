@@ -1,0 +1,74 @@
+"""Muscles of a biorbd model share what its inverse dynamics needs; skipped without the package biorbd."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from refusals import refused
+
+import musclesolve as ms
+
+pytest.importorskip("biorbd")
+SEGMENT = """segment {}
+ parent {}
+ rt 0 0 0 xyz 0 0 {}
+ rotations y
+ mass 2
+ inertia
+ 0.02 0 0
+ 0 0.02 0
+ 0 0 0.002
+ com 0 0 -0.15
+endsegment
+"""
+MUSCLE = """musclegroup {0}s
+ originparent trunk
+ insertionparent fore
+endmusclegroup
+muscle {0}
+ type hilldegroote
+ statetype degroote
+ musclegroup {0}s
+ originposition {1} 0 0.05
+ insertionposition {1} 0 -0.05
+ optimallength 0.2
+ maximalforce 800
+ tendonslacklength 0.2
+ pennationangle 0.1
+endmuscle
+"""
+ARM = (
+    "version 4\ngravity 0 0 -9.81\nsegment trunk\nendsegment\n"
+    + SEGMENT.format("upper", "trunk", 0.0)
+    + SEGMENT.format("fore", "upper", -0.3)
+    + MUSCLE.format("front", 0.04)
+    + MUSCLE.format("back", -0.04)
+)
+
+
+def test_the_problem_is_what_biorbd_computes(tmp_path: Path) -> None:
+    path = tmp_path / "arm.bioMod"
+    path.write_text(ARM, encoding="utf-8")
+    read = ms.biorbd.BiorbdModel.read(path)
+    time = np.linspace(0.0, 1.0, 201)
+    q = np.stack([0.2 * np.sin(3.0 * time), 0.3 + 0.2 * np.sin(2.0 * time)], axis=1)
+    problem = read.problem(time, q)
+    assert problem.muscle == ("front", "back") and problem.dof == ("upper_RotY", "fore_RotY")
+    pose, speed = q[100], np.gradient(q, time, axis=0)[100]
+    change = np.gradient(np.gradient(q, time, axis=0), time, axis=0)[100]
+    passive = problem.moment_arm[100] @ problem.passive_force[100]
+    due = read.model.InverseDynamics(pose, speed, change).to_array()
+    np.testing.assert_allclose(problem.moment[100] + passive, due, rtol=1e-12, atol=1e-12)
+
+    def length(q: np.ndarray) -> float:
+        read.model.UpdateKinematicsCustom(q)
+        return float(read.model.muscle(0).musculoTendonLength(read.model, q, True))
+
+    for k, step in enumerate(1e-6 * np.eye(2)):
+        rate = (length(pose + step) - length(pose - step)) / 2e-6
+        np.testing.assert_allclose(problem.moment_arm[100, k, 0], -rate, atol=1e-8)
+    with refused("bad_model", "no muscles"):
+        path.write_text(ARM[: ARM.index("musclegroup")], encoding="utf-8")
+        ms.biorbd.BiorbdModel.read(path)
