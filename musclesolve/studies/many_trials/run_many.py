@@ -13,7 +13,7 @@ from contextlib import closing
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypedDict
+from typing import Any
 
 from muscle_db.parsed_toml import toml_table
 from muscle_db.regular_file import SETTINGS, read_regular
@@ -39,29 +39,13 @@ WRITTEN = 2.0
 """Least time between two writings of the table of all trials [s]."""
 
 
-class ManyOptions(TypedDict, total=False):
-    """Options of the computation of many trials.
-
-    jobs: how many trials at a time; as many as there are cores unless given.
-    scheduler: address of a scheduler of dask.distributed, such as "tcp://host:8786": its workers compute. They need the
-    same version of musclesolve, and have to see all files under the same paths. Extra `cluster`.
-    again: compute all trials, whatever results there are.
-    figures: draw the figures of every trial as files (default).
-    further: what makes the content of files beside each result, by their name, as `report.page.trial_report`.
-    questions: answered for every trial beside the questions of its file, such as "margins": margins.nc.
-    progress: called with the names of running trials, and the share of the work that is done.
-    """
-
-    jobs: int | None
-    scheduler: str | None
-    again: bool
-    figures: bool
-    further: Mapping[str, Further | None]
-    questions: Sequence[str]
-    progress: Progress | None
-
-
-def _options(
+def run_many(
+    trials: str | Path | Iterable[str | Path],
+    output: str | Path,
+    cost: str | Cost | None = None,
+    solver: str | Solver | None = None,
+    side: str = "both",
+    *,
     jobs: int | None = None,
     scheduler: str | None = None,
     again: bool = False,
@@ -69,19 +53,7 @@ def _options(
     further: Mapping[str, Further | None] | None = None,
     questions: Sequence[str] = (),
     progress: Progress | None = None,
-) -> tuple[
-    int | None, str | None, bool, bool, Mapping[str, Further | None], tuple[str, ...], Progress | None
-]:
-    return jobs, scheduler, again, figures, further or {}, tuple(questions), progress
-
-
-def run_many(
-    trials: str | Path | Iterable[str | Path],
-    output: str | Path,
-    cost: str | Cost | None = None,
-    solver: str | Solver | None = None,
-    side: str = "both",
-    **how: Any,
+    **settings: Any,
 ) -> list[TrialRecord]:
     """Compute many trials side by side; none stops the others.
 
@@ -95,7 +67,15 @@ def run_many(
         trials: trial files; a folder means the trial files in it.
         output: folder for the folders of the trials; made when it is missing.
         cost, solver, side: as in `run`, for all trials.
-        **how: see `ManyOptions`, and settings of `run`, such as emg_weight.
+        jobs: how many trials at a time; as many as there are cores unless given.
+        scheduler: address of a scheduler of dask.distributed, such as "tcp://host:8786": its workers compute. They need
+            the same version of musclesolve, and have to see all files under the same paths. Extra `cluster`.
+        again: compute all trials, whatever results there are.
+        figures: whether figures of every trial are drawn as files.
+        further: what makes the content of files beside each result, by their name, as `report.page.trial_report`.
+        questions: answered for every trial beside the questions of its file, such as "margins": margins.nc.
+        progress: called with the names of running trials, and the share of the work that is done.
+        **settings: of `run`, such as emg_weight.
 
     Returns:
         The record of each trial, in the order of their names in `trials`; nothing is raised for a trial that fails.
@@ -109,16 +89,24 @@ def run_many(
         >>> records[0].measures.solved
         132
     """
-    settings = {name: how.pop(name) for name in run_arguments().keys() & how.keys()}
-    check_keywords(how, [*ManyOptions.__annotations__, *run_arguments()], "run_many")
-    jobs, scheduler, again, figures, further, questions, progress = _options(**how)
+    check_keywords(settings, [*(run_many.__kwdefaults__ or ()), *run_arguments()], "run_many")
     options = {"cost": cost, "solver": solver, "side": side, **settings}
     check_for_all(options, jobs)
     paths = find_trials(one_or_several(trials))
     output = Path(os.path.realpath(file_path(output, "output")))
     stated = {name: option for name, option in options.items() if option is not None}
     todo = [
-        Job(name, path, output / name, stated, figures, again, current_style(), further, questions)
+        Job(
+            name,
+            path,
+            output / name,
+            stated,
+            figures,
+            again,
+            current_style(),
+            further or {},
+            tuple(questions),
+        )
         for name, path in zip(folder_names(paths), paths, strict=True)
     ]
     with reserved(output):
@@ -162,7 +150,7 @@ def compute(
         todo: the trials, of different names.
         write: called with the records whenever a trial has ended, at most every `WRITTEN` seconds, and at the end, also
             when it was stopped, unless nothing was done.
-        jobs, scheduler, progress: see `ManyOptions`.
+        jobs, scheduler, progress: see `run_many`.
 
     Raises:
         InputError: no scheduler, or a folder that cannot be written.

@@ -63,7 +63,7 @@ def compute_trials(
         study: what `read_study` returned, or the path of the study file.
         output: folder of the results, made when it is missing: trials/NAME has the trial file, result.nc and cycles.nc.
         pages: further files of every trial by name, see `Job`.
-        jobs, scheduler, again, progress: see `ManyOptions`.
+        jobs, scheduler, again, progress: see `run_many`.
         samples: of the uncertainty of every trial, uncertainty.nc, as in `uncertainty`; None without one.
         keep: the variables of each result, as of `Job`, without cycles.nc; all of them and the cycles unless given.
 
