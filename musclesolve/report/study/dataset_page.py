@@ -70,7 +70,7 @@ def make_dataset(
         keep: what is kept of each trial: activation, force, moment, contact, angle, ground, or names of variables of
             a result. Status, validity and certificate of each frame are always kept.
         progress: called with the names of running trials, and the share of the work that is done.
-        **how: jobs, scheduler and again, see `run_many`.
+        **how: jobs, scheduler and again, see `ManyOptions`.
 
     Returns:
         The data set, as `open_dataset` opens it.

@@ -10,6 +10,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
 from math import inf
 from pathlib import Path
 from time import monotonic
@@ -39,21 +41,36 @@ WRITTEN = 2.0
 """Least time between two writings of the table of all trials [s]."""
 
 
+@dataclass(frozen=True)
+class ManyOptions:
+    """Options of the computation of many trials.
+
+    jobs: how many trials at a time; as many as there are cores unless given.
+    scheduler: address of a scheduler of dask.distributed, such as "tcp://host:8786": its workers compute. They need the
+    same version of musclesolve, and have to see all files under the same paths. Extra `cluster`.
+    again: compute all trials, whatever results there are.
+    figures: draw the figures of every trial as files.
+    further: what makes the content of files beside each result, by their name, as `report.page.trial_report`.
+    questions: answered for every trial beside the questions of its file, such as "margins": margins.nc.
+    progress: called with the names of running trials, and the share of the work that is done.
+    """
+
+    jobs: int | None = None
+    scheduler: str | None = None
+    again: bool = False
+    figures: bool = True
+    further: Mapping[str, Further | None] | None = None
+    questions: Sequence[str] = ()
+    progress: Progress | None = None
+
+
 def run_many(
     trials: str | Path | Iterable[str | Path],
     output: str | Path,
     cost: str | Cost | None = None,
     solver: str | Solver | None = None,
     side: str = "both",
-    *,
-    jobs: int | None = None,
-    scheduler: str | None = None,
-    again: bool = False,
-    figures: bool = True,
-    further: Mapping[str, Further | None] | None = None,
-    questions: Sequence[str] = (),
-    progress: Progress | None = None,
-    **settings: Any,
+    **how: Any,
 ) -> list[TrialRecord]:
     """Compute many trials side by side; none stops the others.
 
@@ -67,15 +84,7 @@ def run_many(
         trials: trial files; a folder means the trial files in it.
         output: folder for the folders of the trials; made when it is missing.
         cost, solver, side: as in `run`, for all trials.
-        jobs: how many trials at a time; as many as there are cores unless given.
-        scheduler: address of a scheduler of dask.distributed, such as "tcp://host:8786": its workers compute. They need
-            the same version of musclesolve, and have to see all files under the same paths. Extra `cluster`.
-        again: compute all trials, whatever results there are.
-        figures: whether figures of every trial are drawn as files.
-        further: what makes the content of files beside each result, by their name, as `report.page.trial_report`.
-        questions: answered for every trial beside the questions of its file, such as "margins": margins.nc.
-        progress: called with the names of running trials, and the share of the work that is done.
-        **settings: of `run`, such as emg_weight.
+        **how: see `ManyOptions`, and settings of `run`, such as emg_weight.
 
     Returns:
         The record of each trial, in the order of their names in `trials`; nothing is raised for a trial that fails.
@@ -89,29 +98,29 @@ def run_many(
         >>> records[0].measures.solved
         132
     """
-    check_keywords(settings, [*(run_many.__kwdefaults__ or ()), *run_arguments()], "run_many")
+    settings = {name: how.pop(name) for name in run_arguments().keys() & how.keys()}
+    check_keywords(how, [*ManyOptions.__annotations__, *run_arguments()], "run_many")
+    chosen = ManyOptions(**how)
     options = {"cost": cost, "solver": solver, "side": side, **settings}
-    check_for_all(options, jobs)
+    check_for_all(options, chosen.jobs)
     paths = find_trials(one_or_several(trials))
     output = Path(os.path.realpath(file_path(output, "output")))
     stated = {name: option for name, option in options.items() if option is not None}
+    common: dict[str, Any] = {
+        "figures": chosen.figures,
+        "again": chosen.again,
+        "style": current_style(),
+        "further": chosen.further or {},
+        "questions": tuple(chosen.questions),
+    }
     todo = [
-        Job(
-            name,
-            path,
-            output / name,
-            stated,
-            figures,
-            again,
-            current_style(),
-            further or {},
-            tuple(questions),
-        )
+        Job(name, path, output / name, stated, **common)
         for name, path in zip(folder_names(paths), paths, strict=True)
     ]
     with reserved(output):
         check_table(output / CSV)
-        return compute(todo, lambda records: write_table(records, output), jobs, scheduler, progress)
+        write = partial(write_table, output=output)
+        return compute(todo, write, chosen.jobs, chosen.scheduler, chosen.progress)
 
 
 def write_table(records: Sequence[TrialRecord], output: Path) -> None:
@@ -150,7 +159,7 @@ def compute(
         todo: the trials, of different names.
         write: called with the records whenever a trial has ended, at most every `WRITTEN` seconds, and at the end, also
             when it was stopped, unless nothing was done.
-        jobs, scheduler, progress: see `run_many`.
+        jobs, scheduler, progress: see `ManyOptions`.
 
     Raises:
         InputError: no scheduler, or a folder that cannot be written.

@@ -114,7 +114,7 @@ def run_study(
     Args:
         study: what `read_study` returned, or the path of the study file.
         output: folder of the results, made when it is missing.
-        jobs, scheduler, again, progress: see `run_many`.
+        jobs, scheduler, again, progress: see `ManyOptions`.
         samples: of the uncertainty of every trial, uncertainty.nc, as in `uncertainty`; None without one.
         values_format: "csv" or "parquet".
 
