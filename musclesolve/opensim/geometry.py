@@ -224,13 +224,13 @@ def path_pulls(
     for part, moved, paths in () if system is None else path_blocks(system, values, coordinates, motion):
         assert system is not None
         nodes = solve_paths(*paths)
-        bodies, wrench = wrenches = unit_wrenches(system, nodes)
+        bodies, wrench = unit_wrenches(system, nodes)
         if groups is None:
             pulls[part][:, drawn] = np.einsum("jb,tnbk->tnjk", beyond[:, bodies], wrench)
         else:
             flat = groups[part][:, :, drawn] @ wrench.reshape(*wrench.shape[:2], -1)
             pulls[part] = beyond[:, bodies] @ flat.reshape(len(flat), count, len(bodies), 6)
-        arms[part][:, :, drawn] = _moment_arms(system, moved, values[part], nodes, coordinates, wrenches)
+        arms[part][:, :, drawn] = _moment_arms(system, moved, values[part], nodes, coordinates)
     fitted = [muscle.by_function is not None for muscle in chosen]
     if any(fitted):
         arms[:, :, fitted] = _by_functions(model, values, coordinates, chosen)[1][:, :, fitted]
@@ -247,18 +247,10 @@ def unit_wrenches(system: PathSystem, nodes: PathNodes) -> tuple[Indices, Array]
 
 
 def _moment_arms(
-    system: PathSystem,
-    motion: BodyMotion,
-    values: Array,
-    nodes: PathNodes,
-    names: Sequence[str],
-    wrenches: tuple[Indices, Array] | None = None,
+    system: PathSystem, motion: BodyMotion, values: Array, nodes: PathNodes, names: Sequence[str]
 ) -> Array:
-    """-dL/dq (T, m, n): minus the power of unit tension at the nodes, for unit rates of the coordinates.
-
-    wrenches: of the nodes (`unit_wrenches`), if they are known.
-    """
-    bodies, wrench = wrenches or unit_wrenches(system, nodes)
+    """-dL/dq (T, m, n): minus the power of unit tension at the nodes, for unit rates of the coordinates."""
+    bodies, wrench = unit_wrenches(system, nodes)
     frames, count = wrench.shape[:2]
     by_muscle = wrench.reshape(frames, count, len(bodies) * 6)
     twist = motion.twist[:, :, bodies].reshape(frames, len(names), len(bodies) * 6)

@@ -47,10 +47,7 @@ class InverseDynamics:
 
 
 def inverse_dynamics(
-    model: OpenSimModel,
-    motion: ModelMotion,
-    loads: Sequence[ExternalLoad] = (),
-    pose: BodyMotion | None = None,
+    model: OpenSimModel, motion: ModelMotion, loads: Sequence[ExternalLoad] = ()
 ) -> InverseDynamics:
     """Generalized forces that produce a motion under gravity, external loads and the devices of the model.
 
@@ -62,12 +59,11 @@ def inverse_dynamics(
         model: with mass properties.
         motion: of all its coordinates, from `model_motion`.
         loads: from `read_external_loads`; interpolated to the times of the motion.
-        pose: of the bodies in this motion, if it is known.
 
     Raises:
         InputError: joints are missing, a load acts on an unknown body, or ends too early.
     """
-    bodies = body_dynamics(model, motion, pose)
+    bodies = body_dynamics(model, motion)
     of_devices, on_coordinates = device_forces(model, motion, bodies)
     wrench = inertial_wrench(model, bodies) - load_wrench(model, loads, motion.time, bodies.pose) - of_devices
     joint_force = joint_forces(model, bodies, wrench) - on_coordinates
@@ -133,14 +129,14 @@ class BodyDynamics:
     acceleration: Array
 
 
-def body_dynamics(model: OpenSimModel, motion: ModelMotion, pose: BodyMotion | None = None) -> BodyDynamics:
-    """Twists and accelerations of all bodies, from the ground outward; pose: of the bodies, if it is known.
+def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
+    """Twists and accelerations of all bodies, from the ground outward.
 
     An axis with the unit twist s, fixed in a frame that moves with V, adds s f' to the twist and
     s f'' + (V x s) f' to the acceleration, where f' and f'' are time derivatives of its function
     (Featherstone 2008, 5.3). In a reversed joint this motion is subtracted, from child to parent.
     """
-    pose = pose or body_motion(model, motion.value)
+    pose = body_motion(model, motion.value)
     twist = np.zeros((*pose.position.shape[:2], 6))
     acceleration = np.zeros_like(twist)
     for joint, axes in zip(model.joints, pose.axes, strict=True):

@@ -16,7 +16,6 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, vector_product
 from musclesolve._util.checks import check_array, check_real_array, check_type
 from musclesolve.dynamics.rotations import rotation_about
-from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import input_error
 from musclesolve.opensim.functions import Constant
 from musclesolve.opensim.model import Joint, OpenSimModel, TransformAxis
@@ -120,16 +119,6 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
         position[:, outer] = place - rotation[:, outer] @ joint.outboard.position
     pose = BodyMotion(rotation, position, np.empty((frames, 0, bodies, 6)), tuple(axes))
     return pose.with_twists(model, values, tuple(coordinates)) if coordinates else pose
-
-
-def body_poses(model: OpenSimModel, values: Array) -> BodyMotion:
-    """Poses of all bodies for values (T, K) of all coordinates, block by block: `body_motion` without axes."""
-    frames, bodies = len(values), len(model.bodies)
-    rotation, position = np.empty((frames, bodies, 3, 3)), np.empty((frames, bodies, 3))
-    for block in blocks(frames):
-        motion = body_motion(model, values[block])
-        rotation[block], position[block] = motion.rotation, motion.position
-    return BodyMotion(rotation, position, np.empty((frames, 0, bodies, 6)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -162,14 +162,6 @@ class JointLoads:
             under=lambda some, tension: under(rows[some], tension),
         )
 
-    def part(self, joints: Sequence[str], muscles: Indices | slice) -> JointLoads:
-        """Select the loads of some joints by the forces of all muscles that cross them, with numbers `muscles` (k,)."""
-        knees = tuple(knee for knee in self.knees if knee in joints)
-        rows, of_knees = stretch_of(self.joints, tuple(joints)), stretch_of(self.knees, knees)
-        places = zip(self.all_pulls, (rows, rows, of_knees), strict=True)
-        pulls = Pulls(*(each[:, chosen][:, :, muscles] for each, chosen in places))
-        return JointLoads(tuple(joints), self.net[:, rows], self.net_moment[:, rows], pulls.frames, knees)
-
     def alike(self, count: int, joints: slice, muscles: slice) -> JointLoads:
         """Arrange `count` groups of joints and muscles of equal size in one frame as `count` frames of one group.
 

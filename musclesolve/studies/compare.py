@@ -3,16 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 from typing import Any, overload
 
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.checks import check_type
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking.check import findings_of
-from musclesolve.constants import COMPARISON_FILE
+from musclesolve.constants import COMPARISON_FILE, USUAL_SOLVER
 from musclesolve.errors import InputError, input_error
 from musclesolve.forces import prepare
 from musclesolve.pipeline.emg_informed import informed_cost
@@ -30,12 +31,19 @@ from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.solver_registry import REGISTRY, Solver, find_solver
-from musclesolve.studies.compare_problem import compare_problem
+from musclesolve.sharing.solving import solve
 
 Stacked = tuple[tuple[str, ...], AnyArray, dict[str, Any]]
 RENAMED = {"cost": "least_cost"}
 """Name of the variable of costs: `cost` is already the name of the dimension."""
+
+OF_SOLUTION = (
+    *("activation", "muscle_force", "reserve_moment", "multiplier", "status", "valid", "kkt_residual"),
+    *("least_cost", "cost_value", "time_per_frame", "iterations"),
+)
+"""Variables that depend on cost and solver."""
 
 
 @overload
@@ -118,14 +126,9 @@ def compare(
         )
     compared = [find_cost(cost) for cost in wanted]
     names = [cost.label for cost in compared]
-    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
-        raise input_error(
-            "duplicate_name",
-            where="costs",
-            problem=f"there are two costs called {twice[0]!r}",
-            expected="costs of different names",
-            remedy="leave one out, or write a multiple of it such as 1.0 * cost, which has a name of its own",
-        )
+    _check_distinct(
+        names, "cost", "or write a multiple of it such as 1.0 * cost, which has a name of its own"
+    )
     if isinstance(trial, Problem):
         methods = solvers if solver is None else [solver, *(solvers or ())]
         compared_problem = compare_problem(trial, compared, methods, report)
@@ -151,12 +154,23 @@ def compare(
         method = prepared.sharing.solver
         record = REGISTRY.get(method.name)
         if solver is None and not prepared.sharing.elastic and record and not record.fits(cost):
-            able = [name for name, other in REGISTRY.items() if other.installed and other.fits(cost)]
-            method = find_solver(able[0]) if able else method
+            method = able_solver(cost)
         analysis = share(prepared, replace(prepared.sharing, cost=cost, solver=method))
         results.append(assemble(analysis, findings))
     report("agreement", 0.95)
     return side_by_side(results, names)
+
+
+def _check_distinct(names: Sequence[str], what: str, otherwise: str) -> None:
+    """Refuse two costs or solvers of one name."""
+    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+        raise input_error(
+            "duplicate_name",
+            where=f"{what}s",
+            problem=f"there are two {what}s called {twice[0]!r}",
+            expected=f"{what}s of different names",
+            remedy=f"leave one out, {otherwise}",
+        )
 
 
 def compare_into(
@@ -217,6 +231,74 @@ def stacked(results: Sequence[xr.Dataset], names: Iterable[str], dim: str) -> di
             values = np.stack([result[name].values if name in result else unknown for result in results])
             variables[RENAMED.get(name, name)] = (dim, *map(str, one.dims)), values, one.attrs
     return variables
+
+
+def compare_problem(
+    problem: Problem,
+    costs: Sequence[Cost],
+    solvers: Sequence[str | Solver] | None,
+    progress: Progress,
+) -> xr.Dataset:
+    """Solve a problem under every cost with every solver; see `compare`."""
+    problem, names = problem.numbered(), [cost.label for cost in costs]
+    methods = [find_solver(solver) for solver in solvers or ()]
+    labels = [method.name for method in methods]
+    _check_distinct(labels, "solver", "or give it another name")
+    rows, used = [], dict[str, None]()
+    for number, cost in enumerate(costs):
+        progress(f"cost {cost.label}", number / len(costs))
+        row = [_solved(problem, cost, costs, method) for method in methods or [able_solver(cost)]]
+        used |= dict.fromkeys(str(each.attrs["solver"]) for each in row)
+        rows.append(_stacked(row, "solver") if methods else row[0])
+    result = _stacked(rows, "cost")
+    result = result.assign_coords(cost=names, evaluated_cost=names)
+    if methods:
+        result = result.assign_coords(solver=labels)
+    return result.assign_attrs({"cost": ", ".join(names), "solver": ", ".join(used)})
+
+
+def _stacked(parts: Sequence[xr.Dataset], dim: str) -> xr.Dataset:
+    """Datasets along a new dimension, except the arrays of the problem."""
+    same = parts[0].drop_vars([name for name in OF_SOLUTION if name in parts[0]])
+    own = [part[list(OF_SOLUTION)] for part in parts]
+    return xr.concat(own, dim, combine_attrs="override", join="exact").assign(same.data_vars)
+
+
+def able_solver(cost: Cost) -> Solver:
+    """The usual solver, or the first installed one that can minimize the cost."""
+    able = [name for name, record in REGISTRY.items() if record.installed and record.fits(cost)]
+    return find_solver(USUAL_SOLVER if USUAL_SOLVER in able or not able else able[0])
+
+
+def _solved(problem: Problem, cost: Cost, costs: Sequence[Cost], solver: Solver) -> xr.Dataset:
+    """The solution under one cost, its time per frame and the value of every cost at it.
+
+    One frame is solved before, so that compilation does not count.
+    """
+    solve(problem.frames(np.arange(min(1, problem.n_frames))), cost, solver)
+    start = perf_counter()
+    solution = solve(problem, cost, solver)
+    seconds = (perf_counter() - start) / max(1, problem.n_frames)
+    data = solution.to_dataset(problem).rename({"cost": "least_cost"})
+    value = np.stack([_value(problem, each, solution) for each in costs])
+    value = value[:, 0] if problem.single_frame else value
+    dims = ("evaluated_cost", *data["status"].dims)
+    unit = {"units": "unit of the evaluated cost", "long_name": "value of a cost at the optimum of a cost"}
+    taken = {"units": "s", "long_name": "time per frame, without compilation"}
+    iterations = {"units": "1", "long_name": "iterations"}
+    return data.assign(
+        cost_value=(dims, value, unit),
+        time_per_frame=((), seconds, taken),
+        iterations=(data["status"].dims, solution.iterations, iterations),
+    )
+
+
+def _value(problem: Problem, cost: Cost, solution: Solution) -> Array:
+    """The whole cost (T,) at the activations of a solution, NaN in frames without one."""
+    solved = np.atleast_1d(solution.solved)
+    value = np.full(len(solved), np.nan)
+    value[solved] = cost.value(problem.frames(solved), np.atleast_2d(solution.activation)[solved])
+    return value
 
 
 LEAST_MOMENT = 1e-6

@@ -413,14 +413,11 @@ def whole_motion(model: OpenSimModel, motion: CoordinateMotion) -> ModelMotion:
 
 
 def load_dynamics(
-    model: OpenSimModel,
-    motion: CoordinateMotion,
-    loads: Sequence[ExternalLoad],
-    pose: BodyMotion | None = None,
+    model: OpenSimModel, motion: CoordinateMotion, loads: Sequence[ExternalLoad]
 ) -> LoadDynamics:
-    """Compute inverse dynamics of a motion that lies within the times of all loads; pose: of its frames, if known."""
+    """Compute inverse dynamics of a motion that lies within the times of all loads."""
     whole = whole_motion(model, motion)
-    dynamics = inverse_dynamics(model, whole, loads, pose)
+    dynamics = inverse_dynamics(model, whole, loads)
     return LoadDynamics(model, whole, dynamics, tuple(loads), motion.cutoff_hz)
 
 
@@ -476,7 +473,7 @@ def load_moments(
     whole = whole_motion(model, motion)
     pose = body_motion(model, whole.value)
     loads = read_external_loads(path, model, whole.time, pose, feet=feet)
-    return moments_under_loads(model, motion, names, loads, Path(path), pose)
+    return moments_under_loads(model, motion, names, loads, Path(path))
 
 
 def moments_under_loads(
@@ -485,12 +482,8 @@ def moments_under_loads(
     names: Sequence[str],
     given: Sequence[ExternalLoad],
     path: Path | None,
-    pose: BodyMotion | None = None,
 ) -> CoordinateMoments:
-    """Compute generalized forces of coordinates from external loads, as `load_moments`.
-
-    path: file of the loads; pose: of all frames, if known.
-    """
+    """Compute generalized forces of coordinates from external loads, as `load_moments`; path: file of the loads."""
     notes, loads = list[str](), list[ExternalLoad]()
     for load in given:
         limits = HoleLimits.from_times(load.time, motion.cutoff_hz or WALKING_CUTOFF_HZ)
@@ -508,8 +501,7 @@ def moments_under_loads(
             expected="loads of the same trial",
             remedy="give the ground reactions of these coordinates",
         )
-    poses = None if pose is None else pose if known.all() else pose.poses(np.flatnonzero(known))
-    dynamics = load_dynamics(model, motion.frames(known), loads, poses)
+    dynamics = load_dynamics(model, motion.frames(known), loads)
     moment = np.zeros((len(motion.time), len(names)))
     moment[known] = np.stack([dynamics.dynamics.column(name) for name in names], axis=1)
     require_masses(model, names, moment[known])

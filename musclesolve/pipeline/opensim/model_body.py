@@ -30,7 +30,7 @@ from musclesolve.opensim.geometry import (
     shift_note,
     tendon_shifts,
 )
-from musclesolve.opensim.kinematics import BodyMotion, body_poses, coordinate_values, joints_crossed
+from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values, joints_crossed
 from musclesolve.opensim.model import Joint, OpenSimModel, OpenSimMuscle
 from musclesolve.opensim.muscle_parameters import control_notes, curve_notes, muscle_parameters
 from musclesolve.opensim.person_file import person_of_model
@@ -197,7 +197,7 @@ class ModelBody:
         """Poses of all bodies of the model."""
         if self.dynamics is not None:
             return self.dynamics.dynamics.bodies.pose
-        return body_poses(self.model, coordinate_values(self.model, self.motion.by_name(self.motion.value)))
+        return body_motion(self.model, coordinate_values(self.model, self.motion.by_name(self.motion.value)))
 
     @property
     def dofs(self) -> tuple[str, ...]:

@@ -14,13 +14,11 @@ rotations, equal power means M_k = a_k . M (Simbody's mobilizers; Featherstone 2
 to the rates already, like the forces of `inverse_dynamics`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -38,9 +36,6 @@ from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Sou
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.number_rows import check_used
 
-if TYPE_CHECKING:
-    from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
-
 COLUMN_ENDINGS = ("_moment", "_force")
 _OF_PLATE = re.compile("[vp][xyz]$")
 """Columns of forces and centers of pressure, such as ground_force_vx."""
@@ -53,7 +48,7 @@ class CoordinateMoments:
     known: mask of the frames from the first to the last time of the source.
     loads: the external loads of the inverse dynamics; None where a file or the caller gives moments.
     unmeasured: foot -> mask (T,) of the frames in which it stands without a measured load.
-    dynamics: the inverse dynamics under the loads in the known frames.
+    dynamics: the `LoadDynamics` under the loads in the known frames.
     """
 
     moment: Array
@@ -62,7 +57,7 @@ class CoordinateMoments:
     notes: tuple[str, ...] = ()
     loads: tuple[ExternalLoad, ...] | None = None
     unmeasured: Mapping[str, Mask] = field(default_factory=dict)
-    dynamics: LoadDynamics | None = None
+    dynamics: Any = None
 
 
 def coordinate_moments(

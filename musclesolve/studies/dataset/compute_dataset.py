@@ -22,13 +22,13 @@ from musclesolve.opensim.b3d import read_b3d
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.dataset.kept_variables import kept_variables
 from musclesolve.results.files.atomic_writing import reserved, write_files
-from musclesolve.results.tables.lines import inert_frame
 from musclesolve.settings.commands import KEPT
 from musclesolve.studies.dataset.data_set import SUBJECTS
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, check_table
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
 from musclesolve.studies.study.study_file import SOURCES, Study, StudyTrial, lacking, lacking_text, read_study
+from musclesolve.studies.study.tidy_tables import csv_of
 from musclesolve.studies.study.unpacked import INPUTS
 
 SPLITS = {"test": 0.15, "validation": 0.15}
@@ -100,8 +100,8 @@ def compute_dataset(
         (output / SUBJECTS).unlink(missing_ok=True)  # the data set is not complete before this table is there
         computed = compute_trials(study, output, pages={}, keep=variables, progress=progress, **how)
         trials = trials_table(computed)
-        write_files(output, {CSV: _csv(trials)})
-        write_files(output, {SUBJECTS: _csv(subjects_table(computed, trials))})
+        write_files(output, {CSV: csv_of(trials)})
+        write_files(output, {SUBJECTS: csv_of(subjects_table(computed, trials))})
     return computed
 
 
@@ -157,10 +157,6 @@ def subjects_table(computed: ComputedStudy, trials: pd.DataFrame) -> pd.DataFram
 
 def _folder(output: str | Path) -> Path:
     return Path(os.path.realpath(file_path(output, "output")))
-
-
-def _csv(table: pd.DataFrame) -> bytes:
-    return inert_frame(table).to_csv(index=False, lineterminator="\n").encode("utf-8")
 
 
 @dataclass(frozen=True)

@@ -83,8 +83,7 @@ def _client(address: str) -> Client:
             where="--scheduler",
             problem=f"there is no scheduler at {address!r}",
             expected="the address of a scheduler of dask.distributed, such as tcp://host:8786",
-            remedy="start one with `dask scheduler`, and workers with `dask worker ADDRESS "
-            "--nworkers 4 --nthreads 1`",
+            remedy=START,
         ) from error
 
 
@@ -96,8 +95,7 @@ def _check_workers(client: Client, address: str, jobs: Sequence[Job]) -> None:
             "bad_environment",
             where="--scheduler",
             problem=f"the scheduler at {address} has no workers",
-            remedy="start one with `dask scheduler`, and workers with `dask worker ADDRESS "
-            "--nworkers 4 --nthreads 1`",
+            remedy=START,
         ) from error
     paths = [*[str(job.trial) for job in jobs if job.trial.is_file()][:1], str(jobs[0].folder.parent)]
     try:

@@ -51,18 +51,23 @@ def is_current(text: str, trial: Path, folder: Path, options: Mapping[str, objec
 
     No file of the result may be missing in the folder, nor its figures, in the style in force, if they are wanted.
     """
-    try:
-        given = json.loads(text)
-        made = {key: given[key] for key in ("version", "options")}
-        files, written = dict(given["files"]), list(given["written"])
-        page = dict(given.get("page", _page(PageStyle())))
-    except (ValueError, KeyError, TypeError):
-        return False
+    made = _read(text)
     return (
-        made == _choices(options)
-        and not changed_inputs(files, trial)
-        and all((folder / name).is_file() for name in written)
-        and (not figures or _drawn(page, written))
+        {key: made.get(key) for key in ("version", "options")} == _choices(options)
+        and not changed_inputs(made["files"], trial)
+        and all((folder / name).is_file() for name in made["written"])
+        and (not figures or _drawn(made.get("page", _page(PageStyle())), made["written"]))
+    )
+
+
+def _read(text: str) -> dict[str, Any]:
+    """The parts of the JSON of a recipe; empty without any."""
+    try:
+        made = json.loads(text)
+    except ValueError:
+        return {}
+    return (
+        made if isinstance(made, dict) and {"files", "written", "options", "settings"} <= made.keys() else {}
     )
 
 
@@ -75,10 +80,7 @@ def changed_inputs(files: Mapping[str, str], trial: Path) -> list[str]:
 
 def hashed_files(text: str) -> dict[str, str]:
     """The `input_hashes` in the JSON of a recipe; empty without any."""
-    try:
-        return dict(json.loads(text)["files"])
-    except (ValueError, KeyError, TypeError):
-        return {}
+    return dict(_read(text).get("files", {}))
 
 
 def inputs_hash(text: str) -> str:
@@ -92,18 +94,12 @@ def inputs_hash(text: str) -> str:
 
 def has_settings(text: str, content: Mapping[str, Any]) -> bool:
     """Return whether the result of a recipe belongs to the settings of a trial file as they are."""
-    try:
-        return bool(json.loads(text)["settings"] == settings_hash(content))
-    except (ValueError, KeyError, TypeError):
-        return False
+    return bool(_read(text).get("settings") == settings_hash(content))
 
 
 def options_in(text: str) -> dict[str, Any]:
     """The options in the JSON of a recipe, except objects; empty without any."""
-    try:
-        options = dict(json.loads(text)["options"])
-    except (ValueError, KeyError, TypeError):
-        return {}
+    options = _read(text).get("options", {})
     return {key: value for key, value in options.items() if " sha256:" not in str(value)}
 
 

@@ -10,10 +10,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypedDict
+from typing import Any
 
 from muscle_db.parsed_toml import toml_table
 from muscle_db.regular_file import SETTINGS, read_regular
@@ -39,40 +41,27 @@ WRITTEN = 2.0
 """Least time between two writings of the table of all trials [s]."""
 
 
-class ManyOptions(TypedDict, total=False):
+@dataclass(frozen=True)
+class ManyOptions:
     """Options of the computation of many trials.
 
     jobs: how many trials at a time; as many as there are cores unless given.
     scheduler: address of a scheduler of dask.distributed, such as "tcp://host:8786": its workers compute. They need the
     same version of musclesolve, and have to see all files under the same paths. Extra `cluster`.
     again: compute all trials, whatever results there are.
-    figures: draw the figures of every trial as files (default).
+    figures: draw the figures of every trial as files.
     further: what makes the content of files beside each result, by their name, as `report.page.trial_report`.
     questions: answered for every trial beside the questions of its file, such as "margins": margins.nc.
     progress: called with the names of running trials, and the share of the work that is done.
     """
 
-    jobs: int | None
-    scheduler: str | None
-    again: bool
-    figures: bool
-    further: Mapping[str, Further | None]
-    questions: Sequence[str]
-    progress: Progress | None
-
-
-def _options(
-    jobs: int | None = None,
-    scheduler: str | None = None,
-    again: bool = False,
-    figures: bool = True,
-    further: Mapping[str, Further | None] | None = None,
-    questions: Sequence[str] = (),
-    progress: Progress | None = None,
-) -> tuple[
-    int | None, str | None, bool, bool, Mapping[str, Further | None], tuple[str, ...], Progress | None
-]:
-    return jobs, scheduler, again, figures, further or {}, tuple(questions), progress
+    jobs: int | None = None
+    scheduler: str | None = None
+    again: bool = False
+    figures: bool = True
+    further: Mapping[str, Further | None] | None = None
+    questions: Sequence[str] = ()
+    progress: Progress | None = None
 
 
 def run_many(
@@ -111,19 +100,27 @@ def run_many(
     """
     settings = {name: how.pop(name) for name in run_arguments().keys() & how.keys()}
     check_keywords(how, [*ManyOptions.__annotations__, *run_arguments()], "run_many")
-    jobs, scheduler, again, figures, further, questions, progress = _options(**how)
+    chosen = ManyOptions(**how)
     options = {"cost": cost, "solver": solver, "side": side, **settings}
-    check_for_all(options, jobs)
+    check_for_all(options, chosen.jobs)
     paths = find_trials(one_or_several(trials))
     output = Path(os.path.realpath(file_path(output, "output")))
     stated = {name: option for name, option in options.items() if option is not None}
+    common: dict[str, Any] = {
+        "figures": chosen.figures,
+        "again": chosen.again,
+        "style": current_style(),
+        "further": chosen.further or {},
+        "questions": tuple(chosen.questions),
+    }
     todo = [
-        Job(name, path, output / name, stated, figures, again, current_style(), further, questions)
+        Job(name, path, output / name, stated, **common)
         for name, path in zip(folder_names(paths), paths, strict=True)
     ]
     with reserved(output):
         check_table(output / CSV)
-        return compute(todo, lambda records: write_table(records, output), jobs, scheduler, progress)
+        write = partial(write_table, output=output)
+        return compute(todo, write, chosen.jobs, chosen.scheduler, chosen.progress)
 
 
 def write_table(records: Sequence[TrialRecord], output: Path) -> None:

@@ -11,13 +11,15 @@ from musclesolve.constants import TRIAL_FILE
 from musclesolve.errors import InputError
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.text.text_file import sha256
+from musclesolve.results.cycles.outcomes import value_of
+from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.results.files.atomic_writing import reserved, write_files
+from musclesolve.studies.known_names import known_names
 from musclesolve.studies.many_trials.one_trial import Further, Job, leave_message
 from musclesolve.studies.many_trials.run_many import check_for_all, check_table, compute
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, csv_bytes
 from musclesolve.studies.questions.answers import asked_of
 from musclesolve.studies.study.cycles_file import CYCLES, UncertaintyFile, cycles_file
-from musclesolve.studies.study.known_curves import check_curves
 from musclesolve.studies.study.study_file import Study, StudyTrial, lacking, lacking_text, read_study
 from musclesolve.studies.study.trial_files import TrialFile, trial_file
 from musclesolve.studies.study.unpacked import B3DSource, Unpacked, unpacked_notes
@@ -209,3 +211,70 @@ def _table(
     every = dict(records) | {record.name: record for record in excluded}
     trials = [trial for trial in study.trials if trial.name in every]
     return csv_bytes([every[trial.name] for trial in trials], header, [said(trial) for trial in trials])
+
+
+RESULTANT = "resultant"
+
+
+def check_curves(study: Study, trials: Iterable[Job]) -> None:
+    """Refuse quantities and outcomes of [design] that no trial of a study has, before any computation.
+
+    Trials are searched until all names are found. Where a trial cannot be read, or its names are known only from its
+    result, such as groups of a model's muscles without a known function, the outcome is looked up again in the means.
+    """
+    design = study.design
+    stated = [("quantities", name, name, "") for name in design.quantities or ()]
+    for text in design.outcomes or ():
+        variable, _, name = text.partition(" ")
+        if (value := value_of(text)) is not None:
+            variable, name = value[0], value[1]
+        stated.append(("outcomes", text, variable, name or variable))
+    open_ones = [each for each in stated if each[2] in QUANTITIES]
+    there: dict[str, None] = {}
+    unknown, unasked = dict[str, str](), dict[str, str]()
+    for trial in trials:
+        if not open_ones:
+            return
+        try:
+            known = known_names(trial.ready())
+        except InputError:
+            return  # the trial itself is refused, with the reason
+        left = []
+        for key, text, variable, name in open_ones:
+            answer = QUANTITIES[variable].answer
+            curves = known.curves(variable)
+            if answer and answer not in known.asked:
+                unasked[text] = answer
+            elif name and curves is not None and name not in {*curves, *_resultants(variable, curves)}:
+                there |= dict.fromkeys(f"{variable} {curve}" for curve in curves)
+                unknown[text] = variable
+            else:
+                continue
+            left.append((key, text, variable, name))
+        open_ones = left
+    for key, text, variable, _ in open_ones:
+        if text in unknown:
+            known_ones = [curve for curve in there if curve.startswith(f"{variable} ")]
+            raise study.document.unknown(
+                "unknown_name",
+                text,
+                known_ones,
+                "design",
+                key,
+                problem=f"no trial has {text!r}",
+            )
+        raise study.document.error(
+            "missing_key",
+            "design",
+            key,
+            problem=f"{text!r} needs the question {unasked[text]}, which no trial has",
+            expected="the question in [questions] of a trial",
+            remedy=f'state [settings.questions] with ask = ["{unasked[text]}"]',
+        )
+
+
+def _resultants(variable: str, curves: Iterable[str]) -> set[str]:
+    """The names of magnitudes, which values of vectors have."""
+    if QUANTITIES[variable].dims[-1:] != ("axis",):
+        return set()
+    return {f"{curve.rpartition(' ')[0]} {RESULTANT}".strip() for curve in curves}

@@ -1,7 +1,7 @@
 """The reference method for a motion: direct collocation, a program of CasADi that Ipopt solves.
 
-Three transcriptions of the same problem in continuous time (transcription.py). The scheme "spline" with one node for
-each frame is the problem of certificate.py itself; finer meshes and the other schemes measure the error due to the time
+Two transcriptions of the same problem in continuous time (transcription.py). The scheme "spline" with one node for
+each frame is the problem of certificate.py itself; finer meshes and the other scheme measure the error due to the time
 between frames. First and second derivatives are exact, by CasADi from the expressions. The method shares only the
 curves with the other methods.
 """
@@ -30,17 +30,13 @@ from musclesolve.trajectory.collocation.program import (
 from musclesolve.trajectory.collocation.transcription import (
     SCHEMES,
     Transcription,
-    polynomial_scheme,
+    radau_scheme,
     spline_scheme,
 )
 from musclesolve.trajectory.local_equilibrium import equilibrium
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 
 HIGHEST_ORDER = 9  # of the tables of points in CasADi
-LOWEST_ORDER = {"legendre": 2}
-"""Least number of Gauss points: with a single one moments hold at nodes and costs count between them, so that states
-alternate.
-"""
 COMPLEMENTARITY = 1e-6
 """Tolerance of the products of multipliers and distances from bounds, over that of Ipopt.
 
@@ -69,8 +65,8 @@ class Collocation:
     """Options of the method.
 
     Args:
-        scheme: "spline", "legendre" or "radau".
-        order: points in each interval of the schemes "legendre" (2 to 9) and "radau" (1 to 9).
+        scheme: "spline" or "radau".
+        order: points in each interval of the scheme "radau", 1 to 9.
         mesh: intervals from one frame to the next.
         tolerance: Ipopt's `tol`, on the scaled program.
         max_iterations: of Ipopt.
@@ -93,14 +89,13 @@ class Collocation:
         check_choice(self.scheme, "the scheme", SCHEMES, where="Collocation.scheme")
         for option in ("order", "mesh", "max_iterations"):
             check_integer(getattr(self, option), option, 1, where=f"Collocation.{option}")
-        lowest = LOWEST_ORDER.get(self.scheme, 1)
-        if not lowest <= self.order <= HIGHEST_ORDER:
+        if self.order > HIGHEST_ORDER:
             raise input_error(
                 "bad_number",
                 where="Collocation.order",
                 problem=f"order is {self.order}",
-                expected=f'from {lowest} to {HIGHEST_ORDER} for scheme="{self.scheme}"',
-                remedy='refine the mesh instead of a higher order; scheme="radau" instead of a lower one',
+                expected=f"from 1 to {HIGHEST_ORDER}",
+                remedy="refine the mesh instead of a higher order",
             )
         for option, expected, below in (
             ("max_seconds", "a positive number of seconds", np.inf),
@@ -139,7 +134,7 @@ class Collocation:
             if self.scheme == "spline":
                 transcription = spline_scheme(problem.time, self.mesh)
             else:
-                transcription = polynomial_scheme(problem.time, self.scheme, self.order, self.mesh)
+                transcription = radau_scheme(problem.time, self.order, self.mesh)
             program = Program.from_problem(problem, cost, transcription)
             equations, points = transcription.by_rate.shape
             moments, free = program.row.size, (2 * points - equations) * len(problem.muscles.names)
@@ -149,7 +144,7 @@ class Collocation:
                     where="Collocation",
                     problem=f"{moments} moments, and {free} forces to choose",
                     expected="no more moments than forces",
-                    remedy='share fewer moments or set a reserve_weight; of the schemes "spline" '
+                    remedy='share fewer moments or set a reserve_weight; the scheme "spline" '
                     "leaves most to choose",
                 )
             settings = IpoptOptions(self.tolerance, self.max_iterations).ipopt() | {
@@ -173,7 +168,7 @@ class Collocation:
             coordinate = split(-program.size * of_bounds, program.shapes)[0]
             limit = np.maximum(rates, 0.0) if rates.size else np.zeros((2, problem.n_frames - 1, z.shape[1]))
             if program.problem is not problem:
-                moment = moment_interpolation(problem.time, program.held.time).T @ moment
+                moment = moment_interpolation(problem.time, program.problem.time).T @ moment
                 balance = coordinate = np.full(problem.musculotendon_length.shape, np.nan)
                 limit = np.full((2, problem.n_frames - 1, z.shape[1]), np.nan)
             order = "" if self.scheme == "spline" else f" of {self.order} points"
@@ -194,7 +189,7 @@ class Collocation:
                 kkt_residual=program_residual(program, x, of_rows, of_bounds),
                 defect=defects(problem, transcription, z, rate, activation),
                 cost=float(result["f"]) * program.size,
-                reserve=reserve[transcription.moment_frame],
+                reserve=reserve[transcription.frame],
             )
 
 
@@ -313,7 +308,7 @@ def program_residual(program: Program, x: Array, row_multiplier: Array, bound_mu
     filled = np.append(size[by_row.indices], np.inf)
     row_size = np.where(np.diff(by_row.indptr) > 0, np.minimum.reduceat(filled, by_row.indptr[:-1]), 1.0)
     row_unit = joined(
-        program.row / np.maximum(1.0, np.abs(program.held.moment)),
+        program.row / np.maximum(1.0, np.abs(program.problem.moment)),
         *(np.ones(shape) for shape in program.row_shapes[1:]),
     )
     clipped = np.clip(x + np.clip(bound_multiplier / size, -1.0, 1.0), bounds["lbx"], bounds["ubx"])

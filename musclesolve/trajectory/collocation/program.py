@@ -1,9 +1,9 @@
 """The motion as one sparse nonlinear program with its numbers scaled to order one.
 
 Unknowns x: the states z (S, n), their rates h y (S, n) with the mean time h between frames, the activations a (S, n),
-and where there are reserves these, over the largest lever of their row (M, m). Constraints g, in this order:
+and where there are reserves these, over the largest lever of their row (S, m). Constraints g, in this order:
 
-    moments    (sum_i r F + s - M) / largest lever = 0         (M, m)
+    moments    (sum_i r F + s - M) / largest lever = 0         (S, m)
     balance    f(z) - a g(z, y) - p(z) = 0                     (S, n)
     rates      B_z z + B_y y = 0                               (L, n)
     limits     a+ - e_d a >= 0,  e_a a - a+ >= -(1 - e_a)      between neighboring points, twice (S - 1, n)
@@ -43,14 +43,13 @@ FLAT_TENDON_SLOPE = 1e-2
 class Program:
     """The program of a motion.
 
-    problem, cost: at the points of the transcription; held: the problem at the times of its moments; step: mean time
-    between frames [s]; size: cost per unit of the objective; row (M, m): largest levers [N m].
+    problem, cost: at the points of the transcription; step: mean time between frames [s]; size: cost per unit of the
+    objective; row (S, m): largest levers [N m].
     """
 
     transcription: Transcription
     problem: MotionProblem
     cost: MotionCost
-    held: MotionProblem
     step: float
     size: float
     row: Array
@@ -60,16 +59,12 @@ class Program:
         """The program of a motion by a transcription of its frames."""
         fine = motion_at(problem, transcription.time)
         at_points = cost if fine is problem else MotionCost.from_cost(fine, cost.cost)
-        same = np.array_equal(transcription.time, transcription.moment_time)
-        held = fine if same else motion_at(problem, transcription.moment_time)
-        row = np.abs(held.lever).max(axis=2)
+        row = np.abs(fine.lever).max(axis=2)
         # the steepest slope of any muscle in any frame at a typical load
         typical = np.full_like(at_points.isometric.force_capacity, TYPICAL)
         by_force, _, by_activation, _ = at_points.slopes(typical, typical)
         size = float(max(np.abs(by_force).max(), np.abs(by_activation).max())) or 1.0
-        return cls(
-            transcription, fine, at_points, held, problem.mean_step, size, np.where(row > 0.0, row, 1.0)
-        )
+        return cls(transcription, fine, at_points, problem.mean_step, size, np.where(row > 0.0, row, 1.0))
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
@@ -108,7 +103,7 @@ class Program:
         """The symbols x, the objective f and the constraints g as expressions."""
         from scipy import sparse
 
-        problem, held, parts = self.problem, self.held, self.transcription
+        problem, parts = self.problem, self.transcription
         count, muscles = problem.musculotendon_length.shape
         blocks = [
             casadi.MX.sym(name, int(np.prod(shape))) for name, shape in zip("zyas", self.shapes, strict=True)
@@ -121,16 +116,16 @@ class Program:
         load = active / cosine if self.cost.along_fibers else active
         objective = cost_integral(self.cost, parts.weight, load, a) / self.size
 
-        levers = casadi_matrix(sparse.block_diag(list(held.lever / self.row[:, :, None])))
-        moments = levers @ tendon_force(held, each_muscle(parts.at_moments, muscles) @ z)
+        levers = casadi_matrix(sparse.block_diag(list(problem.lever / self.row[:, :, None])))
+        moments = levers @ tendon
         if problem.reserve_weight is not None:
-            share = held.mean_step / self.step
-            weight = share / held.compliance * np.square(self.row) / self.size
+            share = problem.mean_step / self.step
+            weight = share / problem.compliance * np.square(self.row) / self.size
             objective = objective + 0.5 * casadi.dot(casadi.DM(weight.ravel()), s**2)
             moments = moments + s
         of_state, of_rate = parts.by_state, parts.by_rate / self.step
         rates = each_muscle(of_state, muscles) @ z + each_muscle(of_rate, muscles) @ y
-        rows = [moments - casadi.DM((held.moment / self.row).ravel()), active - a * capacity, rates]
+        rows = [moments - casadi.DM((problem.moment / self.row).ravel()), active - a * capacity, rates]
         if problem.limits is not None:
             one, limits = np.ones(count - 1), problem.activation_limits
             for pair in ((-limits.e_d[:, 0], one), (limits.e_a[:, 0], -one)):
@@ -139,7 +134,7 @@ class Program:
         return {"x": casadi.vertcat(*blocks), "f": objective, "g": casadi.vertcat(*rows)}
 
     def unknowns(self, x: Array) -> list[Array]:
-        """The states, rates [1/s] and activations (S, n) and the reserves (M, m) [N m] of x."""
+        """The states, rates [1/s] and activations (S, n) and the reserves (S, m) [N m] of x."""
         z, y, a, s = split(x, self.shapes)
         reserve = s * self.row if s.size else np.zeros(self.row.shape)
         return [z, y / self.step, a, reserve]

@@ -1,33 +1,26 @@
-"""Transcription of a motion in continuous time to finitely many unknowns and equations: the three schemes.
+"""Transcription of a motion in continuous time to finitely many unknowns and equations: the two schemes.
 
 At S times, the points, the state z, its rate y = dz/dt and the activation a of each muscle are unknown. At every point
 tendon and fiber are in balance; linear equations connect states and rates,
 
     B_z z + B_y y = 0;
 
-moments hold at M times, where the state is A z; the limits of activation hold between neighboring points, and the cost
-is sum_s w_s phi_s. Frames are points, and moments hold there.
+moments hold at the points; the limits of activation hold between neighboring points, and the cost is sum_s w_s phi_s.
+Frames are points.
 
 spline     One cubic spline with knots at the nodes (time_basis.py), which are the points: second derivatives from both
-           sides agree at inner nodes, third derivatives are zero in the first and the last interval; moments at the
-           nodes; w: trapezoids.
-legendre   In each interval between nodes a polynomial of the degree d = `order`, given by its values at the first node
-           and at d Gauss points, ends with the value at the next node. Points are nodes and Gauss points; the rate at a
-           node is the rate of the polynomial that begins there. Moments at the d + 1 Lobatto points, of which two are
-           the nodes; w: the quadrature of Gauss, zero at the nodes.
-radau As legendre, with d Radau points, of which the last one is the next node; the first node is a further point.
-           Moments at all points; w: the quadrature of Radau.
+           sides agree at inner nodes, third derivatives are zero in the first and the last interval; w: trapezoids.
+radau      In each interval between nodes a polynomial of the degree d = `order`, given by its values at the first node
+           and at d Radau points, of which the last one is the next node. Points are the first node and the Radau
+           points; w: the quadrature of Radau.
 
 Counts, for n muscles, m moments and K intervals: rates follow from the states, and activations from the balance. With
 the spline n (K + 1) states are left for m (K + 1) moments, with the polynomials n (d K + 1) for m (d K + 1): in each
-interval a polynomial has as many new coefficients as there are new moments for each degree of freedom. Moments at nodes
-and Gauss points, one more, could also be met, but only by states that alternate from node to node, since no polynomial
-of degree d goes through them.
+interval a polynomial has as many new coefficients as there are new moments for each degree of freedom.
 
-Ends: the first state is free in all schemes (the earlier stretch of tendons is unknown), and no excitation before the
-first frame limits its activation. But tendon and fiber are in balance there, too: at rest, where the balance alone
-determines z, any other start would continue undamped from node to node with Gauss points. The last state follows from
-the interval before it.
+Ends: the first state is free in both schemes (the earlier stretch of tendons is unknown), and no excitation before the
+first frame limits its activation. But tendon and fiber are in balance there, too. The last state follows from the
+interval before it.
 """
 
 from dataclasses import dataclass
@@ -38,7 +31,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 
-SCHEMES = ("spline", "legendre", "radau")
+SCHEMES = ("spline", "radau")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,17 +52,12 @@ class Middles:
 class Transcription:
     """Points and equations of a motion.
 
-    time (S,) [s]; frame (T,): numbers of the points at frames; moment_time (M,) [s]; moment_frame (T,): numbers of
-    these at frames; at_moments: A, sparse (M, S); by_state, by_rate: B_z, B_y, sparse (L, S); weight (S,): w over the
-    mean time
-    between frames; middles: points at which the error is measured.
+    time (S,) [s]; frame (T,): numbers of the points at frames; by_state, by_rate: B_z, B_y, sparse (L, S); weight (S,):
+    w over the mean time between frames; middles: points at which the error is measured.
     """
 
     time: Array
     frame: Indices
-    moment_time: Array
-    moment_frame: Indices
-    at_moments: Any
     by_state: Any
     by_rate: Any
     weight: Array
@@ -104,9 +92,6 @@ def spline_scheme(time: Array, mesh: int) -> Transcription:
     return Transcription(
         time=node,
         frame=np.arange(0, count, mesh),
-        moment_time=node,
-        moment_frame=np.arange(0, count, mesh),
-        at_moments=sparse.identity(count, format="csr"),
         by_state=size * sparse.diags(by_state, [-1, 0, 1]).tocsr(),
         by_rate=size * sparse.diags(by_rate, [-1, 0, 1]).tocsr(),
         weight=weight / np.diff(time).mean(),
@@ -119,21 +104,20 @@ def spline_scheme(time: Array, mesh: int) -> Transcription:
     )
 
 
-def polynomial_scheme(time: Array, scheme: str, order: int, mesh: int) -> Transcription:
+def radau_scheme(time: Array, order: int, mesh: int) -> Transcription:
     """The transcription by polynomials of frames at times (T,) [s]; mesh: intervals from one frame to the next."""
     from scipy import sparse
 
     node = nodes(time, mesh)
-    place = np.array(casadi.collocation_points(order, scheme))
+    place = np.array(casadi.collocation_points(order, "radau"))
     quadrature = np.linalg.solve(place ** np.arange(order)[:, None], 1.0 / np.arange(1, order + 1))
     step, intervals = np.diff(node), len(node) - 1
-    stride = order + (scheme == "legendre")  # points from one node to the next
-    first, count = stride * np.arange(intervals), stride * intervals + 1
+    first, count = order * np.arange(intervals), order * intervals + 1
     state = first[:, None] + np.arange(order + 1)
     unit, one = sparse.identity(count, format="csr"), sparse.identity(intervals)
     states = unit[state.ravel()]  # of all intervals
     times, weight = np.full(count, node[-1]), np.zeros(count)
-    times[state[:, :stride]] = node[:-1, None] + step[:, None] * np.append(0.0, place)[:stride]
+    times[state[:, :order]] = node[:-1, None] + step[:, None] * np.append(0.0, place)[:order]
     weight[state[:, 1:]] = step[:, None] * quadrature
     times[first] = node[:-1]
 
@@ -142,34 +126,18 @@ def polynomial_scheme(time: Array, scheme: str, order: int, mesh: int) -> Transc
     owner, local = np.full(count, intervals - 1), np.zeros(count, dtype=int)
     owner[state[:, 0]], local[state[:, 0]] = np.arange(intervals), 0
     owner[state[:, 1:]], local[state[:, 1:]] = np.arange(intervals)[:, None], np.arange(1, order + 1)
-    local[-1] = order if place[-1] == 1.0 else order + 1
-    slopes = _basis(place, np.append(np.append(0.0, place), 1.0))[1][local]
+    local[-1] = order
+    slopes = _basis(place, np.append(0.0, place))[1][local]
     places = np.repeat(np.arange(count), order + 1), state[owner].ravel()
-    by_state = [-sparse.csr_matrix((slopes.ravel(), places), shape=(count, count))]
-    by_rate = [sparse.diags(step[owner])]
-
-    # where in an interval moments hold, the next node left out, and the matrix A
-    held, at_moments = np.append(0.0, place[:-1]), unit
-    if scheme == "legendre":
-        by_state.append(sparse.kron(one, _basis(place, np.ones(1))[0]) @ states - unit[first + stride])
-        by_rate.append(sparse.csr_matrix((intervals, count)))
-        inner = np.sort(np.real(np.polynomial.Legendre.basis(order).deriv().roots()))
-        held = np.append(0.0, 0.5 + 0.5 * inner)
-        inside = sparse.kron(one, _basis(place, held)[0]) @ states
-        at_moments = sparse.vstack([inside, unit[[count - 1]]]).tocsr()
-
-    ends = np.unique(np.concatenate([[0.0], place, [1.0]]))
+    ends = np.append(0.0, place)
     middle = 0.5 * (ends[1:] + ends[:-1])
     value, rate = _basis(place, middle)
     nothing = sparse.csr_matrix((intervals * len(middle), count))
     return Transcription(
         time=times,
-        frame=np.arange(0, count, stride * mesh),
-        moment_time=np.append((node[:-1, None] + step[:, None] * held).ravel(), node[-1]),
-        moment_frame=np.arange(0, len(held) * intervals + 1, len(held) * mesh),
-        at_moments=at_moments,
-        by_state=sparse.vstack(by_state).tocsr(),
-        by_rate=sparse.vstack(by_rate).tocsr(),
+        frame=np.arange(0, count, order * mesh),
+        by_state=-sparse.csr_matrix((slopes.ravel(), places), shape=(count, count)),
+        by_rate=sparse.diags(step[owner]).tocsr(),
         weight=weight / np.diff(time).mean(),
         middles=Middles(
             time=(node[:-1, None] + step[:, None] * middle).ravel(),

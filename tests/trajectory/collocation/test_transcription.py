@@ -9,7 +9,7 @@ import pytest
 from motion_cases import small_motion
 
 from musclesolve.trajectory.collocation.program import moment_interpolation, motion_at
-from musclesolve.trajectory.collocation.transcription import polynomial_scheme, spline_scheme
+from musclesolve.trajectory.collocation.transcription import radau_scheme, spline_scheme
 from musclesolve.trajectory.time_basis import TimeBasis
 
 TIME = np.cumsum(np.random.default_rng(0).uniform(0.005, 0.02, 9))
@@ -36,9 +36,9 @@ def test_spline_between_nodes_is_its_own():
 
 
 @pytest.mark.parametrize("mesh", [1, 3])
-@pytest.mark.parametrize(("kind", "order"), [("legendre", 2), ("legendre", 4), ("radau", 1), ("radau", 3)])
-def test_polynomials_of_the_order_are_exact(kind, order, mesh):
-    scheme = polynomial_scheme(TIME, kind, order, mesh)
+@pytest.mark.parametrize("order", [1, 3])
+def test_polynomials_of_the_order_are_exact(order, mesh):
+    scheme = radau_scheme(TIME, order, mesh)
     line = np.polynomial.Polynomial(
         np.random.default_rng(2).normal(size=order + 1) * 10.0 ** np.arange(order + 1)
     )
@@ -47,24 +47,21 @@ def test_polynomials_of_the_order_are_exact(kind, order, mesh):
     middles = scheme.middles
     assert middles.value[0] @ z == pytest.approx(line(middles.time), abs=1e-12)
     assert middles.rate[0] @ z == pytest.approx(line.deriv()(middles.time), abs=1e-9)
-    assert scheme.at_moments @ z == pytest.approx(line(scheme.moment_time), abs=1e-12)
     assert scheme.time[scheme.frame] == pytest.approx(TIME)
-    assert scheme.moment_time[scheme.moment_frame] == pytest.approx(TIME)
 
 
-@pytest.mark.parametrize(("kind", "order", "degree"), [("legendre", 3, 5), ("radau", 3, 4), ("radau", 1, 0)])
-def test_quadrature_is_exact_to_its_degree(kind, order, degree):
-    scheme = polynomial_scheme(TIME, kind, order, 2)
+@pytest.mark.parametrize(("order", "degree"), [(3, 4), (1, 0)])
+def test_quadrature_is_exact_to_its_degree(order, degree):
+    scheme = radau_scheme(TIME, order, 2)
     power = np.polynomial.Polynomial.basis(degree)
     whole = power.integ()(TIME[-1]) - power.integ()(TIME[0])
     assert scheme.weight @ power(scheme.time) * np.diff(TIME).mean() == pytest.approx(whole, rel=1e-12)
 
 
-@pytest.mark.parametrize(("kind", "order"), [("legendre", 2), ("legendre", 3), ("radau", 2)])
-def test_there_are_as_many_moments_as_states_to_be_chosen(kind, order):
-    scheme = polynomial_scheme(TIME, kind, order, 2)
+def test_there_are_as_many_moments_as_states_to_be_chosen():
+    scheme = radau_scheme(TIME, 2, 2)
     equations, points = scheme.by_rate.shape
-    assert len(scheme.moment_time) == 2 * points - equations
+    assert len(scheme.time) == 2 * points - equations
     assert (np.diff(scheme.time) > 0.0).all()
 
 
