@@ -1,13 +1,13 @@
 """Derivatives of lengths, their rates and moment arms by the path points.
 
 The derivative of a length by a point is the gradient of the path there, in closed form; a point that stands at s in the
-frame of its body stands at r in space, dr = R ds. The derivatives of the rate and of the moment arms, dV_MT and -dr, are
-central differences of this gradient along the motion and along the degrees of freedom: by symmetry of second derivatives, the
-change of the length's rate with a point equals the change of the gradient by this point along the motion. Motions are
-followed in natural coordinates: the second-order error of the constraints is equal on both sides and cancels in the
-difference. Where a path lifts off within the step, the two sides differ and the result is their mean. With a step of 5
-micrometers, errors are some 1e-6 of the largest second derivative. A conditional point that is not on the path has no
-effect.
+frame of its body stands at r in space, dr = R ds. The derivatives of the rate and of the moment arms, dV_MT and -dr,
+are central differences of this gradient along the motion and along the degrees of freedom: by symmetry of second
+derivatives, the change of the length's rate with a point equals the change of the gradient by this point along the
+motion. Motions are followed in natural coordinates: the second-order error of the constraints is equal on both sides
+and cancels in the difference. Where a path lifts off within the step, the two sides differ and the result is their
+mean. With a step of 5 micrometers, errors are some 1e-6 of the largest second derivative. A conditional point that is
+not on the path has no effect.
 """
 
 from __future__ import annotations
