@@ -55,7 +55,10 @@ from musclesolve.sharing.cost import (
     StressCubed,
 )
 from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
 
 KNEE = {"knee": 1.0}
 COSTS: tuple[Cost, ...] = (

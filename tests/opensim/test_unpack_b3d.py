@@ -20,7 +20,7 @@ from musclesolve.opensim.b3d import B3DSubject, B3DTrial
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
 from musclesolve.opensim.inverse_dynamics import model_motion
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
-from musclesolve.opensim.model import BodyMass
+from musclesolve.opensim.model import BodyMass, OpenSimModel
 from musclesolve.opensim.service_folders import NO_FORCES, service_trials
 from musclesolve.opensim.unpack_b3d import coordinate_order, unpack_b3d
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
+from benchmarks.fiber_dynamics import FiberDynamics
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import ElasticMuscles, muscle_state
-from musclesolve.muscles.elastic.fiber_dynamics import FiberDynamics
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.opensim import opensim_geometry
 from musclesolve.opensim.model import OpenSimModel

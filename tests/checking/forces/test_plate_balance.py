@@ -15,6 +15,7 @@ from varied_walks import varied_walk
 from musclesolve.files import Trial
 from musclesolve.results.finding import Finding
 from musclesolve.synthetic import faults, plant
+from musclesolve.synthetic.faults import scale_positions
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 SMALL = [
