@@ -31,13 +31,10 @@ def test_the_mass_is_reported_from_six_percent_on(factor: float, codes: set[str]
     assert codes_after(copy, tmp_path) == codes
 
 
-@pytest.mark.parametrize(
-    ("size", "codes"), [(0.012, set()), (0.021, {"feet_differ"}), (0.039, {"marker_moved"})]
-)
+@pytest.mark.parametrize(("size", "codes"), [(0.021, set()), (0.039, {"marker_moved"})])
 def test_a_marker_that_moved_is_reported_from_30_millimeters_on(
     size: float, codes: set[str], tmp_path: Path
 ) -> None:
-    """The other foot shows smaller moves, from 16 mm on."""
     copy = open_copy(STRIDE)
     copy.move(copy.marker("metatarsal_5_r"), slice(None), copy.in_file((0.0, -size, 0.0)), static=True)
     assert codes_after(copy, tmp_path) == codes

@@ -178,7 +178,7 @@ def test_a_marker_off_on_one_foot_shows_beside_the_other_foot(
     for static, markers in enumerate((copy.walk, copy.static)):
         assert markers is not None
         ahead = markers[toe] - markers[copy.marker("heel_r")]
-        ahead = 0.03 * ahead / np.linalg.norm(ahead, axis=1, keepdims=True)
+        ahead = 0.04 * ahead / np.linalg.norm(ahead, axis=1, keepdims=True)
         copy.move(toe, slice(None), ahead, static=bool(static))
     (found,) = examined(write_copy(copy, tmp_path)).of("warning")
     assert found.code == "feet_differ" and set(found.where.markers) == {toe, copy.marker("toe_l")}
