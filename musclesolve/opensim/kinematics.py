@@ -40,7 +40,7 @@ class BodyMotion:
         return BodyMotion(self.rotation[some], self.position[some], self.twist[some], axes)
 
     def with_twists(self, model: OpenSimModel, values: Array, coordinates: Sequence[str]) -> BodyMotion:
-        """The same poses, with axes and for values (T, K), and the twists by the named coordinates (m)."""
+        """Poses with axes, of values (T, K), with the twists by the named coordinates (m)."""
         column = {name: k for k, name in enumerate(dict.fromkeys(coordinates))}
         driving = []
         for coupler in model.couplers:  # each after the ones that drive it

@@ -96,8 +96,7 @@ class JointLoads:
     net, net_moment: on the distal segment without muscle forces, (T, J, 3) [N, N m] over `joints`. pulls: gives what
     one newton in each muscle adds in some frames: `Pulls.frames` of pulls in memory, or a function that computes them:
     they take more memory than all other arrays of a body. knees: those with a patella, which are among the joints.
-    under: gives what tendon forces (F, n) of all muscles in F frames add together, as pulls of one or several groups
-    of muscles, where this takes less time than the pulls of each muscle.
+    under: gives what tendon forces (F, n) in F frames add, as pulls of groups of muscles, where this takes less time.
     """
 
     joints: tuple[str, ...]
@@ -127,7 +126,7 @@ class JointLoads:
         return self.net + self._sums(tension)[0]
 
     def _sums(self, tension: Array) -> Sequence[Array]:
-        """What tendon forces (T, n) [N] add: force and moment at the joints, force on the patellae, (T, J, 3) each."""
+        """Force and moment at the joints and force on the patellae by tendon forces (T, n) [N], (T, J, 3) each."""
         if self.under is not None:
             return [each.sum(axis=2) for each in self.under(EVERY, tension)]
         return [(tension[:, None, None] @ each)[:, :, 0] for each in self.all_pulls]

@@ -113,6 +113,7 @@ def emg_trade_off(
         np.all([of.solution.status == Status.SOLVED for of in same], axis=0)
         for same in zip(*parts, strict=True)
     ]
+    reserves = [[(of.solution.status == Status.SOLVED_WITH_RESERVE).sum() for of in own] for own in parts]
     count, compared = sum(int(frame.sum()) for frame in frames), 0
     totals = np.zeros((len(tried), 2))
     for place, solved in enumerate(frames):
@@ -129,15 +130,7 @@ def emg_trade_off(
         "emg_rms": (("weight",), np.sqrt(means[:, 1] * count / max(compared, 1))),
         "emg_correlation": (("weight", "channel"), np.stack(left_out)),
         "emg_correlation_followed": (("weight", "channel"), np.stack(agreement)),
-        "reserve_frames": (
-            ("weight",),
-            np.array(
-                [
-                    sum(int((of.solution.status == Status.SOLVED_WITH_RESERVE).sum()) for of in own)
-                    for own in parts
-                ]
-            ),
-        ),
+        "reserve_frames": (("weight",), np.sum(reserves, axis=1)),
     }
     coords: dict[str, object] = {"weight": tried, "channel": list(body.emg.channels)}
     peaks = [

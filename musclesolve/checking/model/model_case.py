@@ -337,7 +337,7 @@ class ModelCase(Examined):
 
 
 def _within(loads: Sequence[ExternalLoad], frames: Array, time: Array | None = None) -> Array:
-    """Times (T,), by default those of the frames, moved to the ends of the span in which all loads are known."""
+    """Times (T,), by default of the frames, moved to the ends of the span in which all loads are known."""
     known = max(load.time[0] for load in loads), min(load.time[-1] for load in loads)
     return np.clip(frames if time is None else time, *known)
 

@@ -66,12 +66,9 @@ def draft_norms(
             remedy="choose the group of the healthy subjects with --group",
         )
     percent = np.linspace(0.0, 100.0, POINTS)
-    own = {
-        key: curves
-        for name in names
-        if name in UNITS
-        for key, curves in _curves(means, name, percent).items()
-    }
+    own: dict[Curve, Array] = {}
+    for name in filter(UNITS.__contains__, names):
+        own |= _curves(means, name, percent)
     curves = {key: NormCurve(mean_of_known(each), sd_of_known(each)) for key, each in own.items()}
     values = {}
     for name in names:
