@@ -1,13 +1,22 @@
 """Derivatives of lengths, their rates and moment arms by the path points.
 
-The derivative of a length by a point is the gradient of the path there, in closed form; a point that stands at s in the
-frame of its body stands at r in space, dr = R ds. The derivatives of the rate and of the moment arms, dV_MT and -dr,
-are central differences of this gradient along the motion and along the degrees of freedom: by symmetry of second
-derivatives, the change of the length's rate with a point equals the change of the gradient by this point along the
-motion. Motions are followed in natural coordinates: the second-order error of the constraints is equal on both sides
-and cancels in the difference. Where a path lifts off within the step, the two sides differ and the result is their
-mean. With a step of 5 micrometers, errors are some 1e-6 of the largest second derivative. A conditional point that is
-not on the path has no effect.
+Over the segments from s to e of a path, with the unit vector u, the length L and P = (1 - u u^T) / L,
+
+    L_MT = sum L                  dL_MT = sum u . (dr_e - dr_s)
+    V_MT = sum u . (v_e - v_s)    dV_MT = sum P (v_e - v_s) . (dr_e - dr_s) + u . (dv_e - dv_s)
+    r = -sum u . (w_e - w_s)      dr = -sum P (w_e - w_s) . (dr_e - dr_s) + u . (dw_e - dw_s)
+
+where w is the velocity of a point for a unit rate of the degree of freedom: a x (r - c) on the bodies distal to it, for
+the axis a through c, and zero on the others. A point that stands at s in the frame of its body stands at r in space,
+dr = R ds and dv = (dR/dt) ds. A conditional point that is not on the path has no effect.
+
+These formulas are exact for muscles without wrap objects and moving frames. For other muscles dL_MT is exact, and dV_MT
+and -dr, the derivatives along the motion and along the degrees of freedom, are central differences of the exact
+gradient: by symmetry of second derivatives, the change of the length's rate with a point equals the change of the
+gradient by this point along the motion. Motions are followed in natural coordinates: the second-order error of the
+constraints is equal on both sides and cancels in the difference. Where a path lifts off within the step, the two sides
+differ and the result is their mean. With a step of 5 micrometers, errors are some 1e-6 of the largest second
+derivative.
 """
 
 from __future__ import annotations
@@ -36,11 +45,21 @@ class PointDerivatives:
     musculotendon_length: Array
     musculotendon_velocity: Array
     moment_arm: Array
-    _differences: GradientDifferences
+    _body: Indices
+    _segments: _Segments
+    _rotation: Array
+    _curved: Mask
+    _differences: GradientDifferences | None
 
     def pull(self, bodies: Indices) -> Array:
         """Derivatives (T, 3, P, 3) [1/m] of `PathState.pull` on some bodies, of the muscle of each point."""
-        return self._differences.of_pull(bodies)
+        on = np.isin(self._body, bodies).astype(float)[:, None]
+        shape = self.musculotendon_length.shape
+        bent = [self._segments.bend(np.broadcast_to(on * axis, shape)) for axis in np.eye(3)]
+        pulls = np.stack([on_standing(derivative, self._rotation) for derivative in bent], axis=1)
+        if self._differences is not None:
+            pulls[:, :, self._curved] = self._differences.of_pull(bodies)
+        return pulls
 
 
 def point_derivatives(model: Model, motion: Motion, state: ScaledState) -> PointDerivatives:
@@ -48,18 +67,93 @@ def point_derivatives(model: Model, motion: Motion, state: ScaledState) -> Point
 
     Conditional points stay on or off the path; the angles at which they switch are constant.
     """
-    paths = state.muscles.paths
-    rotation = paths.point_rotation(motion.q, motion.coordinates)
-    length = on_standing(state.path.nodes.gradient[:, : len(paths.standing)], rotation)
+    paths, places = state.muscles.paths, state.path.nodes
+    points = len(paths.standing)
     on = paths.on_path(motion.coordinates)
-    differences = GradientDifferences(paths, motion.q, motion.coordinates, on)
-    directions, arms = model.tree.allowed(motion.q, motion.origin), []
-    for dof in (model.dof(name) for name in state.muscles.dof_names):
-        unit = np.zeros_like(motion.rates)
-        unit[:, dof] = 1.0
-        arms.append(-differences.along(directions[..., dof], unit))
-    rate = differences.along(motion.qd, motion.rates)
-    return PointDerivatives(paths.layout.point_muscle, length, rate, np.stack(arms, axis=1), differences)
+    position = places.position[:, :points]
+    segments = _Segments.from_points(paths.layout.point_muscle, position, on)
+    rotation = paths.point_rotation(motion.q, motion.coordinates)
+    length = on_standing(places.gradient[:, :points], rotation)
+    pull = segments.pull()
+
+    # dV_MT of straight paths; the rotation is made of the columns of the basic body, and so is its rate
+    bodies = paths.rigid_bodies.subset(paths.point_body)
+    basic = bodies.basic(motion.q, motion.qd)
+    columns = np.stack([basic[:, :, 1] - basic[:, :, 0], basic[:, :, 2], basic[:, :, 3]], -1)
+    velocity = np.einsum("pc,tpcx->tpx", bodies.coordinates(paths.standing), basic)
+    rate = on_standing(segments.bend(velocity), rotation) + on_standing(pull, columns @ bodies.inverse)
+
+    # dr of straight paths
+    dofs = np.array([model.dof(dof) for dof in state.muscles.dof_names])
+    axes, arms = model.tree.axes(motion.q), np.empty((len(on), len(dofs), points, 3))
+    for row, dof in enumerate(dofs):
+        distal = model.tree.distal_frames[paths.point_body, dof][:, None]
+        axis, pivot = axes[:, dof, None], motion.q[:, model.tree.pivot[dof]][:, None]
+        rotated = segments.bend(distal * np.cross(axis, position - pivot))
+        arms[:, row] = -on_standing(rotated + distal * np.cross(pull, axis), rotation)
+
+    # muscles that wrap or move on their bodies
+    muscles = np.concatenate([paths.layout.wrap_muscle, paths.groups.muscle[paths.groups.frame >= 0]])
+    curved = np.isin(paths.layout.point_muscle, muscles)
+    differences = None
+    if muscles.size:
+        some = paths.subset(np.unique(muscles))
+        differences = GradientDifferences(some, motion.q, motion.coordinates, on[:, curved])
+        rate[:, curved] = differences.along(motion.qd, motion.rates)
+        directions = model.tree.allowed(motion.q, motion.origin)
+        for row, dof in enumerate(dofs):
+            unit = np.zeros_like(motion.rates)
+            unit[:, dof] = 1.0
+            arms[:, row, curved] = -differences.along(directions[..., dof], unit)
+    muscle = paths.layout.point_muscle
+    return PointDerivatives(
+        muscle, length, rate, arms, paths.point_body, segments, rotation, curved, differences
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Segments:
+    """Segments (S) between neighboring points of the table; a segment that ends at an absent point has no length.
+
+    first (S,): the first point; before (T, P): the point in place of each, itself unless it is absent.
+    """
+
+    first: Indices
+    before: Indices
+    unit: Array
+    per_length: Array
+
+    @classmethod
+    def from_points(cls, muscle: Indices, position: Array, on: Mask) -> _Segments:
+        first = np.flatnonzero(muscle[:-1] == muscle[1:])
+        number = np.where(on, np.arange(on.shape[1]), 0)
+        before = np.maximum.accumulate(number, axis=1)
+        stand = np.take_along_axis(position, before[..., None], axis=1)
+        step = stand[:, first + 1] - stand[:, first]
+        step[muscle[before[:, first]] != muscle[first + 1]] = 0.0  # before the first point of a path
+        length = np.linalg.norm(step, axis=2, keepdims=True)
+        per_length = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0.0)
+        return cls(first, before, step * per_length, per_length)
+
+    def pull(self) -> Array:
+        """Gradient dL_MT / dr (T, P, 3) by the places of the path points in space."""
+        return self._gathered(self.unit)
+
+    def bend(self, velocity: Array) -> Array:
+        """The derivative by r of sum u . (v_e - v_s) for given velocities (T, P, 3), (T, P, 3)."""
+        moving = np.take_along_axis(velocity, self.before[..., None], axis=1)
+        step = moving[:, self.first + 1] - moving[:, self.first]
+        along = (step * self.unit).sum(axis=2, keepdims=True)
+        return self._gathered((step - along * self.unit) * self.per_length)
+
+    def _gathered(self, each: Array) -> Array:
+        """Sum (T, P, 3) by point of values of segments, positive at the end and negative at the start of a segment."""
+        frames, points = self.before.shape
+        total = np.zeros((frames, points, 3))
+        row = np.arange(frames)[:, None]
+        np.add.at(total, (row, self.before[:, self.first + 1]), each)
+        np.add.at(total, (row, self.before[:, self.first]), -each)
+        return total
 
 
 COORDINATE_STEP = 5e-6

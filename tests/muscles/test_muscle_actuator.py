@@ -94,10 +94,10 @@ def test_the_row_and_both_right_hand_sides_are_derivatives_of_the_value(muscle, 
     second_now = np.einsum("tnx,tnx->t", rows.jacobian[:, 0], now.qdd) - rows.gamma[:, 0]
     slope, bend = ((8.0 * (x[2] - x[1]) - (x[3] - x[0])) / (12.0 * step) for x in (value, first))
     # a contact or a point that begins or ends, or a knot of a moving frame, within these 4 ms is an exception
-    smooth = np.abs(bend - second_now) < 1e-5
+    smooth = np.abs(bend - second_now) < 1e-7
     assert smooth.sum() >= POSES - 3
     np.testing.assert_allclose(slope[smooth], first_now[smooth], atol=1e-9)
-    np.testing.assert_allclose(bend[smooth], second_now[smooth], atol=1e-5)
+    np.testing.assert_allclose(bend[smooth], second_now[smooth], atol=1e-7)
     assert np.abs(actuator.rows(now.time, now.q, now.qd).gamma - swing(now.time)[2][:, None]).max() > 0.02
 
 
@@ -148,7 +148,7 @@ def test_two_points_are_the_corrected_row_of_the_source():
     np.testing.assert_allclose(2.0 * length * ours.nu, square.nu, atol=1e-12)
     # d2(L^2) = 2 L d2L + 2 dL^2, here with the dL of the velocities that were given
     dl = np.einsum("tcnx,tnx->tc", ours.jacobian, qd)
-    np.testing.assert_allclose(2.0 * length * ours.gamma + 2.0 * (rate**2 - dl**2), square.gamma, rtol=1e-6)
+    np.testing.assert_allclose(2.0 * length * ours.gamma + 2.0 * (rate**2 - dl**2), square.gamma, rtol=1e-11)
 
 
 # a pendulum held by one muscle
@@ -290,7 +290,7 @@ def test_where_a_path_begins_to_touch_each_side_has_its_own_second_derivative(ki
     qd = np.zeros_like(q)
     qd[0, end] = 0.7 * X
     # a vertical line from (0, 0, 0.3) to the end, beside an object on its left
-    for gap, free in ((2e-5, 0.3 + REACH), (-2e-5, REACH + 0.1)):
+    for gap, free in ((1e-7, 0.3 + REACH), (-1e-7, REACH + 0.1)):
         points = [("base", 0.3 * Z), ("arm", standing[end])]
         actuator = MuscleActuator.through_points(model, points, constant(0.6))
         actuator = over_a_pulley(actuator, kind, (-PULLEY - gap, 0.0, 0.1))
@@ -397,3 +397,17 @@ def test_an_unknown_muscle_and_a_single_point_are_refused(model):
         MuscleActuator.through_points(model, [("pelvis", np.zeros(3))], constant(0.3))
     with refused("unknown_name", "hip"):
         MuscleActuator.through_points(model, [("hip", np.zeros(3))] * 2, constant(0.3))
+
+
+def test_a_path_held_on_one_half_of_an_ellipsoid_has_no_second_derivative(model, moving):
+    muscles = wrapped_leg(model)
+    layout = muscles.paths.layout
+    sided = replace(
+        layout, side_sign=np.where(layout.kind == KINDS.index("ellipsoid"), 1.0, layout.side_sign)
+    )
+    held = replace(muscles, paths=replace(muscles.paths, layout=sided))
+    actuator = MuscleActuator.from_muscles(model, held, "over_the_belly_r", swing)
+    now = moving(0.0)
+    actuator.rows(now.time, now.q, 0.0 * now.qd)
+    with refused(None, "ellipsoid", error=MuscleSolveError):
+        actuator.rows(now.time, now.q, now.qd)

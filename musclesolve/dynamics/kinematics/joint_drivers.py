@@ -169,6 +169,25 @@ class DrivenAngles:
         }
         return wrapped(np.arctan2(sine, cosine) - angle), self._spread(gradients, q.shape[1])
 
+    def bend(self, q: Array, qd: Array) -> Array:
+        """Second derivative (T, K) [rad/s^2] of the angle of `errors` along the straight line q + t qd.
+
+        a = atan2(s, c) has a' = (c s' - s c') / (s^2 + c^2) and
+        a'' = (c s'' - s c'' - 2 a' (s s' + c c')) / (s^2 + c^2).
+        """
+        n, v, u = (lines_of(q, slots) for slots in self.lines.values())
+        nd, vd, ud = (lines_of(qd, slots) for slots in self.lines.values())
+        size = self.axial / self.length
+        turned = np.cross(vd, u) + np.cross(v, ud)
+        sine = dot(n, np.cross(v, u)) / size
+        sine_1 = (dot(nd, np.cross(v, u)) + dot(n, turned)) / size
+        sine_2 = 2.0 * (dot(nd, turned) + dot(n, np.cross(vd, ud))) / size
+        cosine, cosine_1, cosine_2 = dot(v, u), dot(vd, u) + dot(v, ud), 2.0 * dot(vd, ud)
+        square = sine**2 + cosine**2
+        rate = (cosine * sine_1 - sine * cosine_1) / square
+        along = sine * sine_1 + cosine * cosine_1
+        return np.asarray((cosine * sine_2 - sine * cosine_2 - 2.0 * rate * along) / square)
+
     def _spread(self, gradients: dict[str, Array], size: int) -> Array:
         """Jacobian (T, K, N, 3) from the gradients by each line."""
         frames, rows = next(iter(gradients.values())).shape[:2]

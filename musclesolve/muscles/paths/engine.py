@@ -238,8 +238,28 @@ def solve_paths(
     return PathNodes(out.length, out.position, out.gradient)
 
 
-def _run(layout: PathLayout, poses: PoseArrays, lines: LineArrays, rules: int) -> PathArrays:
-    """Return the paths of all muscles in all poses; also fill `lines`."""
+def path_chains(
+    layout: PathLayout, position: Array, on: Mask, center: Array, rotation: Array
+) -> tuple[Indices, PathArrays]:
+    """Nodes of the path of one muscle in their order, (T, N), filled up with -1, and its lengths, nodes and arcs.
+
+    Arguments as in `solve_paths`. Nodes are numbered as in `PathNodes`. The compiled code leaves behind only the order
+    in its last pose, so poses are computed one by one.
+    """
+    chain, parts = np.full((len(position), layout.points + 2 * layout.wraps + 2), -1, dtype=np.intp), []
+    for t in range(len(position)):
+        now = slice(t, t + 1)
+        poses = PoseArrays(position[now], on[now], center[now], rotation[now])
+        parts.append(_run(layout, poses, _NO_LINES, int(SHORTEST_PATH), chain[t]))
+        size = on[t].sum() + 2 * (parts[-1].arc >= 0.0).sum()
+        chain[t, size:] = -1
+    return chain, PathArrays(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def _run(
+    layout: PathLayout, poses: PoseArrays, lines: LineArrays, rules: int, chain: Indices | None = None
+) -> PathArrays:
+    """Return the paths of all muscles in all poses; also fill `lines`, and `chain` with the last path's nodes."""
     from musclesolve.muscles.paths.kernel.entry import OVER_CYLINDERS, PATHS
 
     cylinders = layout.cylinders_alone and rules == SHORTEST_PATH
@@ -251,7 +271,7 @@ def _run(layout: PathLayout, poses: PoseArrays, lines: LineArrays, rules: int) -
         np.empty((frames, layout.wraps)),
     )
     work = WorkArrays(
-        chain=np.empty(nodes + 2, dtype=np.intp),
+        chain=np.empty(nodes + 2, dtype=np.intp) if chain is None else chain,
         local=np.empty((2, 3)),
         contact=np.empty(8),
         best=np.empty(8),

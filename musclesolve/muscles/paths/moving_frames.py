@@ -61,6 +61,42 @@ class MovingFrames:
             FRAMES.load()(*self._tables, contiguous(coordinates[:, self.dof]), np.empty((2, 6)), out)
         return out
 
+    def bend(self, coordinates: Array) -> tuple[Array, Array]:
+        """Derivatives by the angle of `FrameMotion.velocity` and `FrameMotion.spin` in `at`, (T, F, 3) each.
+
+        With the rotation vector r and x = r . r, the spin is r' + B r x r' + C r x (r x r'), where
+        B = (1 - cos |r|) / x and C = (|r| - sin |r|) / |r|^3 (see `set_turn`), and its derivative is
+        r'' + B' r x r' + B r x r'' + C' r x (r x r') + C (r' x (r x r') + r x (r x r'')).
+        """
+        second, turned = np.zeros((2, len(coordinates), len(self), 3))
+        for f, spline in enumerate(self.motion):
+            angle = coordinates[:, self.dof[f]]
+            (value, slope), curvature = spline.at(angle), spline.curvature(angle)
+            r, r1, r2 = value[:, 3:], slope[:, 3:], curvature[:, 3:]
+            b, c, b_x, c_x = _turning((r * r).sum(axis=1, keepdims=True))
+            x_rate = 2.0 * (r * r1).sum(axis=1, keepdims=True)
+            across, bent = np.cross(r, r1), np.cross(r, r2)
+            second[:, f] = curvature[:, :3]
+            turned[:, f] = r2 + b_x * x_rate * across + b * bent + c_x * x_rate * np.cross(r, across)
+            turned[:, f] += c * (np.cross(r1, across) + np.cross(r, bent))
+        return second, turned
+
+
+def _turning(x: Array) -> tuple[Array, Array, Array, Array]:
+    """B and C of `MovingFrames.bend` and their derivatives by x; below 0.1 rad by series, where they would cancel."""
+    near = x < 0.01
+    size = np.sqrt(np.where(near, 1.0, x))
+    sine, cosine, square = np.sin(size), np.cos(size), size * size
+    b = np.where(near, 1 / 2 - x / 24 + x**2 / 720 - x**3 / 40320, (1.0 - cosine) / square)
+    c = np.where(near, 1 / 6 - x / 120 + x**2 / 5040 - x**3 / 362880, (size - sine) / (square * size))
+    b_x = np.where(near, -1 / 24 + x / 360 - x**2 / 13440 + x**3 / 907200, (0.5 * sine / size - b) / square)
+    c_x = np.where(
+        near,
+        -1 / 120 + x / 2520 - x**2 / 120960 + x**3 / 9979200,
+        (0.5 * b - 1.5 * c) / square,
+    )
+    return b, c, b_x, c_x
+
 
 @dataclass(frozen=True, eq=False)
 class NaturalSpline:
@@ -102,3 +138,7 @@ class NaturalSpline:
         value = a * low + b * high + (a**3 - a) * bent_low + (b**3 - b) * bent_high
         slope = (high - low + (1.0 - 3.0 * a**2) * bent_low + (3.0 * b**2 - 1.0) * bent_high) / gap
         return value + slope * (x - inside)[:, None], slope
+
+    def curvature(self, x: Array) -> Array:
+        """Second derivatives (T, C) at x (T,): linear between the knots, zero beyond."""
+        return np.stack([np.interp(x, self.knots, each, 0.0, 0.0) for each in self.curvatures.T], axis=1)

@@ -63,3 +63,19 @@ def test_frames_follow_their_own_angles(spline):
     np.testing.assert_allclose(found.origin[0], value[:, :3] + [0.1, 0.0, 0.0])
     np.testing.assert_allclose(found.velocity[0], slope[:, :3])
     np.testing.assert_allclose(found.rotation[0], Rotation.from_rotvec(value[:, 3:]).as_matrix(), atol=1e-13)
+
+
+@pytest.mark.parametrize("size", [1e-3, 0.05, 0.11, 1.0])
+def test_second_derivatives_are_the_derivatives_of_velocity_and_spin(spline, size):
+    """Between and beyond the knots, for rotations on both sides of the switch to a series."""
+    small = NaturalSpline(KNOTS, size * spline.values)
+    frames = MovingFrames(np.zeros(1, int), np.zeros(1, int), np.zeros((1, 3)), (small,))
+    angle, step = np.array([-0.6, -0.3, 0.2, 0.9, 1.6, 2.2])[:, None], 1e-5
+    near = [frames.at(angle + k * step) for k in (-2, -1, 1, 2)]
+    velocity, spin = (
+        (8.0 * (x[2] - x[1]) - (x[3] - x[0])) / (12.0 * step)
+        for x in zip(*((each.velocity, each.spin) for each in near), strict=True)
+    )
+    found = frames.bend(angle)
+    np.testing.assert_allclose(found[0], velocity, atol=1e-9 * max(size, 0.1))
+    np.testing.assert_allclose(found[1], spin, atol=1e-8 * max(size, 0.1))
