@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib import colormaps
 from matplotlib.figure import Figure
 from rich.table import Table
 
@@ -410,27 +409,38 @@ def words(change: float, low: float, high: float) -> str:
 
 
 def draw(points: Sequence[tuple[str, float, Array, list[float]]], file: Path) -> None:
-    """EMG beside the instrumented knee, one point a cost: r with its interval, the errors of both walks."""
-    figure = Figure(figsize=(7.5, 7.5), layout="constrained")
+    """EMG beside the instrumented knee, one point a cost: r with its interval, the errors of both walks.
+
+    Costs that differ in numbers alone have one color and are joined by a line; the default is drawn larger.
+    """
+    figure = Figure(figsize=(8.0, 6.5), layout="constrained")
     axes = figure.subplots()
-    colors = colormaps["tab20"].colors
-    for number, (label, change, band, knees) in enumerate(points):
+    families: dict[str, list[tuple[float, float]]] = {}
+    for label, change, band, knees in points:
+        family, _, options = label.partition("(")
+        color = f"C{list(families | {family: []}).index(family)}"
         middle = float(np.mean(knees))
         axes.errorbar(
             middle,
             change,
             xerr=[[middle - min(knees)], [max(knees) - middle]],
             yerr=np.abs(band - change)[:, None],
-            fmt="osD^vP"[number % 6],
-            color=colors[number % len(colors)],
-            label=label.replace("multi_joint_weight", "weight"),
+            fmt="o",
+            markersize=9 if label == USUAL_COST else 4,
+            color=color,
+            label=None if family in families else family,
             capsize=2,
-            linewidth=0.8,
+            linewidth=0.6,
         )
+        short = options.partition("weights")[0].rstrip(")").replace("multi_joint_weight", "weight").replace(".0", "")
+        axes.annotate(short, (middle, change), (4, 4), textcoords="offset points", fontsize=7, color=color)
+        families.setdefault(family, []).append((middle, change))
+    for number, at in enumerate(families.values()):
+        axes.plot(*np.transpose(at), color=f"C{number}", linewidth=1.5, alpha=0.4)
     axes.axhline(0.0, color="0.6", linewidth=0.8)
     axes.set_xlabel("rms error of the knee contact force [body weights], two walks")
-    axes.set_ylabel("mean r of activation and EMG, difference")
-    figure.legend(fontsize=7, loc="outside lower center")
+    axes.set_ylabel("mean r of activation and EMG, less the default's")
+    figure.legend(fontsize=8, loc="outside lower center", ncols=2)
     figure.savefig(file, dpi=110)
 
 

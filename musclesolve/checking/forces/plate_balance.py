@@ -114,12 +114,10 @@ class BalanceFit:
     twist: list[Array]  # of every plate, its free moment (T, 6)
     change: Array  # (T, 6) rate of change of the wrench of all plates [1/s], about the present mid-hip
     segments: dict[str, Array]  # segment -> change of the residual with its mass, (T, 6) per factor
-    space: Array | None = (
-        None  # (T, 6) change of the residual as mid-hip goes farther by a factor; None: not asked
-    )
-    shear: list[Array] = field(
-        default_factory=list
-    )  # of every plate, the wrench of its horizontal forces (T, 6)
+    # (T, 6) change of the residual as mid-hip goes farther by a factor
+    space: Array | None = None
+    # of every plate, the wrench of its horizontal forces (T, 6)
+    shear: list[Array] = field(default_factory=list)
 
 
 def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> BalanceFit | None:
