@@ -432,7 +432,12 @@ def draw(points: Sequence[tuple[str, float, Array, list[float]]], file: Path) ->
             capsize=2,
             linewidth=0.6,
         )
-        short = options.partition("weights")[0].rstrip(")").replace("multi_joint_weight", "weight").replace(".0", "")
+        short = (
+            options.partition("weights")[0]
+            .rstrip(")")
+            .replace("multi_joint_weight", "weight")
+            .replace(".0", "")
+        )
         axes.annotate(short, (middle, change), (4, 4), textcoords="offset points", fontsize=7, color=color)
         families.setdefault(family, []).append((middle, change))
     for number, at in enumerate(families.values()):

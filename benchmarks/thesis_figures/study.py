@@ -104,7 +104,7 @@ class Study:
                 expected="two heel strikes of the right foot, with frames between them",
                 remedy="choose a recording of a stride",
             )
-        return max(cycles, key=lambda each: (each.complete, each.share))
+        return max(cycles, key=lambda cycle: (cycle.complete, np.ptp(cycle.percent)))
 
     @property
     def percent(self) -> Array:

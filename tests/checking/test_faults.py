@@ -55,6 +55,8 @@ PLATES = {
 # What cannot but be reported as well.
 AS_WELL = {
     "forces_cut": {"time_range"},
+    # The rate of the clock shows beside the mean delay that it causes.
+    "force_clock_slow": {"clock_rate"},
     # The swinging foot gets force of the other plate.
     "crosstalk_between_plates": {"force_without_contact", "pressure_outside"},
 }

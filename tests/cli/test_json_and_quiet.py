@@ -133,7 +133,7 @@ def test_what_is_not_finite_is_null():
 
 
 def test_compare_and_average_and_many_trials(tmp_path, monkeypatch):
-    monkeypatch.setattr(comparison_figures, "FIGURES", {})
+    monkeypatch.setattr(comparison_figures, "pages_of", lambda *_: {})
     monkeypatch.setattr(average_figures, "FIGURES", {})
     costs = ["--cost", "stress_cubed", "--cost", "force_squared"]
     done = call("compare", reference_stride(), *costs, "--side", "r", "-o", tmp_path / "c", "--json")

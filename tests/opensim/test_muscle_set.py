@@ -16,10 +16,10 @@ import muscle_db
 from muscle_db.toml_text import to_toml
 from musclesolve import read_osim
 from musclesolve._util.arrays import Array
-from musclesolve.opensim import muscle_set, opensim_geometry
+from musclesolve.opensim import opensim_geometry
 from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.muscle_set import SetDescription
+from musclesolve.opensim.muscle_set import SetDescription, muscle_set
 from musclesolve.opensim.neutral_leg import GlidingKnee, NeutralLeg
 
 SETS = {"gait2392": "gait2392", "rajagopal_2023": "rajagopal_lai_uhlrich_2023"}

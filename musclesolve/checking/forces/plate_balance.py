@@ -34,7 +34,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.checking.case import Case, on_plate
-from musclesolve.checking.forces.newtons_law import CORRELATION, carried_mass, early_or_late, law
+from musclesolve.checking.forces.newtons_law import CORRELATION, SMALLEST_S, carried_mass, early_or_late, law
 from musclesolve.checking.forces.plate_axes import Passage, passages
 from musclesolve.checking.repair import change_plate
 from musclesolve.constants import STANDARD_GRAVITY
@@ -335,8 +335,10 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
         else:
             yield from _displaced_or_misscaled(trial, name, fits[name])
         sample = sample.freed(name, FOUND)
-    if (delay := float(sample.fit("delay").size[0])) < -EARLY_S and not case.found("time_offset"):
-        yield early_or_late(case, delay, EARLY_S)
+    lag = sample.fit("delay")
+    early, error = -float(lag.size[0]), float(lag.deviation[0])
+    if EARLY_S < early < SMALLEST_S and early > STANDARD_ERRORS * error and not case.found("time_offset"):
+        yield early_or_late(case, -early, EARLY_S)
     yield from _reversed_moments(trial, sample, judged)
 
 
@@ -439,8 +441,8 @@ def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[
     forward, left = -fit.size
     if what == "center":
         size = float(np.hypot(forward, left))
-        values = {"size": size, "forward": -forward, "left": -left, "limit": OFF_SUPPORT}
-        values["angle"] = np.degrees(size / (CENTER_HEIGHT * trial.subject.stature))
+        angle = np.degrees(size / (CENTER_HEIGHT * trial.subject.stature))
+        values = {"size": size, "forward": -forward, "left": -left, "limit": OFF_SUPPORT, "angle": angle}
         yield finding("off_support", "warning", values, Where(trial.markers.path))
         return
     values = {

@@ -389,10 +389,8 @@ def mot_header(reader: RowReader, path: Path) -> dict[str, str]:
     while reader.line_number < _LONGEST_HEADER and (line := reader.line()) is not None:
         if line.strip().casefold() == "endheader":
             return fields
-        cells = split_cells(line)
-        if is_time(cells[0] if cells else "") and len(cells) == len(
-            split_cells(next(iter(reader.ahead), ""))
-        ):
+        cells, below = split_cells(line), split_cells(next(iter(reader.ahead), ""))
+        if cells and is_time(cells[0]) and len(cells) == len(below) and _is_number(below[0]):
             reader.put_back(line)
             return fields
         name, separator, value = line.partition("=")

@@ -16,10 +16,9 @@ from xarray.core.indexing import MemoryCachedArray
 from musclesolve import Problem, opensim_problem, read_osim
 from musclesolve.dynamics import vectors
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
-from musclesolve.opensim import kinematics, opensim_geometry
+from musclesolve.opensim import opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.body import Analysis, Sharing
-from musclesolve.pipeline.opensim import model_body as model_bodies
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.opensim.moments import coordinate_moments
 from musclesolve.pipeline.opensim.shared_choice import shared_choice
@@ -363,7 +362,7 @@ def test_a_long_motion_in_blocks_gives_the_same_bit_for_bit(
 ) -> None:
     motion, moments = small_motion(small), feasible_moments(small)
     whole = share_model(small, motion, moments, dofs=DOFS)
-    for module in (vectors, kinematics, model_bodies, model_picture):
+    for module in (vectors, model_picture):
         monkeypatch.setattr(module, "blocks", partial(vectors.blocks, size=25))
     monkeypatch.setattr(vectors, "BLOCK", 25)
     monkeypatch.setattr(model_picture, "MOST_FRAMES", 25)

@@ -220,7 +220,7 @@ def test_a_number_of_threads_or_frames_below_one_is_refused(wrong):
 FORKED = """
 import os, signal
 from musclesolve.studies.benchmark.measure import random_problem
-from musclesolve.sharing import solve
+from musclesolve import solve
 from musclesolve.sharing.solver.batch import Batch
 problem, two = random_problem(300), Batch(threads=2)
 before = solve(problem, solver=two).activation

@@ -90,7 +90,7 @@ def test_a_day_of_recordings_of_which_three_are_broken(day: Day) -> None:
     for name in names:
         day.save(name)
     day.change("walk_03_markers.trc", "knee_lateral_r", "somewhere_else")  # a marker of another name
-    day.change("walk_02_grf.mot", "endheader", "")  # a header that was cut
+    day.change("walk_02_grf.mot", "time", "hour")  # a column of another name
     (day.folder / "walk_04_markers.trc").write_bytes(b"\0" * 4096)  # an export that failed
     records = day.work()
     assert sorted(records) == names
