@@ -411,15 +411,19 @@ def words(change: float, low: float, high: float) -> str:
 def draw(points: Sequence[tuple[str, float, Array, list[float]]], file: Path) -> None:
     """EMG beside the instrumented knee, one point a cost: r with its interval, the errors of both walks.
 
-    Costs that differ in numbers alone have one color and are joined by a line; the default is drawn larger.
+    Costs that differ in numbers alone have one color; the default is drawn larger.
     """
     figure = Figure(figsize=(8.0, 6.5), layout="constrained")
     axes = figure.subplots()
-    families: dict[str, list[tuple[float, float]]] = {}
-    for label, change, band, knees in points:
+    families: list[str] = []
+    for number, (label, change, band, knees) in enumerate(points):
         family, _, options = label.partition("(")
-        color = f"C{list(families | {family: []}).index(family)}"
+        if " + " in label:
+            family, options = f"{label.partition(' * joint_reaction')[0]} * knee force squared", ""
         middle = float(np.mean(knees))
+        new = family not in families
+        families += [family] * new
+        color = f"C{families.index(family)}"
         axes.errorbar(
             middle,
             change,
@@ -428,20 +432,13 @@ def draw(points: Sequence[tuple[str, float, Array, list[float]]], file: Path) ->
             fmt="o",
             markersize=9 if label == USUAL_COST else 4,
             color=color,
-            label=None if family in families else family,
+            label=family if new else None,
             capsize=2,
             linewidth=0.6,
         )
-        short = (
-            options.partition("weights")[0]
-            .rstrip(")")
-            .replace("multi_joint_weight", "weight")
-            .replace(".0", "")
-        )
-        axes.annotate(short, (middle, change), (4, 4), textcoords="offset points", fontsize=7, color=color)
-        families.setdefault(family, []).append((middle, change))
-    for number, at in enumerate(families.values()):
-        axes.plot(*np.transpose(at), color=f"C{number}", linewidth=1.5, alpha=0.4)
+        short = options.rstrip(")").replace("multi_joint_weight", "weight").replace(".0", "")
+        offset = (4, 4 if number % 2 else -10)
+        axes.annotate(short, (middle, change), offset, textcoords="offset points", fontsize=7, color=color)
     axes.axhline(0.0, color="0.6", linewidth=0.8)
     axes.set_xlabel("rms error of the knee contact force [body weights], two walks")
     axes.set_ylabel("mean r of activation and EMG, less the default's")

@@ -14,13 +14,15 @@ from musclesolve.opensim.b3d import read_b3d
 from musclesolve.opensim.unpack_b3d import unpack_b3d, unpacked_files
 from musclesolve.recording.schema import file_state
 from musclesolve.recording.text.text_file import is_file
-from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.results.files.atomic_writing import patient, write_files
 from musclesolve.studies.many_trials.run_many import safe
 from musclesolve.studies.study.study_file import Study, StudyTrial
 from musclesolve.version import __version__
 
 INPUTS, RECORDS = "inputs", "unpacked"
 """Folder of the unpacked files of a study, and folder in it with a record of each unpacked trial."""
+WRITTEN_WITHIN_S = 60.0
+"""How long a process waits until others have written the records of their trials of the same subject."""
 
 
 @dataclass(frozen=True)
@@ -51,19 +53,8 @@ class B3DSource:
         """
         state, known = [*(file_state(self.b3d) or ()), __version__], _read(self.record)
         if known.get("state") != state or not all((self.folder / name).is_file() for name in known["files"]):
-            (trial,) = unpack_b3d(read_b3d(self.b3d, (self.trial,)), self.folder, (self.trial,)).trials
-            files = (
-                []
-                if trial.reason
-                else [Path(file).relative_to(self.folder) for file in trial.source.values()]
-            )
-            known = {
-                "state": state,
-                "files": [file.as_posix() for file in files],
-                "reason": trial.reason,
-                "notes": trial.notes,
-            }
-            write_files(self.record.parent, {self.record.name: json.dumps(known, indent=1).encode()})
+            with patient(WRITTEN_WITHIN_S):
+                known = self._unpacked(state)
         if known["reason"]:
             file, where = self.stated
             raise input_error(
@@ -73,6 +64,19 @@ class B3DSource:
                 problem=f"no muscle forces follow from {self.trial!r} of {self.b3d.name}: {known['reason']}",
                 remedy='leave it out: exclude = "the reason"',
             )
+
+    def _unpacked(self, state: list[Any]) -> dict[str, Any]:
+        """Write the files of the trial, and return its record, which is written, too."""
+        (trial,) = unpack_b3d(read_b3d(self.b3d, (self.trial,)), self.folder, (self.trial,)).trials
+        files = () if trial.reason else trial.source.values()
+        record = {
+            "state": state,
+            "files": [Path(file).relative_to(self.folder).as_posix() for file in files],
+            "reason": trial.reason,
+            "notes": trial.notes,
+        }
+        write_files(self.record.parent, {self.record.name: json.dumps(record, indent=1).encode()})
+        return record
 
 
 class Unpacked:

@@ -7,6 +7,7 @@ import os
 import runpy
 import shutil
 from pathlib import Path
+from threading import Event, Timer
 
 import numpy as np
 import pandas as pd
@@ -18,10 +19,13 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.cli.app import app
+from musclesolve.opensim import read_b3d
 from musclesolve.results.dataset.kept_variables import kept_variables
+from musclesolve.results.files.atomic_writing import reserved
 from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.dataset.compute_dataset import estimate_dataset, split_of
 from musclesolve.studies.dataset.data_set import DataSet
+from musclesolve.studies.study.unpacked import B3DSource
 
 MAKE = Path(__file__).parents[3] / "examples" / "study" / "make_study.py"
 TRIALS = 4
@@ -236,6 +240,22 @@ def test_trials_of_a_b3d_file_are_unpacked_where_they_are_computed(tmp_path: Pat
     os.utime(tmp_path / "S1.b3d")  # a copy of the same contents is unpacked again, and gives the same results
     ms.make_dataset(sources, data.folder, jobs=1)
     assert {path: path.stat().st_mtime_ns for path in data.folder.rglob("result.nc")} == results
+
+
+def test_processes_that_unpack_trials_of_one_subject_wait_for_each_other(tmp_path: Path) -> None:
+    real = recorded("addbiomechanics") / "results.b3d"
+    trial = read_b3d(real, ()).trials[0].name
+    source, taken, free = B3DSource(real, trial, tmp_path / "S1", (real, None)), Event(), Event()
+
+    def another() -> None:
+        with reserved(source.record.parent):
+            taken.set()
+            free.wait(0.5)
+
+    Timer(0.0, another).start()
+    assert taken.wait(10.0)
+    source.unpack()  # refused as busy, would it not wait
+    assert source.record.exists()
 
 
 def test_an_estimate_without_a_result_fails_with_the_reason(folder: Path, tmp_path: Path) -> None:
