@@ -70,6 +70,11 @@ def test_force_grows_with_the_velocity_of_lengthening_and_with_stretch(family):
 
 
 @FAMILIES
+def test_no_velocity_gives_a_negative_force(family):
+    assert family.velocity(np.linspace(-1.1, -0.9, 100_001)).min() >= 0.0
+
+
+@FAMILIES
 @settings(derandomize=True)
 @given(st.floats(-3.0, 3.0), st.floats(0.0, 1e-6))
 def test_curves_do_not_jump(family, x, step):
