@@ -139,7 +139,10 @@ def sampling_rates(case: Case) -> Iterator[Finding]:
     for what, (rate, path) in recorded.items():
         if rate < LOWEST_RATE_HZ:
             values = {"recording": what, "rate": rate, "needed": LOWEST_RATE_HZ}
-            yield finding("low_rate", "warning", values, Where(path))
+            if 1000.0 * rate >= LOWEST_RATE_HZ and rate < 5.0:
+                yield finding("low_rate.milliseconds", "error", values, Where(path))
+            else:
+                yield finding("low_rate", "warning", values, Where(path))
 
 
 @check_at(Stage.PLATE_POSITION)

@@ -34,7 +34,9 @@ class Millard2013:
 
     def velocity(self, v_norm: ArrayLike) -> Array:
         """0 at v = -1, 1 at rest, 1.4 at v = 1; constant beyond."""
-        return np.maximum(self._velocity.value(np.asarray(v_norm, dtype=float)), 0.0)  # not -1e-16 near v = -1
+        return np.maximum(
+            self._velocity.value(np.asarray(v_norm, dtype=float)), 0.0
+        )  # not -1e-16 near v = -1
 
     def velocity_slope(self, v_norm: ArrayLike) -> Array:
         """Derivative of `velocity` by the velocity over v_max."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from examined import examined
 
 import musclesolve
 from musclesolve import synthetic_recording
+from musclesolve.files import read_mot, write_mot
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -47,3 +50,11 @@ def test_a_resting_marker_in_whole_millimeters_is_not_frozen(
         tmp_path, truth=False, marker_set=marker_set, decimals=0, marker_rate_hz=rate_hz
     )
     assert examined(trial).codes == ()
+
+
+def test_times_in_milliseconds_are_called_so(tmp_path: Path) -> None:
+    folder = shutil.copytree(STRIDE.parent, tmp_path / "stride")
+    table = read_mot(folder / "forces.mot")
+    write_mot(folder / "forces.mot", replace(table, time=1000.0 * table.time))
+    first = examined(folder / "trial.toml").findings[0]
+    assert first.code == "low_rate" and first.severity == "error" and "milliseconds" in first.what
