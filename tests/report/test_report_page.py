@@ -173,7 +173,7 @@ def all_invalid(data):
 
 
 def minimal(data):
-    return data[["status", "valid", "activation"]].assign_attrs({})
+    return data[["status", "valid", "activation", "muscle_force"]].assign_attrs({})
 
 
 def right_leg(data):
@@ -196,7 +196,7 @@ def test_an_absent_section_says_why(page):
 
 
 def test_a_part_that_is_damaged_is_said_and_the_rest_is_there(page):
-    found = page(small().assign(joint_angle=("time", small()["time"].values)))
+    found = page(small().assign(joint_reaction=("time", small()["time"].values)))
     assert "cannot be made of this file" in found.text
     assert sorted({*found.sections} - {"further"}) == sorted(ALWAYS)
 

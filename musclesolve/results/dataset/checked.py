@@ -54,27 +54,9 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
         names.add("ground_reaction_force")  # the strikes are then the beginnings of stance
     if "stride" in result.dims:
         names |= {"stride_side", "stride_start"}
-    names |= {str(dim) for name in names & set(result.variables) for dim in result[name].dims} - {"stride"}
-    if missing := sorted(names - set(result.variables)):
-        raise _refused(
-            result, f"this is not a result of musclesolve: it has no {', '.join(map(str, missing))}"
-        )
-    for name, dims in DIMENSIONS.items():
-        if name in result.variables and set(result[name].dims) != set(dims):
-            over = ", ".join(map(str, result[name].dims))
-            raise _refused(
-                result, name, f"it is over ({over}), not over ({', '.join(map(str, sorted(dims)))})"
-            )
-    if empty := sorted(str(dim) for dim in names & set(result.dims) - {"time"} if result.sizes[dim] == 0):
-        raise _refused(result, f"there is nothing in {', '.join(map(str, empty))}")
-    _check_sides(result)
+    _check_layout(result, names, least=2)
 
-    # times, status, attributes
-    time = result["time"].values
-    if time.size < 2:
-        raise _refused(result, "time", f"it has {time.size} frame{'' if time.size == 1 else 's'}")
-    if not _increasing(time):
-        raise _refused(result, "time", "the times of its frames do not increase")
+    # status, attributes
     flags = _checked_flags(result)
     if result["valid"].dtype != bool:
         raise _refused(result, "valid", "these are no truth values")
@@ -92,8 +74,49 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
             continue
         if value.size != 1 or not np.issubdtype(value.dtype, np.number) or not 0.0 < value.item() < np.inf:
             raise _refused(result, name, f"{value.tolist()!r} is no positive number")
+    _check_numbers(result)
+    return result
 
-    # a finite number in every frame with a valid solution
+
+def check_run(result: xr.Dataset) -> None:
+    """Refuse a result of a single run that lacks a part, or a number in a frame with a valid solution.
+
+    Other datasets, of averages, comparisons, uncertainties and questions, are not checked.
+    """
+    if "status" not in result or not {"muscle", "side"} <= set(result.dims) or other_kind(result):
+        return
+    if not result.attrs:
+        raise _refused(result, "its attributes are missing: nothing says how it was made")
+    _check_layout(result, {*ALWAYS, "muscle_force"}, least=1)
+    _check_numbers(result)
+
+
+def _check_layout(result: xr.Dataset, names: set[str], least: int) -> None:
+    """Refuse a result without these variables or with other dimensions, with too few frames or times that run back."""
+    names |= {str(dim) for name in names & set(result.variables) for dim in result[name].dims} - {"stride"}
+    if missing := sorted(names - set(result.variables)):
+        raise _refused(
+            result, f"this is not a result of musclesolve: it has no {', '.join(map(str, missing))}"
+        )
+    for name, dims in DIMENSIONS.items():
+        if name in result.variables and set(result[name].dims) != set(dims):
+            over = ", ".join(map(str, result[name].dims))
+            raise _refused(
+                result, name, f"it is over ({over}), not over ({', '.join(map(str, sorted(dims)))})"
+            )
+    if empty := sorted(str(dim) for dim in names & set(result.dims) - {"time"} if result.sizes[dim] == 0):
+        raise _refused(result, f"there is nothing in {', '.join(map(str, empty))}")
+    _check_sides(result)
+    time = result["time"].values
+    if time.size < least:
+        raise _refused(result, "time", f"it has {time.size} frame{'' if time.size == 1 else 's'}")
+    if not _increasing(time):
+        raise _refused(result, "time", "the times of its frames do not increase")
+
+
+def _check_numbers(result: xr.Dataset) -> None:
+    """Refuse a result without a finite number in a frame with a valid solution."""
+    time = result["time"].values
     valid = np.all([frames.valid(result, side) for side in frames.sides(result)], axis=0)
     # forces on the ground do not enter the moments of other limbs
     of_legs = frames.limb_name(result) == "leg"
@@ -115,7 +138,6 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
                     name,
                     f"no number in {lost.sum()} frames with a valid solution, first at {time[lost][0]:.3f} s",
                 )
-    return result
 
 
 BALANCE = 1e-3
@@ -169,7 +191,11 @@ def other_kind(result: object) -> str | None:
     """The kind of a dataset that is no result of a single run, in words; None where nothing shows a kind."""
     if "quantile_samples" in getattr(result, "attrs", {}):
         return "uncertainty.nc, the spread of a result"
-    others = {"cost": "a comparison of costs", "percent": "an average of gait cycles"}
+    others = {
+        "cost": "a comparison of costs",
+        "percent": "an average of gait cycles",
+        "scenario": "scenarios of a trial",
+    }
     return next((text for dim, text in others.items() if dim in getattr(result, "dims", ())), None)
 
 

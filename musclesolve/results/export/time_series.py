@@ -40,7 +40,7 @@ class Columns:
 def abscissa_of(result: xr.Dataset) -> str:
     """Name of the dimension along which series run."""
     for name in ABSCISSAS:
-        if name in result.dims and name in result.coords:
+        if result.sizes.get(name) and name in result.coords:
             return name
     raise input_error(
         "bad_result",

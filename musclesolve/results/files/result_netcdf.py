@@ -21,7 +21,7 @@ from musclesolve.constants import RESULT_FILE
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import check_input, file_path, is_file, name_in, no_file
 from musclesolve.results.dataset import result_view  # noqa: F401  # registers the accessor
-from musclesolve.results.dataset.checked import check_moments
+from musclesolve.results.dataset.checked import check_moments, check_run
 from musclesolve.results.files.atomic_writing import Content, write_files
 from musclesolve.settings.trial import QUESTIONS
 
@@ -213,8 +213,8 @@ def read_result(path: str | Path) -> xr.Dataset:
     """Read a result into memory.
 
     Raises:
-        InputError: there is no such file, it is not NetCDF 4 or damaged, or its muscle forces do not produce its joint
-            moments.
+        InputError: there is no such file, it is not NetCDF 4 or damaged, lacks a part of a result, or its muscle forces
+            do not produce its joint moments.
 
     Examples:
         >>> ms.run(ms.data.reference_stride()).to_netcdf("result.nc")
@@ -238,6 +238,7 @@ def read_result(path: str | Path) -> xr.Dataset:
         raise _no_result(path, "this is no NetCDF 4 file, or a damaged one", "bad_format", AGAIN) from error
     result.encoding["source"] = str(path)
     result.set_close(None)  # the file is closed
+    check_run(result)
     check_moments(result)
     return result
 

@@ -15,7 +15,7 @@ import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.plotting.figure_sets import figure_files
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.files.result_netcdf import write_result
+from musclesolve.results.files.result_netcdf import read_result, write_result
 from musclesolve.studies.average import average_results
 
 Damage = Callable[[xr.Dataset], xr.Dataset]
@@ -100,6 +100,39 @@ def test_the_command_says_it_in_one_message(tmp_path) -> None:
     done = CliRunner().invoke(cli.app, ["average", str(tmp_path / "result.nc"), "-o", str(tmp_path / "out")])
     assert done.exit_code == 2 and done.stderr.startswith("musclesolve: ")
     assert not (tmp_path / "out").exists()
+
+
+NOT_READ: dict[str, tuple[Damage, str]] = {
+    "no frames": DAMAGES["no frames"],
+    "no forces": OF_FIGURES["muscle_force"],
+    "a hole in the forces": (lost("muscle_force", slice(20, 30)), "no number in 10 frames with a valid"),
+    "no coordinate of the time": (lambda r: r.drop_vars("time"), "time"),
+    "no attributes": (lambda r: r.drop_attrs(deep=False), "attributes are missing"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_READ)
+def test_a_damaged_result_is_not_read_whatever_is_made_of_it(name, tmp_path) -> None:
+    damage, said = NOT_READ[name]
+    write_result(damage(result()), tmp_path / "result.nc")
+    commands = (
+        ("report",),
+        ("export", "--format", "csv"),
+        ("export", "--format", "sto"),
+        ("picture",),
+        ("plot",),
+    )
+    for command, *options in commands:
+        done = CliRunner().invoke(cli.app, [command, str(tmp_path / "result.nc"), *options])
+        assert done.exit_code == 2 and said in " ".join(done.stderr.split()), (command, done.stderr)
+    assert [each.name for each in tmp_path.iterdir()] == ["result.nc"]
+
+
+def test_what_is_no_result_of_one_run_is_read(tmp_path) -> None:
+    for dim in ("cost", "percent", "scenario"):
+        data = result().drop_vars("muscle_force").expand_dims({dim: 2})
+        write_result(data, tmp_path / f"{dim}.nc")
+        assert read_result(tmp_path / f"{dim}.nc").sizes[dim] == 2
 
 
 def test_what_has_no_valid_solution_need_not_be_a_number() -> None:

@@ -62,6 +62,11 @@ def test_a_sto_file_for_each_of_the_series_of_most_use(data: xr.Dataset, tmp_pat
     )
 
 
+def test_a_result_without_frames_is_refused(data: xr.Dataset, tmp_path: Path) -> None:
+    with refused("bad_result", "no series"):
+        ms.export(data.isel(time=[]), tmp_path / "walk.csv")
+
+
 def test_signs_are_those_of_the_model(data: xr.Dataset, tmp_path: Path) -> None:
     """Knee flexion is negative in gait2392 only; the moment turns with it, and so does the arm."""
     knee = {"gait2392": -1.0, "rajagopal": 1.0}
