@@ -155,7 +155,7 @@ def test_other_arrays_are_refused(tmp_path: Path) -> None:
 
 def test_share_takes_the_file_of_a_model(tmp_path: Path) -> None:
     model = leg(tmp_path)
-    ran = simulated(ms.mujoco.MujocoModel.read(model).model)
+    ran = simulated(ms.mujoco.MujocoModel.read(model).model, 60)
     text = "\n".join(",".join(map(str, row)) for row in np.c_[ran["time"], ran["qpos"]])
     (tmp_path / "qpos.csv").write_text("time,hip,knee,cap\n" + text, encoding="utf-8")
 
@@ -190,6 +190,7 @@ def still(hip: str = "0.1", heading: str = "hip,knee,cap") -> str:
     [
         (still(heading="ankle,knee,hip"), ["motion.csv", "ankle, knee, hip", "hip, knee, cap"]),
         (still(heading="Knee,Hip,Cap"), ["motion.csv", "Knee, Hip, Cap", "hip, knee, cap"]),
+        (still(heading="knee/value,hip/value,cap/value"), ["knee/value, hip", "hip, knee, cap"]),
         (still("nan"), ["motion.csv, line 4, column 'hip'", "fill the gap or leave out the rows"]),
         (still("11"), ["motion.csv, hip in frame 2", "11 rad", "if these are degrees"]),
     ],

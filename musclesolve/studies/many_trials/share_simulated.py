@@ -60,8 +60,9 @@ def share_simulated(
     table = read_channels(motion)
     read = (BiorbdModel if suffix_of(model) == BIORBD else MujocoModel).read(model)
     names, values = read.positions, table.values
+    words = [word for name in table.names for word in (name, *name.replace("/", " ").split())]
     # of a quaternion biorbd has the same name twice
-    by_name = len({*names}) == len(names) and {*map(folded, names)} & {*map(folded, table.names)} - {""}
+    by_name = len({*names}) == len(names) and {*map(folded, names)} & {*map(folded, words)} - {""}
     if table.in_degrees or len(table.names) != len(names) or (by_name and {*names} != {*table.names}):
         raise input_error(
             "bad_format",
