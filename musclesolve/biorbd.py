@@ -15,7 +15,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_increasing
 from musclesolve.errors import input_error, not_installed
-from musclesolve.mujoco import problem_of_arms
+from musclesolve.mujoco import check_limits, problem_of_arms, turn_or
 from musclesolve.sharing.problem import Problem
 
 
@@ -57,9 +57,20 @@ class BiorbdModel:
         return cls(model)
 
     @property
-    def positions(self) -> int:
-        """Number nq of the coordinates of a pose."""
-        return int(self.model.nbQ())
+    def positions(self) -> tuple[str, ...]:
+        """Names of the nq coordinates of a pose."""
+        return self.coordinates
+
+    @property
+    def limits(self) -> Array:
+        """Least and greatest coordinates (nq, 2) of a pose: a turn of an angle, and its range; others are free."""
+        ranges = [each for segment in self.model.segments() for each in segment.QRanges()]
+        return np.array(
+            [
+                turn_or((each.min(), each.max())) if "_Rot" in name else (-np.inf, np.inf)
+                for name, each in zip(self.positions, ranges, strict=True)
+            ]
+        )
 
     @property
     def muscles(self) -> tuple[str, ...]:
@@ -88,10 +99,11 @@ class BiorbdModel:
             reserve_weight: see `Problem`.
 
         Raises:
-            InputError: an array has another shape, or numbers are not finite.
+            InputError: an array has another shape, numbers are not finite, or an angle is beyond a turn and its range.
         """
         model, time = self.model, check_increasing(time, where="time")
         q = check_array(q, "q", (len(time), model.nbQ()))
+        check_limits(q, self.positions, self.limits)
         rate = np.gradient(q, time, axis=0)
         of_frames = zip(q, rate, np.gradient(rate, time, axis=0), strict=True)
         muscles = [model.muscle(k) for k in range(model.nbMuscles())]

@@ -13,7 +13,7 @@ the forces of the constraints do no work. Tendons of MuJoCo's muscles are rigid.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -85,9 +85,17 @@ class MujocoModel:
             ) from fault
 
     @property
-    def positions(self) -> int:
-        """Number nq of the numbers of a pose."""
-        return int(self.model.nq)
+    def positions(self) -> tuple[str, ...]:
+        """Names of the nq numbers of a pose: joints, numbered within balls and free joints."""
+        return self._numbered(self.model.jnt_qposadr, self.model.nq)
+
+    @property
+    def limits(self) -> Array:
+        """Least and greatest numbers (nq, 2) of a pose: a turn of a hinge, and its range; others are free."""
+        limits, model = np.tile([-np.inf, np.inf], (self.model.nq, 1)), self.model
+        for joint in np.flatnonzero(model.jnt_type == _engine().mjtJoint.mjJNT_HINGE):
+            limits[model.jnt_qposadr[joint]] = turn_or(model.jnt_range[joint])
+        return limits
 
     @property
     def muscles(self) -> tuple[str, ...]:
@@ -97,11 +105,14 @@ class MujocoModel:
     @property
     def coordinates(self) -> tuple[str, ...]:
         """Names of the nv coordinates of velocity: joints, numbered within balls and free joints."""
-        joints = self.model.dof_jntid
-        first, count = self.model.jnt_dofadr[joints], np.bincount(joints)[joints]
+        return self._numbered(self.model.jnt_dofadr, self.model.nv)
+
+    def _numbered(self, first: Indices, size: int) -> tuple[str, ...]:
+        """The name of each joint for its numbers, which begin at `first`, of `size` numbers in all."""
         return tuple(
-            self._name("JOINT", joint) + (f":{k - start}" if several > 1 else "")
-            for k, (joint, start, several) in enumerate(zip(joints, first, count, strict=True))
+            self._name("JOINT", joint) + (f":{k}" if count > 1 else "")
+            for joint, count in enumerate(np.diff([*first, size]))
+            for k in range(count)
         )
 
     def _name(self, kind: str, number: int) -> str:
@@ -138,12 +149,14 @@ class MujocoModel:
             The problem of the independent coordinates on which a muscle acts, for `ms.solve`.
 
         Raises:
-            InputError: an array has another shape, or numbers are not finite.
+            InputError: an array has another shape, numbers are not finite, or a hinge turns more than a full rotation
+                beyond its range.
         """
         engine, model = _engine(), copy.copy(self.model)
         time = check_increasing(time, where="time")
         frames, bodies = len(time), model.nbody
         qpos = check_array(qpos, "qpos", (frames, model.nq))
+        check_limits(qpos, self.positions, self.limits)
         qvel = (
             self._differences(time, qpos) if qvel is None else check_array(qvel, "qvel", (frames, model.nv))
         )
@@ -249,6 +262,23 @@ class MujocoModel:
         low, high = self.model.actuator_gainprm[self.muscle, :2].T
         shortest, longest = self.model.actuator_lengthrange[self.muscle].T
         return (longest - shortest) / (high - low), low
+
+
+def turn_or(limits: Iterable[float]) -> tuple[float, float]:
+    """The limits of an angle [rad], at least a full turn to either side."""
+    low, high = limits
+    return min(low, -2.0 * np.pi), max(high, 2.0 * np.pi)
+
+
+def check_limits(pose: Array, names: Sequence[str], limits: Array, file: Path | None = None) -> None:
+    """Refuse angles of a motion (T, nq) beyond their limits (nq, 2), which only degrees explain."""
+    for frame, k in np.argwhere((pose < limits[:, 0]) | (pose > limits[:, 1]))[:1]:
+        raise input_error(
+            "dynamics.angle_beyond_a_turn",
+            file=file,
+            where=f"{names[k]} in frame {frame}",
+            angle=pose[frame, k],
+        )
 
 
 def problem_of_arms(

@@ -69,6 +69,9 @@ def test_the_problem_is_what_biorbd_computes(tmp_path: Path) -> None:
     for k, step in enumerate(1e-6 * np.eye(2)):
         rate = (length(pose + step) - length(pose - step)) / 2e-6
         np.testing.assert_allclose(problem.moment_arm[100, k, 0], -rate, atol=1e-8)
+    assert read.positions == read.coordinates
+    with refused("bad_number", "fore_RotY in frame 3"):
+        read.problem(time, np.where(np.arange(402).reshape(201, 2) == 7, 11.0, q))
     with refused("bad_model", "no muscles"):
         path.write_text(ARM[: ARM.index("musclegroup")], encoding="utf-8")
         ms.biorbd.BiorbdModel.read(path)

@@ -155,7 +155,7 @@ def test_other_arrays_are_refused(tmp_path: Path) -> None:
 
 def test_share_takes_the_file_of_a_model(tmp_path: Path) -> None:
     model = leg(tmp_path)
-    ran = simulated(ms.mujoco.MujocoModel.read(model).model)
+    ran = simulated(ms.mujoco.MujocoModel.read(model).model, 60)
     text = "\n".join(",".join(map(str, row)) for row in np.c_[ran["time"], ran["qpos"]])
     (tmp_path / "qpos.csv").write_text("time,hip,knee,cap\n" + text, encoding="utf-8")
 
@@ -167,6 +167,81 @@ def test_share_takes_the_file_of_a_model(tmp_path: Path) -> None:
     result = ms.read_result(tmp_path / "out" / "result.nc")
     assert result["valid"].all() and float(result["kkt_residual"].max()) < 1e-6
     assert {path.stem for path in (tmp_path / "out").iterdir()} == {"result", "activations", "certificates"}
+    columns = [text.split(",") for text in text.split("\n")]
+    for motion, heading, order in (("turned", "cap,knee,hip", (0, 3, 2, 1)), ("plain", "q0,q1,q2", range(4))):
+        rows = "\n".join(",".join(row[k] for k in order) for row in columns)
+        (tmp_path / f"{motion}.csv").write_text(f"time,{heading}\n{rows}", encoding="utf-8")
+        assert share(f"{motion}.csv", motion) == 0
+        same = ms.read_result(tmp_path / motion / "result.nc")
+        np.testing.assert_array_equal(same["activation"], result["activation"])
     (tmp_path / "short.csv").write_text("time,hip\n0,0\n0.1,0\n0.2,0\n", encoding="utf-8")
     assert share("short.csv", "no") == 2 and share("qpos.csv", "no", "--side", "r") == 2
     assert not (tmp_path / "no").exists()
+
+
+def still(hip: str = "0.1", heading: str = "hip,knee,cap") -> str:
+    return f"time,{heading}\n" + "".join(
+        f"{0.1 * k:.1f},{hip if k == 2 else 0.1},0.1,0.05\n" for k in range(5)
+    )
+
+
+@pytest.mark.parametrize(
+    ("motion", "words"),
+    [
+        (still(heading="ankle,knee,hip"), ["motion.csv", "ankle, knee, hip", "hip, knee, cap"]),
+        (still(heading="Knee,Hip,Cap"), ["motion.csv", "Knee, Hip, Cap", "hip, knee, cap"]),
+        (still(heading="knee/value,hip/value,cap/value"), ["knee/value, hip", "hip, knee, cap"]),
+        (still("nan"), ["motion.csv, line 4, column 'hip'", "fill the gap or leave out the rows"]),
+        (still("11"), ["motion.csv, hip in frame 2", "11 rad", "if these are degrees"]),
+    ],
+)
+def test_a_motion_that_does_not_fit_is_refused(tmp_path: Path, motion: str, words: list[str]) -> None:
+    (tmp_path / "motion.csv").write_text(motion, encoding="utf-8")
+    found = shared(leg(tmp_path), tmp_path / "motion.csv", tmp_path / "out")
+    assert found.exit_code == 2 and all(word in " ".join(found.stderr.split()) for word in words), (
+        found.stderr
+    )
+
+
+def shared(model: Path, motion: Path, folder: Path) -> Any:
+    words = ["share", "--model", model, "--coordinates", motion, "-o", folder]
+    return CliRunner().invoke(cli.app, list(map(str, words)), env={"COLUMNS": "500"})
+
+
+def test_a_wider_range_of_a_hinge_allows_more_than_a_turn(tmp_path: Path) -> None:
+    path = leg(tmp_path)
+    wide = path.read_text(encoding="utf-8").replace('<joint name="hip"', '<joint name="hip" range="-720 720"')
+    path.write_text(wide, encoding="utf-8")
+    model = ms.mujoco.MujocoModel.read(path)
+    model.problem(np.arange(4.0), np.tile([11.0, 0.1, 0.1], (4, 1)))
+    with refused("bad_number", "knee in frame 0"):
+        model.problem(np.arange(4.0), np.tile([0.1, 11.0, 0.1], (4, 1)))
+
+
+def test_positions_of_free_and_ball_joints_have_numbers() -> None:
+    model = engine.MjModel.from_xml_string(
+        LEG.replace("FLOOR", "0").replace(
+            "</worldbody>",
+            '<body><freejoint name="root"/><geom size="0.1"/><body><joint name="ball" type="ball"/><geom size="0.1"/>'
+            "</body></body></worldbody>",
+        )
+    )
+    names = ms.mujoco.MujocoModel(model).positions
+    assert names[:4] == ("hip", "knee", "cap", "root:0") and names[-2:] == ("ball:2", "ball:3")
+    assert len(names) == model.nq and len(ms.mujoco.MujocoModel(model).coordinates) == model.nv
+
+
+def test_infeasible_frames_are_explained(tmp_path: Path) -> None:
+    path = leg(tmp_path)
+    weak = path.read_text(encoding="utf-8").replace('force="800"', 'force="1"')
+    path.write_text(weak, encoding="utf-8")
+    (tmp_path / "motion.csv").write_text(still("0.12"), encoding="utf-8")
+    found = shared(path, tmp_path / "motion.csv", tmp_path / "out")
+    said = " ".join(found.stdout.split())
+    assert "The first of 5 infeasible frames: " in said and "N m" in said and "at 0.000 s" in said, said
+
+
+def test_a_model_that_is_missing_is_said_with_all_endings(tmp_path: Path) -> None:
+    for name in ("nix.xml", "nix.bioMod", "nix.osim"):
+        found = shared(tmp_path / name, tmp_path / "motion.csv", tmp_path / "out")
+        assert found.exit_code == 2 and ".osim), MuJoCo (.xml, .mjb) or biorbd (.bioMod)" in found.stderr

@@ -32,6 +32,7 @@ from musclesolve.cli.options import (
 from musclesolve.cli.printing import complain, finish, print_address, print_summary, progress
 from musclesolve.constants import AVERAGE_FILE, BIORBD, RESULT_FILE, SEED
 from musclesolve.data.bundled import reference_stride
+from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import PageStyle, page_style
 from musclesolve.results.tables.lines import line
 from musclesolve.settings.commands import CommandSettings, FigureSettings, command_arguments
@@ -131,6 +132,14 @@ def share(
 
 def _is_simulated(model: Path) -> bool:
     """Whether a file holds a model of MuJoCo or biorbd: by its name, an XML file by its content."""
+    if not model.exists():
+        raise input_error(
+            "missing_file",
+            file=model,
+            problem="there is no such file",
+            expected="a model of OpenSim (.osim), MuJoCo (.xml, .mjb) or biorbd (.bioMod)",
+            remedy="check the name and the folder",
+        )
     suffix = model.suffix.casefold()
     if suffix != ".xml":
         return suffix in (BIORBD, ".mjb")

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from musclesolve._util.message_text import few
+from musclesolve._util.names import folded
 from musclesolve.biorbd import BiorbdModel
 from musclesolve.constants import BIORBD, RESULT_FILE
 from musclesolve.errors import input_error
-from musclesolve.mujoco import MujocoModel
+from musclesolve.mujoco import MujocoModel, check_limits
 from musclesolve.recording.formats import read_channels
 from musclesolve.recording.text.text_file import suffix_of
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.files.result_netcdf import check_inputs, netcdf_bytes
 from musclesolve.settings.trial import ModelSettings, share_arguments
+from musclesolve.sharing.analysis.diagnosis import diagnose
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
 
 _OPTIONS = ("cost", "solver", "least_activation", "reserve_weight")
 """Options of `share` that do not ask for anatomy."""
@@ -53,19 +59,40 @@ def share_simulated(
     given = {name: defaults[name] for name in _OPTIONS} | given
     table = read_channels(motion)
     read = (BiorbdModel if suffix_of(model) == BIORBD else MujocoModel).read(model)
-    if table.values.shape[1] != read.positions or table.in_degrees:
+    names, values = read.positions, table.values
+    words = [word for name in table.names for word in (name, *name.replace("/", " ").split())]
+    # of a quaternion biorbd has the same name twice
+    by_name = len({*names}) == len(names) and {*map(folded, names)} & {*map(folded, words)} - {""}
+    if table.in_degrees or len(table.names) != len(names) or (by_name and {*names} != {*table.names}):
         raise input_error(
             "bad_format",
             file=motion,
-            problem=f"{table.values.shape[1]} columns beside the time"
-            + " in degrees" * bool(table.in_degrees),
-            expected=f"the {read.positions} positions of the model in its order, radians, meters and quaternions",
-            remedy="export the motion as the program has it",
+            problem=f"the columns beside the time are {few(table.names, 12)}"
+            + ", in degrees" * bool(table.in_degrees),
+            expected=f"the {len(names)} positions {few(names, 12)}, in radians, meters and quaternions",
+            remedy="name the columns so, or all of them otherwise (qpos_0, ...) in the order of the model",
         )
+    if by_name:
+        values = values[:, [table.names.index(name) for name in names]]
+    for row, column in np.argwhere(~np.isfinite(values))[:1]:
+        place = f"line {table.lines[row]}" if len(table.lines) else f"{table.time[row]:g} s"
+        raise input_error(
+            "not_finite",
+            file=motion,
+            where=f"{place}, column '{names[column] if by_name else table.names[column]}'",
+            problem="there is no number",
+            expected="a number for every position at every time",
+            remedy="fill the gap or leave out the rows",
+        )
+    check_limits(values, names, read.limits, motion)
     check_inputs([model, motion], folder, [RESULT_FILE, ACTIVATIONS])
     weights = {name: given[name] for name in ("least_activation", "reserve_weight")}
-    problem = read.problem(table.time, table.values, **weights)
+    problem = read.problem(table.time, values, **weights)
     solution = solve(problem, given["cost"], given["solver"])
+    infeasible = np.flatnonzero(solution.status == Status.INFEASIBLE)
+    if (diagnosis := diagnose(problem, frames=infeasible[:1])).frame.size:
+        said = f"The first of {infeasible.size} infeasible frames: {diagnosis.sentence(0, table.time)}."
+        solution = replace(solution, notes=(*solution.notes, said))
     result = solution.to_dataset(problem).assign_attrs(model=str(model), coordinates=str(motion))
     lines = result["activation"].to_pandas().to_csv(float_format="%.6g").encode()
     drawn = figures_of(result, named(activations, certificates))
