@@ -35,7 +35,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver
-from musclesolve.sharing.solving import solve
+from musclesolve.sharing.solving import solve_part
 from musclesolve.sharing.status import Status
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def share(body: Body, sharing: Sharing | None = None, progress: Progress | None 
     """Share the moments of each part of a body among its muscles; `sharing` overrides the settings of the body."""
     report, chosen = progress or no_progress, sharing or body.sharing
     body.check(chosen)
+    chosen.cost.check_names([dof for part in body.parts for dof in part.shared])
     if chosen.tendon == RIGID and body.parts[0].state.is_long:
         return Analysis(body, chosen, share_in_blocks(body.parts, chosen, report))
     solved = []
@@ -96,7 +97,7 @@ def share_part(
     without = (like is not None or later) and "reaction_matrix" not in sharing.cost.data
     problem = sharing_problem(replace(part, loads=None) if without else part, sharing, like)
     if tendons is None:
-        solution = solve(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
+        solution = solve_part(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
     if not (part.usable.all() and part.measured.all()):
         status = np.where(part.usable, solution.status, Status.INVALID_MOTION)
         status = np.where(part.measured, status, Status.NOT_MEASURED).astype(np.int8)

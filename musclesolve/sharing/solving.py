@@ -65,17 +65,29 @@ def solve(
         Activations [1], forces [N], multipliers, status and certificate of every frame.
 
     Raises:
-        InputError: unknown cost, solver or option; the problem lacks data of the cost; a cost that is not built in
-            contradicts itself (cost/cost_check.py), or is declared convex and is not.
+        InputError: unknown cost, solver or option; the problem lacks data or names of the cost; a cost that is not
+            built in contradicts itself (cost/cost_check.py), or is declared convex and is not.
 
     Examples:
         >>> alike = ms.Problem(np.array([[0.05, 0.05]]), np.array([20.0]), np.full(2, 1000.0), np.full(2, 1000.0))
         >>> ms.solve(alike, "stress_cubed").force.round(3).tolist()     # two equal muscles share equally [N]
         [200.0, 200.0]
     """
+    chosen = find_cost(cost)
+    chosen.check_names(check_problem(problem, "solve").dof or ())
+    return solve_part(problem, chosen, solver, on_infeasible, warm_start)
+
+
+def solve_part(
+    problem: Problem,
+    chosen: Cost,
+    solver: str | Solver = USUAL_SOLVER,
+    on_infeasible: str = "report",
+    warm_start: ArrayLike | None = None,
+) -> Solution:
+    """`solve` for a part of a body: the degrees of freedom that the cost names may be in another part."""
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
-    problem = check_problem(problem, "solve").numbered()
-    chosen, method = find_cost(cost), find_solver(solver)
+    problem, method = problem.numbered(), find_solver(solver)
     refuse_unfit(method, chosen, problem.reserve_weight is not None or on_infeasible == "reserve")
     chosen.require(problem)
     start = None

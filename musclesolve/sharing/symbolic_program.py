@@ -41,7 +41,7 @@ from musclesolve.sharing.constrained import (
     checked_constraints,
     store_claims,
 )
-from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant
+from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant, evaluated
 from musclesolve.sharing.cost.cost_base import Cost, field_of
 from musclesolve.sharing.cost.cost_check import check_convexity, check_cost
 from musclesolve.sharing.cost.cost_parameters import flat, shapes_of
@@ -134,7 +134,7 @@ class MotionCost:
             data[name] = casadi.DM(constant.numbers)
         try:
             force = casadi.DM(problem.force_capacity.T) * activation
-            value = self.function(activation, force, SimpleNamespace(**data, **unknowns))
+            value = evaluated(self.function, activation, force, {**data, **unknowns})
             value = casadi.MX(value)
         except InputError:
             raise

@@ -15,7 +15,7 @@ from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import fallback_weight
-from musclesolve.sharing.solving import ON_INFEASIBLE, solve
+from musclesolve.sharing.solving import ON_INFEASIBLE, solve_part
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
 from musclesolve.trajectory.local_equilibrium import equilibrium
@@ -207,7 +207,7 @@ class StaticStart(NamedTuple):
 def static_start(problem: MotionProblem, cost: Cost) -> StaticStart:
     """The static optimum, with reserves where muscles are too weak."""
     static, passive = static_problem(problem)
-    optimum = solve(static, cost, on_infeasible="reserve")
+    optimum = solve_part(static, cost, on_infeasible="reserve")
     force = (np.nan_to_num(optimum.force) + passive) / problem.muscles.parameters.max_isometric_force
     coordinate = problem.muscles.curves.tendon.inverse(force)
     lacks = bool((optimum.status != Status.SOLVED).any())

@@ -158,3 +158,8 @@ def test_a_least_activation_holds_for_every_muscle_and_in_the_problem_of_a_resul
     assert "least_activation" not in ms.run(reference_stride(), least_activation=0.0, side="r").attrs
     with refused("bad_number", "least_activation"):
         ms.run(reference_stride(), least_activation=0.7)
+
+
+def test_a_stated_name_of_knees_is_in_a_name_of_the_body(tmp_path):
+    with refused("unknown_name", '"genou" in its name', "knee_flexion_r"):
+        ms.run(str(write_trial(tmp_path)), cost="knee_sparing_activation(knee='genou')")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -42,8 +43,30 @@ FAULTS = (RuntimeError, LookupError, TypeError, AttributeError, ValueError, Arit
 
 SLACK = 1e-9
 
+NUMPY_NOTICE = r"\s*casadi: a numpy function was called"
+"""Begin of a warning of CasADi on np.sum and the like: of symbols they give what they gave in every version."""
+
 FRAMES_AT_ONCE = 64
 """Number of frames in one call of a CasADi function."""
+
+
+class Data(SimpleNamespace):
+    """Arrays that an expression reads beside activations and forces."""
+
+    def __getattr__(self, name: str) -> Any:
+        way = (
+            f"add it to `uses`: uses=({name!r}, ...)"
+            if name in FIELDS
+            else f"it has {', '.join(vars(self)) or 'nothing'}"
+        )
+        raise AttributeError(f"data has no {name!r}: {way}")
+
+
+def evaluated(function: Formula, activation: Any, force: Any, data: Mapping[str, Any]) -> Any:
+    """The value of an expression, without CasADi's notice on functions of numpy."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", NUMPY_NOTICE, FutureWarning)
+        return function(activation, force, Data(**data))
 
 
 def expression_cost(
@@ -377,8 +400,8 @@ class ExpressionCost(Cost):
         """See Cost."""
         capacity, *numbers = parameters
         names = (*self.uses, *(name for name, _ in self.constants))
-        data = SimpleNamespace(**dict(zip(names, numbers, strict=True)))
-        return self.function(activation, capacity * activation, data)
+        data = dict(zip(names, numbers, strict=True))
+        return evaluated(self.function, activation, capacity * activation, data)
 
     def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
         """The derivative of the slopes at activations (T, n) along a change of the parameters, by CasADi, (K, T, n)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, fields, is_dataclass
 from numbers import Real
 from typing import Any, ClassVar
@@ -207,6 +207,12 @@ class Cost(ABC):
         """
         for name in self.data:
             self.field(problem, name)
+
+    def check_names(self, dofs: Sequence[str]) -> None:
+        """Refuse an option that names degrees of freedom where the whole body, with all its parts, has none such."""
+        for cost in single_costs(self):
+            if cost is not self:
+                cost.check_names(dofs)
 
     def field(self, problem: Problem, name: str) -> Array:
         """An optional field of the problem.

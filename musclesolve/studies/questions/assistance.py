@@ -25,7 +25,7 @@ from musclesolve.sharing.cost.cost_parameters import Parameters
 from musclesolve.sharing.cost.cost_terms import Power, SoftRows, Term
 from musclesolve.sharing.problem import ARRAY_AXES, Problem
 from musclesolve.sharing.solution import Solution
-from musclesolve.sharing.solving import solve
+from musclesolve.sharing.solving import solve_part
 from musclesolve.studies.questions.bounds import contact_along, padded
 
 EFFORT = 1e-6
@@ -228,7 +228,7 @@ def torque_against(
         many = problem.frames(np.tile(np.arange(frames), len(tried)))
         moment = np.tile(problem.moment - torque, (len(tried), 1))
         moment[:, row] += np.tile(torque[:, row], len(tried)) - tried.ravel()
-        solution = solve(many.with_arrays(moment=moment), sharing.cost, sharing.solver)
+        solution = solve_part(many.with_arrays(moment=moment), sharing.cost, sharing.solver)
         force = solution.force.reshape(len(tried), frames, -1)
         found = np.stack([target.value(each) for each in force])
         return np.where(np.isfinite(found), found, np.inf)
@@ -285,7 +285,7 @@ def _solve_with_torques(
     """The problem of the muscles, the solution with torques, and number, columns and sizes of the torques."""
     problem, weight = sharing_problem(part, sharing), 0.0
     if target is not None:
-        usual = solve(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
+        usual = solve_part(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
         own = (target.row * usual.force).sum(axis=1) + target.offset
         size, cost = float(np.nanmean(own**2)), float(np.nanmean(usual.cost))
         weight = 2.0 * PRIORITY * cost / size if size > 0.0 else 0.0
@@ -305,7 +305,7 @@ def _solve_with_torques(
 
     helped = Problem(**padded(problem, columns, largest, lower=least))
     cost_of_both = MusclesAlone(sharing.cost, count, weight)
-    solution = solve(helped, cost_of_both, sharing.solver, on_infeasible="reserve")
+    solution = solve_part(helped, cost_of_both, sharing.solver, on_infeasible="reserve")
     return problem, solution, count, columns, largest
 
 

@@ -42,7 +42,7 @@ from musclesolve.sharing.analysis.strength_margin import (
 )
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import solve
+from musclesolve.sharing.solving import solve_part
 from musclesolve.sharing.status import Status
 from musclesolve.studies.questions.assistance import MusclesAlone
 from musclesolve.studies.questions.bounds import (
@@ -443,7 +443,7 @@ def _share_within(
     problem = limited(own, part, now.contact_force, limits)
     further = problem.n_muscles - own.n_muscles
     cost = MusclesAlone(sharing.cost, further) if further else sharing.cost
-    solution = solve(problem, cost, sharing.solver)
+    solution = solve_part(problem, cost, sharing.solver)
     tension = solution.force[:, : own.n_muscles] + part.state.passive_force
     contact = {} if part.loads is None else part.loads.contact(tension)
     return solution.activation[:, : own.n_muscles], contact

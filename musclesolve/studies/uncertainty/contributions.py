@@ -28,7 +28,7 @@ from musclesolve.sharing.cost.varied_cost import varied
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solution_derivatives import SolutionDerivatives, solution_derivatives
-from musclesolve.sharing.solving import solve
+from musclesolve.sharing.solving import solve_part
 from musclesolve.studies.uncertainty.replay import (
     CO_CONTRACTION,
     CONTACT_MODEL,
@@ -112,7 +112,7 @@ class Linear:
             )
         for number in range(len(self.replay.layout.muscles)):
             point = self._point(self._body, self._no_errors, number)
-            solution = solve(point.problem, sharing.cost, sharing.solver, on_infeasible="reserve")
+            solution = solve_part(point.problem, sharing.cost, sharing.solver, on_infeasible="reserve")
             found.append(Response.from_solution(point, solution, sharing.cost))
         return found
 

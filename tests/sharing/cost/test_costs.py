@@ -30,6 +30,7 @@ from musclesolve.sharing.cost import (
 from musclesolve.sharing.cost.cost_base import single_costs
 from musclesolve.sharing.cost.cost_registry import REGISTRY, find_cost, named_costs
 from musclesolve.sharing.cost.varied_cost import varied
+from musclesolve.sharing.solving import solve_part
 
 
 def mine(activation, force, data):
@@ -119,6 +120,29 @@ def test_printed_formulas():
     assert value(JointReactionSquared(effort=5.0)) == pytest.approx(175.0**2 + 50.0**2 + 5 * (load**2).sum())
     assert value(MinMax()) == pytest.approx(0.4)
     assert value(EmgTracking(0.5)) == pytest.approx(0.3**2 + 0.5 * 0.25**2)
+
+
+def test_a_stated_name_of_knees_is_in_a_name():
+    problem = Problem(
+        [[0.05, 0.04], [0.0, 0.03]],
+        [3.0, 1.0],
+        [800.0] * 2,
+        [800.0] * 2,
+        dof=("hip_flexion_r", "knee_angle_r"),
+    )
+    for cost in (
+        KneeSparingActivation(knee="genou"),
+        "activation_power + knee_sparing_activation(knee='genou')",
+    ):
+        with refused("unknown_name", '"genou" in its name: hip_flexion_r, knee_angle_r'):
+            solve(problem, cost)
+    assert not solve(problem, "knee_sparing_activation(knee='Knee')").notes
+    arm = replace(problem, dof=("shoulder_r", "elbow_r"))
+    (note,) = solve(arm).notes
+    assert "knee='genou'" in note
+    named = find_cost("knee_sparing_activation(knee='genou')")
+    (note,) = solve_part(arm, named).notes  # the knees may be in another part of the body
+    assert "knee='genou'" not in note and '"genou"' in note
 
 
 PRINTED = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -97,6 +98,22 @@ def test_constants_and_fields_reach_the_expression(make_leg):
         cost.parameters(make_leg(1, muscles=12))
 
 
+def test_functions_of_numpy_are_what_they_are_without_a_warning():
+    problem = Problem([[0.05, 0.04]], [1.0], [100.0] * 2, [100.0] * 2)
+    cost = expression_cost(
+        "squares", lambda a, f, d: np.sum(a**2), convex=True
+    )  # a warning would be an error
+    assert cost.value(problem, np.array([[0.1, 0.2]]))[0] == pytest.approx(0.05)
+    assert solve(problem, cost).activation == pytest.approx(solve(problem, "activation_power").activation)
+    with pytest.warns(UserWarning, match="own"):
+        expression_cost("loud", lambda a, f, d: warnings.warn("own", stacklevel=1) or casadi.sumsqr(a))
+
+
+def test_a_function_is_no_cost_before_it_is_made_one():
+    with refused("unknown_name", "ms.sharing.expression_cost"):
+        solve(Problem([[0.05]], [1.0], [100.0], [100.0]), lambda a: a)
+
+
 @pytest.mark.parametrize(
     ("expression", "given", "code", "part"),
     [
@@ -104,7 +121,8 @@ def test_constants_and_fields_reach_the_expression(make_leg):
         (lambda a, f, d: casadi.sumsqr(a[9999]), {}, "bad_cost", "bad"),
         (lambda a, f, d: casadi.SX.sym("x") * a[0], {}, "bad_cost", "bad"),
         (lambda a, f, d: np.nan_to_num, {}, "bad_cost", "bad"),
-        (lambda a, f, d: d.nothing, {}, "bad_cost", "nothing"),
+        (lambda a, f, d: d.nothing, {"constants": {"w": 1.0}}, "bad_cost", "'nothing': it has w"),
+        (stress, {}, "bad_cost", "data has no 'max_isometric_force': add it to `uses`"),
         (lambda a: a[0], {}, "bad_cost", "bad"),
         (stress, {"convex": "yes"}, "bad_type", "'yes'"),
         (stress, {"uses": ("strength",)}, "unknown_name", "'strength'"),

@@ -3,13 +3,14 @@
 Each cost states its coefficients c_i; sum_of_terms.py derives the other methods from them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import listed_beside, unknown_name
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Power, Saturation
@@ -215,8 +216,8 @@ class KneeSparingActivation(SumOfTerms):
     sum_knee (F_i / F_s)^p, F_i the force of the contractile element at the tendon; without unit.
 
     Assumes that a muscle costs its activation, and its force where it presses a knee (docs/choose_a_cost.md): where
-    it has a moment arm of 0.1 mm in some frame about a degree of freedom whose name contains `knee`. Without such names
-    the cost is the sum of the powers of the activations.
+    it has a moment arm of 0.1 mm in some frame about a degree of freedom whose name contains `knee`. Where no name
+    contains "knee" the cost is the sum of the powers of the activations; any other text must be in a name.
 
     Args:
         exponent: p, at least 1.
@@ -257,18 +258,32 @@ class KneeSparingActivation(SumOfTerms):
 
     def remarks(self, problem: Problem) -> tuple[str, ...]:
         """Say what is minimized where no knee is found."""
+        usual = self.knee == KneeSparingActivation.knee
+        way = f" Where knees have other names, state what these names share: {self.name}(knee='genou')."
         remark = (
             f'No degree of freedom has "{self.knee}" in its name: {self.name} is here the sum of the activations to '
-            f"the power {self.exponent:g}, as activation_power. Where knees have other names, state what these names "
-            f"share: {self.name}(knee='genou')."
+            f"the power {self.exponent:g}, as activation_power.{way if usual else ''}"
         )
-        return () if self._knees(problem) else (remark,)
+        return () if self._knees(problem.dof) else (remark,)
+
+    def check_names(self, dofs: Sequence[str]) -> None:
+        """See Cost; without the usual name there is a remark instead: arms have no knees."""
+        if dofs and self.knee != KneeSparingActivation.knee and not self._knees(dofs):
+            raise input_error(
+                "unknown_name",
+                where=self.label,
+                problem=f'no degree of freedom has "{self.knee}" in its name: {listed_beside(None, dofs)}',
+                expected="a part of the names of the degrees of freedom of knees",
+                remedy="name them, Problem(..., dof=[...]), or leave out knee= if there is no knee",
+            )
 
     def _across(self, problem: Problem) -> Mask:
-        return np.asarray((np.abs(problem.moment_arm[:, self._knees(problem)]) > LEAST_ARM).any(axis=(0, 1)))
+        return np.asarray(
+            (np.abs(problem.moment_arm[:, self._knees(problem.dof)]) > LEAST_ARM).any(axis=(0, 1))
+        )
 
-    def _knees(self, problem: Problem) -> list[int]:
-        return [number for number, dof in enumerate(problem.dof or ()) if self.knee.lower() in dof.lower()]
+    def _knees(self, dofs: Sequence[str] | None) -> list[int]:
+        return [number for number, dof in enumerate(dofs or ()) if self.knee.lower() in dof.lower()]
 
 
 @dataclass(frozen=True)
