@@ -244,7 +244,7 @@ def walk_problems(recorded_walk_trial):
         return solve(problem, *rest, **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline_share, "solve", spy)
+        patch.setattr(pipeline_share, "solve_part", spy)
         ms.run(recorded_walk_trial)
     assert len(seen) == 2
     emg = np.where(np.arange(seen[0].n_muscles) % 2, 0.1, np.nan)
