@@ -36,7 +36,7 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 157654,
+    "Python, package and muscle_db": 157659,
     "public names": 228,
     "bindings of vague names": 1234,
     "records of one module": 246,

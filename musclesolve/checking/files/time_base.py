@@ -13,7 +13,7 @@ from musclesolve.checking.repair import ROLES, change_plate, in_order, replace_f
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import Markers
 from musclesolve.recording.trial.recording_checks import UNEVEN, off_grid
-from musclesolve.results.finding import Finding, Where, finding
+from musclesolve.results.finding import Finding, Severity, Where, finding
 
 # Ratio to the usual step from which a step is a hole, not an uneven clock.
 HOLE = 1.6
@@ -22,6 +22,8 @@ SKIP, SKIPPING_SHARE, MOST_SKIPS = 1.6, 0.8, 8
 SLOWEST_STEP = 0.002
 """Displacement per frame below which a marker does not show lost frames [m]."""
 LOWEST_RATE_HZ = 50.0
+SLOWEST_HZ = 5.0
+"""Rate below which no camera and no plate records [Hz]."""
 LONGEST_DIFFERENCE = 0.1
 """Largest allowed difference between the ends of markers and forces [s]."""
 
@@ -139,10 +141,10 @@ def sampling_rates(case: Case) -> Iterator[Finding]:
     for what, (rate, path) in recorded.items():
         if rate < LOWEST_RATE_HZ:
             values = {"recording": what, "rate": rate, "needed": LOWEST_RATE_HZ}
-            if 1000.0 * rate >= LOWEST_RATE_HZ and rate < 5.0:
-                yield finding("low_rate.milliseconds", "error", values, Where(path))
-            else:
-                yield finding("low_rate", "warning", values, Where(path))
+            in_milliseconds = LOWEST_RATE_HZ / 1000.0 <= rate < SLOWEST_HZ
+            severity: Severity = "error" if in_milliseconds else "warning"
+            code = "low_rate.milliseconds" if in_milliseconds else "low_rate"
+            yield finding(code, severity, values, Where(path))
 
 
 @check_at(Stage.PLATE_POSITION)

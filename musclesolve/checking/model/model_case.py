@@ -12,6 +12,7 @@ Loads are filtered like the coordinates, because the accelerations have no parts
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -233,9 +234,9 @@ class Examined:
     cost: Callable[..., Cost | None]
 
     @property
+    @abstractmethod
     def where(self) -> Where:
         """The file of it."""
-        raise NotImplementedError
 
     def found(self, *codes: str) -> bool:
         """Return whether there is a finding of some codes."""
