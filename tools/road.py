@@ -171,7 +171,7 @@ def main() -> None:
     shown["entered by the stages"] = f"{len(stages)} functions, {sum(map(length, stages))} lines"
     shown["to read for muscle forces"] = f"{len(listed())} files, {lines(listed())} lines"
     for name, value in shown.items():
-        print(f"{name:36}{value:60}" + f"goal {GOALS[name]}" * (name in GOALS))
+        print(f"{name:36}{value:60}" + (f"goal {GOALS[name]}" if name in GOALS else ""))
 
 
 if __name__ == "__main__":
