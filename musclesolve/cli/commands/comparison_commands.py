@@ -1,0 +1,91 @@
+"""Commands that put results side by side: `compare` and `average`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from musclesolve._util.sides import BOTH
+from musclesolve.cli.errors import SOME_FRAMES_FAILED
+from musclesolve.cli.options import (
+    Side,
+    Solver,
+    TrialFile,
+    output_option,
+    with_settings,
+)
+from musclesolve.cli.printing import finish, progress
+from musclesolve.constants import AVERAGE_FILE
+from musclesolve.settings.commands import CommandSettings, command_arguments
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from rich.console import RenderableType
+
+
+@with_settings(CommandSettings, command_arguments("compare"))
+def compare(
+    trial: TrialFile,
+    output: Annotated[Path, output_option("Folder for the comparison and its figures.")],
+    solver: Solver = None,
+    side: Side = BOTH,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print every function group, muscle pair by pair, and EMG channel.")
+    ] = False,
+    **settings: Any,
+) -> None:
+    """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
+    from musclesolve.studies.compare import compare_into
+
+    with progress() as report:
+        result, paths = compare_into(output, trial, settings["costs"], solver, side, report)
+    _finish_comparison(result, paths, full)
+
+
+def _finish_comparison(result: xr.Dataset, paths: list[Path], full: bool) -> None:
+    from musclesolve.results.comparison_facts import ComparisonFacts
+    from musclesolve.results.tables.comparison_tables import summary_parts, tables
+
+    def document() -> dict[str, Any]:
+        from musclesolve.cli.result_documents import comparison_document
+
+        return comparison_document(result)
+
+    parts = tables if full else summary_parts
+    complete = ComparisonFacts(result).complete
+    finish("compare", parts(result), document, paths, 0 if complete else SOME_FRAMES_FAILED)
+
+
+@with_settings(CommandSettings, command_arguments("average"))
+def average(
+    result: Annotated[
+        list[Path], typer.Argument(metavar="RESULT.nc...", help="Results of `musclesolve run`.")
+    ],
+    output: Annotated[Path, output_option("Folder for average.nc and its figures.")],
+    **settings: Any,
+) -> None:
+    """Average the cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
+    from musclesolve.plotting.study.average_figures import average_files
+    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.results.files.result_netcdf import netcdf_bytes
+    from musclesolve.results.tables.average_table import remarks, table
+    from musclesolve.studies.average import average_results, stated_units
+
+    with progress() as report, reserved(output):
+        averaged = average_results(
+            result, partial=settings["partial"], units=stated_units(settings.get("units", ()))
+        )
+        files = {AVERAGE_FILE: netcdf_bytes(averaged), **average_files(averaged, report)}
+        report("writing", 1.0)
+        paths = write_files(output, files)
+
+    def document() -> dict[str, Any]:
+        from musclesolve.cli.result_documents import average_document
+
+        return average_document(averaged)
+
+    text: list[RenderableType] = [table(averaged), *remarks(averaged)]
+    failed = averaged.attrs["invalid"]
+    finish("average", text, document, paths, SOME_FRAMES_FAILED if failed else 0)

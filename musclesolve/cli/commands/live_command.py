@@ -1,0 +1,189 @@
+"""The command `live`: muscle forces while the subject moves."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from musclesolve._util.sides import BOTH
+from musclesolve.cli.errors import SOME_FRAMES_FAILED
+from musclesolve.cli.options import (
+    Cost,
+    Side,
+    TrialFile,
+    output_option,
+    with_settings,
+)
+from musclesolve.cli.printing import finish, print_address, progress
+from musclesolve.constants import RESULT_FILE
+from musclesolve.settings.commands import CommandSettings, command_arguments
+from musclesolve.settings.live import LiveSettings, StreamSettings
+from musclesolve.settings.schema import settings_of
+from musclesolve.settings.trial import AUTO
+
+if TYPE_CHECKING:
+    pass
+from musclesolve.cli.commands.force_commands import finish_result
+
+
+@with_settings(CommandSettings, command_arguments("live"))
+def live(
+    trial: TrialFile,
+    output: Annotated[Path | None, output_option("Folder for result.nc of --replay.")] = None,
+    replay: Annotated[
+        bool,
+        typer.Option("--replay", help="As fast as it goes, every sample of the recording: result.nc in -o."),
+    ] = False,
+    repeat: Annotated[
+        bool, typer.Option("--repeat", help="--from replay over and over, until Ctrl-C or --seconds.")
+    ] = False,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Write what comes and what is computed to a folder that `run` understands."
+        ),
+    ] = None,
+    weigh: Annotated[
+        bool, typer.Option("--weigh", help="With --stand: the mass is what the plates carry.")
+    ] = False,
+    page: Annotated[
+        bool,
+        typer.Option("--page", help="Show the session in the browser: moving picture, curves, biofeedback."),
+    ] = False,
+    no_open: Annotated[
+        bool, typer.Option("--no-open", help="Print the address of --page only, without opening a browser.")
+    ] = False,
+    page_settings: Annotated[
+        Path | None,
+        typer.Option(help="File (JSON) that keeps what is chosen on --page for the next session."),
+    ] = None,
+    cost: Cost = None,
+    side: Side = BOTH,
+    **stated: Any,
+) -> None:
+    """Muscle and joint forces frame by frame while the subject moves, or of a recording as if it came live."""
+    given = LiveSettings(**stated)
+    if replay and given.source:
+        raise typer.BadParameter("state one of --replay and --from")
+    if not replay and not given.source:
+        raise typer.BadParameter("state where samples come from: --from, or --replay -o OUT for a recording")
+    if replay != (output is not None):
+        raise typer.BadParameter("--replay and -o belong together")
+    streamed = {
+        "--page": page,
+        "--record": record is not None,
+        "--to": bool(given.sink),
+        **{
+            f"--{name.replace('_', '-')}": given[name] != usual.default
+            for name, usual in settings_of(StreamSettings).items()
+        },
+    }
+    if replay and any(streamed.values()):
+        option = next(name for name, stated in streamed.items() if stated)
+        raise typer.BadParameter(
+            f"{option} is for what comes in real time: --from replay, in place of --replay -o OUT"
+        )
+    replays = any(text.partition(":")[0] == "replay" for text in given.source)
+    if repeat and not replays:
+        raise typer.BadParameter("--repeat belongs to --from replay")
+    if not page and (no_open or page_settings or given.page_port):
+        raise typer.BadParameter("--no-open, --page-settings and --page-port belong to --page")
+    if (given.stand is None and (given.walk or weigh)) or (given.stand is not None and record is None):
+        raise typer.BadParameter("--walk and --weigh belong to --stand, and that to --record")
+    settings: dict[str, Any] = {
+        "lag_ms": given.lag_ms,
+        "cutoff_hz": given.cutoff_hz,
+        "cost": cost,
+        "side": side,
+    }
+    if output is not None:
+        _replay_into(trial, output, settings)
+        return
+    from musclesolve._util.interrupts import stop_signals
+    from musclesolve.cli.live_progress import StatusLine, session_document, session_lines
+    from musclesolve.live.adapters.registry import check_streams
+    from musclesolve.live.joining import Wanted
+    from musclesolve.live.live import Live
+    from musclesolve.live.recorder import Recorder
+    from musclesolve.live.session import open_session
+    from musclesolve.live.session_watch import SessionWatch
+    from musclesolve.live.stream import Sink, run_session
+    from musclesolve.recording.data import Trial
+
+    feet: Any = None if given.plate is None else [None if foot == AUTO else foot for foot in given.plate]
+    axes, rate, seconds = (given.forward, given.up), given.rate, given.seconds
+    check_streams(given.source, given.sink)  # before anything is computed
+    joining: dict[str, Any] = {"wait_ms": given.wait_ms, "plate_offset": given.plate_offset}
+    with ExitStack() as closing:
+        sayings: list[Callable[[str], None]] = [logging.getLogger("musclesolve").warning]
+
+        def say(sentence: str) -> None:
+            """Say a sentence wherever somebody may look."""
+            for each in sayings:
+                each(sentence)
+
+        sinks: list[str | Sink] = [*given.sink, StatusLine(say), SessionWatch(say)]
+        if record is not None:
+            sinks.append(Recorder(record, say))
+        if page:  # its process loads what it needs while the trial is prepared
+            from musclesolve.live.page.page_sink import LivePage
+
+            shown = LivePage(page_settings, given.page_port, not no_open, print_address)
+            closing.callback(shown.close)
+            sinks.append(shown)
+            sayings.append(shown.say)
+
+        def made(of: Path | Trial) -> Live:
+            with progress() as report:
+                report("preparation", 0.1)
+                one = Live(of, rate_hz=rate, plates=feet, **settings)
+                report("compilation", 0.5)
+                one.warm_up()
+            if page:  # before samples come
+                shown.begin(one)
+            return one
+
+        if given.stand is None:
+            ready = made(trial)
+            if page and replays:  # a recording is short
+                logging.getLogger("musclesolve").info("the recording begins when a browser shows the page")
+                shown.wait_for_browser()
+            wanted = Wanted.from_live(ready, *axes, repeats=repeat)
+            joined, going = open_session(wanted, given.source, sinks, **joining)
+            # from here on Ctrl-C ends the session; before it, the command
+            stop = closing.enter_context(stop_signals())
+            passed = run_session(ready, joined, going, stop, seconds, fresh=True)
+        else:
+            from musclesolve.live.standing import Standing, stand_first
+
+            assert record is not None
+            standing = Standing(trial, record, feet, rate, weigh)
+            rate, feet = standing.rate, list(standing.plates)
+            joined, going = open_session(Wanted.from_live(standing, *axes), given.source, sinks, **joining)
+            for item in going:
+                closing.callback(item.close)
+            stop = closing.enter_context(stop_signals())
+            ready, chosen = stand_first(
+                standing, joined, made, seconds=given.stand, walk=given.walk, say=say, stop=stop
+            )
+            passed = run_session(ready, chosen, going, stop, seconds, fresh=True)
+    code = 0 if passed.complete else SOME_FRAMES_FAILED
+    finish("live", session_lines(passed), lambda: session_document(passed, trial, ready), code=code)
+
+
+def _replay_into(trial: Path, output: Path, settings: dict[str, Any]) -> None:
+    """Send a recording through `Live` as fast as it goes, write its frames as a result, and summarize it."""
+    from musclesolve.live.replay import replay
+    from musclesolve.results.files.atomic_writing import reserved, write_files
+    from musclesolve.results.files.result_netcdf import netcdf_bytes
+
+    with progress() as report, reserved(output):
+        result = replay(trial, progress=report, **settings).result
+        report("writing", 1.0)
+        paths = write_files(output, {RESULT_FILE: netcdf_bytes(result)})
+    finish_result("live", result, paths)
