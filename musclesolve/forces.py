@@ -42,14 +42,13 @@ from musclesolve.pipeline.emg_informed import with_arguments
 from musclesolve.pipeline.mechanics import (
     TIME_MARGIN,
     Mechanics,
-    changed_motion,
-    check_reduction,
-    completed_reactions,
     subject_model,
 )
+from musclesolve.pipeline.motion_change import changed_motion, check_reduction
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.pipeline.share import share
+from musclesolve.pipeline.unmeasured_reactions import completed_reactions
 from musclesolve.recording.data import AnyTrial, Trial
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.trial_file import read_trial

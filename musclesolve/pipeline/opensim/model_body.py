@@ -41,7 +41,7 @@ from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import Channels, MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles, fascicle_muscles
-from musclesolve.pipeline.mechanics import MotionChange
+from musclesolve.pipeline.motion_change import MotionChange
 from musclesolve.pipeline.opensim.coordinate_motion import (
     BeyondRange,
     CoordinateMotion,
