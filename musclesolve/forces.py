@@ -44,8 +44,8 @@ from musclesolve.pipeline.mechanics import (
     Mechanics,
     subject_model,
 )
-from musclesolve.pipeline.motion_change import changed_motion, check_reduction
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
+from musclesolve.pipeline.reduced_motion import changed_motion, check_reduction
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.pipeline.share import share
 from musclesolve.pipeline.unmeasured_reactions import completed_reactions
