@@ -3,6 +3,7 @@
 - CONTRIBUTING.md and CHANGELOG.md become pages.
 - Every file of the repository that a page links to becomes a page with line numbers. A link whose text is
   `module:name` leads to the line that defines the name.
+- Numbers that decide what is reported become a page (limits.py).
 - The names of each facade become a page of the API reference (facades.py).
 - Equations in blocks ```math, which GitHub draws, become MathML, which browsers draw without a script (equations.py).
 - Figures of the present program are made by the commands of the gallery, and shown where pages ask for them (made.py).
@@ -16,6 +17,8 @@ from pathlib import Path
 
 from equations import with_mathml
 from facades import FACADES, facade_page
+from limits import PAGE as LIMITS
+from limits import limits_page
 from made import FOLDER, made_files, shown_files, with_made
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -36,6 +39,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for file, page in BESIDE.items():
         text = (ROOT / file).read_text(encoding="utf-8").replace("](docs/", "](")
         files.append(File.generated(config, page, content=text))
+    files.append(File.generated(config, LIMITS, content=limits_page()))
     for facade in FACADES:
         files.append(File.generated(config, facade.page, content=facade_page(facade)))
     pages = [page.read_text(encoding="utf-8") for page in Path(config.docs_dir).glob("*.md")]
