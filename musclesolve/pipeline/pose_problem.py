@@ -30,7 +30,8 @@ from musclesolve.recording.schema import check_value
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import MuscleSettings, SharingSettings
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.problem import PER_FRAME, Problem
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import PER_FRAME
 from musclesolve.sharing.solver.solver_registry import find_solver
 
 OF_MUSCLES = ("strength", "passive", "fiber_lengths", "curves")

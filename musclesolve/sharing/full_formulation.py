@@ -34,7 +34,8 @@ from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import HUGE
-from musclesolve.sharing.problem import OPTIONAL, Problem, misshapen
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import OPTIONAL, misshapen
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solver.frame_program import CLAIMS
 from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt

@@ -13,7 +13,8 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import input_error
-from musclesolve.sharing.problem import PER_FRAME, Problem, misshapen
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import PER_FRAME, misshapen
 
 OF_COSTS = (
     *("moment_arm", "force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length"),

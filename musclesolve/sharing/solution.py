@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.checks import check_increasing, check_real_array
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import Problem, misshapen
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import misshapen
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.sharing.status import Status, is_solved, status_flags
 

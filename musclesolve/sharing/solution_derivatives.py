@@ -39,7 +39,8 @@ from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.optimality_system import OptimalitySystem, Optimum, refine
-from musclesolve.sharing.problem import ARRAY_AXES, PER_FRAME, Problem
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import ARRAY_AXES, PER_FRAME
 from musclesolve.sharing.problem_change import OF_COSTS, ProblemChange
 from musclesolve.sharing.solution import Solution
 

@@ -27,7 +27,8 @@ from musclesolve.sharing.cost.cost_parameters import (
     shape_of,
     shapes_of,
 )
-from musclesolve.sharing.problem import ARRAY_AXES, OPTIONAL, Problem
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import ARRAY_AXES, OPTIONAL
 from musclesolve.sharing.problem_change import ProblemChange
 
 Formula = Callable[[Any, Any, Any], Any]

@@ -14,7 +14,8 @@ from musclesolve._util.arrays import Array
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_parameters import Parameters
 from musclesolve.sharing.cost.cost_terms import SoftRows, Term, joined_rows
-from musclesolve.sharing.problem import OPTIONAL, Problem
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import OPTIONAL
 from musclesolve.sharing.problem_change import ProblemChange, derivative
 
 NEEDS = {

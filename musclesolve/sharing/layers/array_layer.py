@@ -18,7 +18,8 @@ from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve.sharing.arguments import check_smooth_convex_cost
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import ARRAY_AXES, Problem
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import ARRAY_AXES
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solution_derivatives import solution_derivatives
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver

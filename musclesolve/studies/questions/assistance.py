@@ -23,7 +23,8 @@ from musclesolve.pipeline.share import sharing_problem
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_parameters import Parameters
 from musclesolve.sharing.cost.cost_terms import Power, SoftRows, Term
-from musclesolve.sharing.problem import ARRAY_AXES, Problem
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import ARRAY_AXES
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solving import solve_part
 from musclesolve.studies.questions.bounds import contact_along, padded

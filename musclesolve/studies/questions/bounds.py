@@ -13,7 +13,8 @@ from musclesolve._util.sides import split_side
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import sharing_problem
-from musclesolve.sharing.problem import ARRAY_AXES, OPTIONAL, Problem
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import ARRAY_AXES, OPTIONAL
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 

@@ -1,0 +1,279 @@
+"""The arrays of a force-sharing problem: their axes, and what is checked before a problem is made.
+
+Shapes, bounds and names that cannot be right are errors; numbers that another unit explains are a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from warnings import warn
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Mask, unchangeable
+from musclesolve._util.checks import check_increasing, check_real_array
+from musclesolve.errors import InputError, input_error
+from musclesolve.sharing.kernel.constants import HUGE
+
+ARRAY_AXES = {
+    "moment_arm": "Tmn",
+    "moment": "Tm",
+    "force_capacity": "Tn",
+    "max_isometric_force": "n",
+    "lower": "Tn",
+    "upper": "Tn",
+    "reserve_weight": "Tm",
+    "fiber_velocity": "Tn",
+    "optimal_fiber_length": "n",
+    "joints_crossed": "n",
+    "reaction_matrix": "Tkn",
+    "reaction_offset": "Tk",
+    "emg": "Tn",
+    "passive_force": "Tn",
+    "fiber_force_capacity": "Tn",
+    "fiber_length": "Tn",
+    "joint_angle": "Tm",
+    "joint_rate": "Tm",
+    "time": "T",
+}
+"""The axes of every array: T frames, m degrees of freedom, n muscles, k joint reactions."""
+
+PER_FRAME = tuple(name for name, axes in ARRAY_AXES.items() if axes[0] == "T")
+
+_LEADING = {
+    "moment_arm": "(frames, degrees of freedom, muscles)",
+    "moment": "(frames, degrees of freedom)",
+    "force_capacity": "(frames, muscles)",
+}
+"""Arrays that define the numbers of frames, degrees of freedom and muscles, with the words for them in messages."""
+
+_METERS = (
+    "no human muscle has more than {:g} m: meters are expected. "
+    "Multiply it by 0.001 if it is in mm, by 0.01 if in cm."
+)
+_LARGEST = {
+    "moment_arm": (10.0, " m", _METERS),
+    "optimal_fiber_length": (1.0, " m", _METERS),
+    "emg": (
+        5.0,
+        "",
+        "activations are 0 to 1. Multiply it by 0.01 if it is in percent, divide volts by their maximum.",
+    ),
+}
+"""Array -> largest value that its unit explains, the unit, and what the warning of a larger one says.
+
+The largest moment arm of the bundled OpenSim models is 0.14 m (external oblique, gait2392), the longest fiber 0.58 m
+(sartorius, silva_2003). Coordinates without a joint, such as the generalized coordinates of a mechanism, may have arms
+of some meters. In mm the arms of every joint are beyond 10, even those of fingers. EMG in shares of a maximum is at
+most some times the maximum.
+"""
+
+WEAK = 30.0
+"""Ratio of moments to the moments that muscles produce at most beyond which the units are looked at."""
+KILONEWTONS = 10.0
+"""Maximum isometric force [N] that the strongest muscle of a limb exceeds; in kN the soleus has 3 to 8."""
+NEWTON_MILLIMETERS = 1e4
+"""Moment [N m] that no joint of a person has; in N mm the moments of a step have up to 200 000."""
+
+OPTIONAL = {
+    "fiber_velocity": "(T, n) [m/s], negative where fibers shorten",
+    "optimal_fiber_length": "(n,) [m]",
+    "joints_crossed": "(n,), how many joints each muscle crosses",
+    "reaction_matrix": "(T, k, n), newtons of each joint reaction for one newton of muscle force",
+    "reaction_offset": "(T, k) [N], the joint reactions without contractile forces",
+    "passive_force": "(T, n) [N], passive tendon forces, whose moments `moment` has no part of",
+    "emg": "(T, n) measured activations, NaN where not measured",
+    "fiber_force_capacity": "(T, n) [N], force of the contractile element along the fibers at activation 1",
+    "fiber_length": "(T, n) [m]",
+    "joint_angle": "(T, m) [rad]",
+    "joint_rate": "(T, m) [rad/s]",
+    "time": "(T,) [s], increasing",
+}
+"""Optional fields, which only some costs or the diagnosis need."""
+
+NAME_AXES = {"muscle": "n", "dof": "m", "reaction": "k"}
+"""The axis of every list of names."""
+
+
+def checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a problem from what a user gives: whole arrays, names, and whether there is a single frame.
+
+    Raises:
+        InputError: see `Problem`.
+    """
+    labels = {name: _labels(given.get(name)) for name in ARRAY_AXES}
+    # in double precision, copied where they might change; masked numbers become NaN
+    arrays = {
+        name: unchangeable(check_real_array(array, name, "real numbers", where=f"Problem.{name}"))
+        for name in ARRAY_AXES
+        if (array := given.get(name)) is not None or name not in ("reserve_weight", *OPTIONAL)
+    }
+    frames = set()
+    for name, axes in _LEADING.items():
+        rank, shape = len(ARRAY_AXES[name]) - 1, arrays[name].shape
+        if len(shape) not in (rank, rank + 1) or 0 in shape[-rank:]:
+            expected = f"{axes}, none of the last {rank} empty; a single frame may drop the first axis"
+            raise misshapen(name, shape, f"Problem.{name}", expected)
+        frames |= set(shape[:-rank])
+    values: dict[str, Any] = {"single_frame": not frames}
+
+    lacking = [name for name in ("reaction_matrix", "reaction_offset") if name not in arrays]
+    if len(lacking) == 1:
+        raise input_error(
+            "missing_argument",
+            where=f"Problem.{lacking[0]}",
+            problem="joint reactions need both a matrix and an offset",
+            expected=OPTIONAL[lacking[0]],
+        )
+    if lacking and given.get("reaction") is not None:
+        raise input_error(
+            "conflict",
+            where="Problem.reaction",
+            problem="there are names, but no reactions",
+        )
+    reactions = (0, 0) if lacking else arrays["reaction_matrix"].shape
+    if not lacking and (len(reactions) not in (2, 3) or reactions[-2] == 0):
+        expected = "(frames, reactions, muscles), at least one reaction"
+        raise misshapen("reaction_matrix", reactions, "Problem.reaction_matrix", expected)
+
+    size = dict(zip("mn", arrays["moment_arm"].shape[-2:], strict=True))
+    size |= {"T": max(frames, default=1), "k": reactions[-2]}
+    for name, array in arrays.items():
+        shape = tuple(size[axis] for axis in ARRAY_AXES[name])
+        # broadcast over frames only: a stray axis of length one is more likely a mistake
+        if not any(array.shape == shape[i:] for i in range(len(shape) + 1)):
+            expected = f"{shape} or its last axes, to go with the other arrays"
+            raise misshapen(name, array.shape, f"Problem.{name}", expected)
+        if array.shape != shape or not array.flags.c_contiguous:
+            arrays[name] = np.ascontiguousarray(np.broadcast_to(array, shape))
+            arrays[name].flags.writeable = False
+    for kind, axis in NAME_AXES.items():
+        if kind == "reaction" and lacking:
+            continue
+        names = values[kind] = _names(kind, given.get(kind), size[axis])
+        for name, stated in labels.items():
+            if ARRAY_AXES[name][-1] == axis and stated != names and sorted(stated) == sorted(names):
+                raise input_error(
+                    "conflict",
+                    where=f"Problem.{name}",
+                    problem=f"its labels are the names of `{kind}` in another order",
+                    expected="the order of the names, because the labels are not read",
+                    remedy=f"sort it: frame[names] in pandas, array.sel({kind}=names) in xarray",
+                )
+    values |= arrays
+    _check_numbers(values)
+    _warn_of_units(values)
+    _warn_of_weak_muscles(values)
+    return values
+
+
+def _check_numbers(values: Mapping[str, Any]) -> None:
+    """Refuse numbers that no problem can have."""
+
+    def not_positive(array: Array) -> Mask:
+        return ~((array < HUGE) & (array > 0))
+
+    rules: list[tuple[str, Callable[[Array], Mask], str]] = [
+        ("max_isometric_force", not_positive, "a positive number [N]"),
+        ("force_capacity", lambda x: x < 0, "zero or more [N]"),
+        ("lower", lambda x: x < 0, "zero or more"),
+        ("upper", np.isinf, "a finite bound; a large number such as 10 sets it free"),
+        ("lower", lambda x: x > values["upper"], "no more than upper"),
+        ("optimal_fiber_length", not_positive, "a positive number [m]"),
+        ("joints_crossed", lambda x: ~((x >= 1) & (x == np.round(x))), "a whole number, one or more"),
+        ("emg", lambda x: (x < 0) | np.isinf(x), "zero or more, or NaN where not measured"),
+        ("passive_force", lambda x: (x < 0) | np.isinf(x), "zero or more [N]"),
+        (
+            "fiber_force_capacity",
+            lambda x: x < values["force_capacity"] * (1.0 - 1e-9),
+            "no less than force_capacity, its part along the tendon [N]; change both together",
+        ),
+        ("fiber_length", lambda x: x < 0, "zero or more [m]"),
+        ("reserve_weight", not_positive, "a positive number, or None for no reserves"),
+    ]
+    for name, is_bad, expected in rules:
+        if name not in values or not (bad := is_bad(values[name])).any():
+            continue
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        owner = values["dof" if name == "reserve_weight" else "muscle"][index[-1]]
+        place = owner if len(index) == 1 else f"{owner} in frame {index[0]}"
+        more = f" (and {int(bad.sum()) - 1} more)" if bad.sum() > 1 else ""
+        raise input_error(
+            "bad_number",
+            where=f"Problem.{name}",
+            problem=f"{name} is {values[name][index]:g} for {place}{more}",
+            expected=expected,
+        )
+    if (time := values.get("time")) is not None and len(time) > 1:
+        check_increasing(time, where="Problem.time")
+
+
+def _warn_of_units(values: Mapping[str, Any]) -> None:
+    """Warn of numbers that only another unit explains."""
+    for name, (largest, unit, why) in _LARGEST.items():
+        array = values.get(name, np.zeros(0))
+        ends = () if not array.size else (np.fmin.reduce(array, None), np.fmax.reduce(array, None))
+        if all(abs(end) <= largest for end in ends):
+            continue
+        array = np.where(np.abs(array) < HUGE, np.abs(array), 0.0)
+        if array.max() > largest:
+            muscle = values["muscle"][int(np.unravel_index(array.argmax(), array.shape)[-1])]
+            warn(f"{name} is up to {array.max():.4g}{unit} ({muscle}), {why.format(largest)}", stacklevel=5)
+
+
+def _warn_of_weak_muscles(values: Mapping[str, Any]) -> None:
+    """Warn where muscles produce so little of every moment that only another unit explains it; of some frames."""
+    frames = len(values["moment"])
+    if not frames:
+        return
+    some = slice(None, None, max(1, frames // 100))
+    tension = np.abs(values["force_capacity"][some] * values["upper"][some])
+    arms, needed = np.abs(values["moment_arm"][some]), np.abs(values["moment"][some])
+    tension, arms, needed = (np.where(array < HUGE, array, 0.0) for array in (tension, arms, needed))
+    able, most = np.einsum("tmn,tn->tm", arms, tension).max(axis=0), needed.max(axis=0)
+    shared = np.flatnonzero((able > 0.0) & (most > 0.0))
+    if not len(shared) or (most[shared] < WEAK * able[shared]).any():
+        return
+    k, strongest = int(shared[np.argmax(most[shared])]), values["max_isometric_force"].max()
+    if strongest < KILONEWTONS:
+        remedy = "Multiply the forces by 1000 if they are in kN."
+    elif most[k] > NEWTON_MILLIMETERS:
+        remedy = "Multiply the moments by 0.001 if they are in N mm."
+    else:
+        return
+    warn(
+        f"the moment of {values['dof'][k]} is up to {most[k]:.4g} N m, and all muscles together, of at most "
+        f"{strongest:.4g} N, produce at most {able[k]:.4g} N m: N and N m are expected. {remedy}",
+        stacklevel=5,
+    )
+
+
+def _labels(given: object) -> tuple[str, ...]:
+    """Labels along the last axis of a DataFrame, Series or DataArray; empty for other arrays."""
+    if hasattr(given, "iloc"):
+        labels = getattr(given, "columns", getattr(given, "index", ()))
+    else:
+        labels = getattr(given, "indexes", {}).get((None, *getattr(given, "dims", ()))[-1], ())
+    return tuple(map(str, labels))
+
+
+def misshapen(name: str, shape: tuple[int, ...], where: str, expected: str) -> InputError:
+    """The error for an array whose shape does not fit."""
+    return input_error("bad_shape", where=where, expected=expected, name=name, shape=shape)
+
+
+def _names(kind: str, names: Sequence[str] | None, count: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"{kind}_{i}" for i in range(count))
+    names = tuple(str(name) for name in np.asarray(names).reshape(-1).tolist())
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if len(names) != count or twice:
+        fault = f"{twice[0]!r} appears twice" if twice else f"there are {len(names)} names"
+        raise input_error(
+            "duplicate_name" if twice else "bad_shape",
+            where=f"Problem.{kind}",
+            problem=f"{kind}: {fault}",
+            expected=f"{count} different names",
+        )
+    return names
