@@ -6,18 +6,25 @@ dynamics can use them all the same; a mass matrix made of them is not positive d
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics import MassProperties, Model, human_model
-from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.human_model import with_shoes
 from musclesolve.dynamics.model.segment_inertia import named_points
 from musclesolve.dynamics.model.topology import Topology
 from musclesolve.errors import InputError
+
+
+def printed_table(name: str) -> dict[str, Any]:
+    """A table of the thesis as printed: "table_3_2", "table_3_8", or the "places" of its rows in the standing model."""
+    path = Path(__file__).with_name("printed_tables") / f"silva_2003_{name}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def printed_human(
@@ -45,12 +52,12 @@ def printed_human(
 
 def printed_inertia(topology: Topology, standing: Array, mass: float) -> MassProperties:
     """Mass properties of the bodies of the inverse human model, which carry the numbers of the table."""
-    table = read_table("anthropometry", "silva_2003_table_3_8.toml")
+    table = printed_table("table_3_8")
     rows = {row["number"]: row for row in table["body"]}
     chi_m = mass / sum(row["mass"] for row in rows.values())
     where = _places(topology, standing, rows)
     parts = {}
-    for place in read_table("anthropometry", "silva_2003_places.toml")["place"]:
+    for place in printed_table("places")["place"]:
         for number in place["bodies"]:
             parts[number] = _part(rows[number], place, where, chi_m)
     chosen = [parts[body.number] for body in topology.bodies]

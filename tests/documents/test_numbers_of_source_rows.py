@@ -11,7 +11,7 @@ from scipy.signal import butter, freqz
 from source_rows import ROOT, ROWS, THESIS
 from thorough import THOROUGH
 
-from benchmarks.printed_inertia import printed_human
+from benchmarks.printed_inertia import printed_human, printed_table
 from benchmarks.routes import swinging
 from benchmarks.serial_chains import random_chain
 from benchmarks.thesis_figures.figure_registry import FIGURES
@@ -40,7 +40,7 @@ def coordinates():
 
 
 def mass_of_the_print():
-    bodies = read_table("anthropometry", "silva_2003_table_3_8.toml")["body"]
+    bodies = printed_table("table_3_8")["body"]
     scaled = printed_human(81.52, 1.75).mass.total
     assert scaled == pytest.approx(sum(body["mass"] for body in bodies), abs=0.005)
     return f"total {scaled:.2f} kg"

@@ -8,6 +8,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
+from benchmarks.printed_inertia import printed_table
 from musclesolve.dynamics import human_model
 from musclesolve.dynamics.model.segment_inertia import child_masses, segment_rows, segments_of
 
@@ -29,7 +30,7 @@ def de_leva() -> dict:
 
 @pytest.fixture(scope="module")
 def bodies() -> dict[int, dict]:
-    return {body["number"]: body for body in table("silva_2003_table_3_8")["body"]}
+    return {body["number"]: body for body in printed_table("table_3_8")["body"]}
 
 
 def inertia_margin(moments: np.ndarray) -> float:

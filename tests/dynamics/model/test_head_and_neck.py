@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from benchmarks.printed_inertia import printed_human
+from benchmarks.printed_inertia import printed_human, printed_table
 from musclesolve.dynamics import forward_human_model, human_model, load_topology, standing_layout
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.segment_inertia import compose
 
-ROWS = {row["name"]: row for row in read_table("anthropometry", "silva_2003_table_3_2.toml")["segment"]}
+ROWS = {row["name"]: row for row in printed_table("table_3_2")["segment"]}
 BODIES = {
     "neck": "neck",
     "head": "head",
@@ -21,7 +21,7 @@ HEIGHT = float(np.ptp(standing_layout(load_topology())[:25, 2]))
 
 @pytest.fixture(scope="module")
 def printed():
-    mass = read_table("anthropometry", "silva_2003_table_3_2.toml")["reference_mass"]
+    mass = printed_table("table_3_2")["reference_mass"]
     return forward_human_model(printed_human(mass, HEIGHT))
 
 

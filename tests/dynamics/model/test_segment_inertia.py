@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from benchmarks.printed_inertia import printed_human
+from benchmarks.printed_inertia import printed_human, printed_table
 from musclesolve.dynamics import (
     Wrench,
     human_model,
@@ -23,7 +23,7 @@ from musclesolve.dynamics.model.segment_inertia import compose, segment_table, s
 
 PLAIN = standing_layout(load_topology())
 HEIGHT = float(np.ptp(PLAIN[:25, 2]))
-TABLE_3_8 = {row["number"]: row for row in read_table("anthropometry", "silva_2003_table_3_8.toml")["body"]}
+TABLE_3_8 = {row["number"]: row for row in printed_table("table_3_8")["body"]}
 PRINTED_MASS = sum(row["mass"] for row in TABLE_3_8.values())
 
 
@@ -110,9 +110,7 @@ def test_mass_centers_are_where_table_3_9_puts_them(number, point, offset):
 )
 def test_the_bodies_compose_to_the_anatomical_segments(name, numbers, turned):
     """Table 3.8 is a split of Table 3.2: masses, and moments by the parallel-axis theorem (correction C4)."""
-    row = next(
-        r for r in read_table("anthropometry", "silva_2003_table_3_2.toml")["segment"] if r["name"] == name
-    )
+    row = next(r for r in printed_table("table_3_2")["segment"] if r["name"] == name)
     mass, _, inertia = compose(parts(printed(), numbers))
     moments = np.diag(inertia)[::-1] if turned else np.diag(inertia)
     assert mass == pytest.approx(row["mass"], abs=2e-3)
@@ -120,7 +118,7 @@ def test_the_bodies_compose_to_the_anatomical_segments(name, numbers, turned):
 
 
 def test_table_3_2_adds_up_and_flags_what_cannot_be():
-    table = read_table("anthropometry", "silva_2003_table_3_2.toml")
+    table = printed_table("table_3_2")
     total = sum(row["count"] * row["mass"] for row in table["segment"])
     assert total == pytest.approx(table["reference_mass"], abs=5e-3)
     for row in table["segment"]:
