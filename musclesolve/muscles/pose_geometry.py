@@ -55,7 +55,7 @@ def muscle_geometry(
 
     Raises:
         InputError: a subject that is no model, an unknown or faulty muscle set, an unknown angle, angles or rates of
-            different lengths, not finite, angles of more than 360 degrees.
+            different lengths, not finite, angles of more than 3.5 rad.
 
     Examples:
         >>> poses = ms.muscle_geometry({"knee_flexion_r": np.radians([0.0, 45.0, 90.0])})

@@ -37,7 +37,7 @@ from musclesolve.pipeline.share import motion_cost, motion_solver
 from musclesolve.recording.data import SIDE_NAMES, AnyTrial, Trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.solver_registry import Solver, find_solver
+from musclesolve.sharing.solver.solver_registry import Solver, able_solver, find_solver, refuse_unfit
 
 _SIDES: dict[str, tuple[str, ...]] = {**{side: (side,) for side in SIDES}, BOTH: SIDES}
 
@@ -133,11 +133,14 @@ def find_options(
             remedy="choose the other leg, or a time range in [time]",
         )
     elastic = muscles.tendon == ELASTIC
-    cost_of, solver_of = (motion_cost, motion_solver) if elastic else (find_cost, find_solver)
+    cost_of = motion_cost if elastic else find_cost
     chosen = in_trial("sharing", "cost", cost_of, sharing.cost) if cost is None else cost_of(cost)
     check_emg(trial, chosen)
     chosen = in_trial("emg", "weight", partial(informed_cost, trial), chosen)
+    solver_of = motion_solver if elastic else find_solver if solver else partial(able_solver, chosen)
     method = in_trial("sharing", "solver", solver_of, sharing.solver) if solver is None else solver_of(solver)
+    if not elastic:
+        refuse_unfit(method, chosen, reserves=True)
     dof_names = tuple(dict.fromkeys(split_side(dof)[0] for dof in served))
     nominal = {split_side(dof.name)[0] for dof in topology.dofs if dof.nominal}
     usual = tuple(dof for dof in dof_names if dof not in nominal)

@@ -42,7 +42,7 @@ from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.certificate import empty_box, kkt_residual, within_domain
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost, Formula, expression_cost
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_check import check_cost
+from musclesolve.sharing.cost.cost_check import check_cost, check_solution
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
@@ -256,8 +256,10 @@ def solve_constrained(
             attempt, further = minimize_frames(frames.problem, chosen, method, frames.extra())
         residual = frames.certificate(attempt.activation, attempt.reserve, attempt.multiplier, further)
         value[which], multiplier[which] = store_claims(arrays, which, attempt, residual, frames, further)
+    found = arrays.to_solution(chosen, method, problem)
+    known = all(constraint.linear for constraint in listed)
     solution = ConstrainedSolution(
-        **vars(arrays.to_solution(chosen, method, problem)),
+        **vars(found) | {"stationary_only": found.stationary_only or not known},
         constraint=tuple(constraint.name for constraint in listed),
         constraint_value=value,
         constraint_multiplier=multiplier,
@@ -311,7 +313,7 @@ def store_claims(
     arrays.iterations[which], arrays.status[which] = attempt.iterations, status
     arrays.kkt_residual[which] = residual
     arrays.infeasibility_proof[which] = proof
-    arrays.cost[which[solved]] = frames.cost.value(part.frames(solved), attempt.activation[solved])
+    arrays.cost[which[solved]] = check_solution(part.frames(solved), frames.cost, attempt.activation[solved])
     arrays.force[which] = arrays.activation[which] * part.force_capacity
     value = np.where(solved[:, None], frames.value(attempt.activation), np.nan)
     return value, np.where(solved[:, None], further, against)

@@ -103,7 +103,8 @@ class Solution:
         lines = [f"{n} x {s.name}: {s.sentence}" for s, n in zip(ends, counts, strict=True)]
         if self.stationary_only and self.solved.any():
             lines.append(
-                "The cost is not known to be convex: a solved frame is stationary, perhaps not of least cost."
+                "The cost or a constraint is not known to be convex: a solved frame is stationary, perhaps not of "
+                "least cost."
             )
         return "\n".join([*lines, *(self.notes if lines else ())])
 

@@ -20,7 +20,7 @@ from musclesolve.sharing.certificate import (
     within_domain,
 )
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_check import check_convexity, check_cost
+from musclesolve.sharing.cost.cost_check import check_cost, check_solution
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import AT_EDGE, IDLE, TOLERANCE, UNRESOLVED
 from musclesolve.sharing.problem import Problem
@@ -144,8 +144,7 @@ def _solved(
             _attempt(arrays, problem.with_arrays(reserve_weight=weight), cost, method, unsolved, start)
     solved = arrays.solved
     there = problem.frames(solved)
-    check_convexity(there, cost, arrays.activation[solved])
-    arrays.cost[solved] = cost.value(there, arrays.activation[solved])
+    arrays.cost[solved] = check_solution(there, cost, arrays.activation[solved])
     arrays.force = arrays.activation * problem.force_capacity
     return arrays
 

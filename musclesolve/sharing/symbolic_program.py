@@ -43,10 +43,11 @@ from musclesolve.sharing.constrained import (
 )
 from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant, evaluated
 from musclesolve.sharing.cost.cost_base import Cost, field_of
-from musclesolve.sharing.cost.cost_check import check_convexity, check_cost
+from musclesolve.sharing.cost.cost_check import check_cost, check_solution
 from musclesolve.sharing.cost.cost_parameters import flat, shapes_of
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.frame_symbols import frame_symbols
+from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES
 from musclesolve.sharing.problem_scale import load, row_size, slope_size
@@ -489,8 +490,8 @@ class Program:
         self._check_terms(activation, u)
         residual = np.maximum(residual, self._unknown_miss(x, by_unknown.ravel(), hessian))
 
-        if np.isfinite(activation).all():
-            check_convexity(problem, self.cost, activation)
+        certified = residual <= TOLERANCE
+        check_solution(problem.frames(certified), self.cost, activation[certified])
         attempt = Attempt.blank(problem)
         attempt.activation[:], attempt.reserve[:], attempt.multiplier[:] = activation, reserve, multiplier
         attempt.iterations[:], attempt.claim[:] = iterations, claim

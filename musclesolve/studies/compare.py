@@ -13,7 +13,7 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.checks import check_type
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking.check import findings_of
-from musclesolve.constants import COMPARISON_FILE, USUAL_SOLVER
+from musclesolve.constants import COMPARISON_FILE
 from musclesolve.errors import InputError, input_error
 from musclesolve.forces import prepare
 from musclesolve.pipeline.emg_informed import informed_cost
@@ -32,7 +32,13 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
-from musclesolve.sharing.solver.solver_registry import REGISTRY, Solver, find_solver
+from musclesolve.sharing.solver.solver_registry import (
+    REGISTRY,
+    Solver,
+    able_solver,
+    find_solver,
+    refuse_unfit,
+)
 from musclesolve.sharing.solving import solve
 
 Stacked = tuple[tuple[str, ...], AnyArray, dict[str, Any]]
@@ -244,6 +250,9 @@ def compare_problem(
     methods = [find_solver(solver) for solver in solvers or ()]
     labels = [method.name for method in methods]
     _check_distinct(labels, "solver", "or give it another name")
+    for cost in costs:
+        for method in methods:
+            refuse_unfit(method, cost, problem.reserve_weight is not None)
     rows, used = [], dict[str, None]()
     for number, cost in enumerate(costs):
         progress(f"cost {cost.label}", number / len(costs))
@@ -262,12 +271,6 @@ def _stacked(parts: Sequence[xr.Dataset], dim: str) -> xr.Dataset:
     same = parts[0].drop_vars([name for name in OF_SOLUTION if name in parts[0]])
     own = [part[list(OF_SOLUTION)] for part in parts]
     return xr.concat(own, dim, combine_attrs="override", join="exact").assign(same.data_vars)
-
-
-def able_solver(cost: Cost) -> Solver:
-    """The usual solver, or the first installed one that can minimize the cost."""
-    able = [name for name, record in REGISTRY.items() if record.installed and record.fits(cost)]
-    return find_solver(USUAL_SOLVER if USUAL_SOLVER in able or not able else able[0])
 
 
 def _solved(problem: Problem, cost: Cost, costs: Sequence[Cost], solver: Solver) -> xr.Dataset:

@@ -160,7 +160,16 @@ def solve_rate_limited(
             expected=f"{problem.n_frames} [s]",
         )
     solved_by = _together if method == "together" else _frame_by_frame
-    return solved_by(problem, instant, chosen, limits, solver, on_infeasible)
+    result = solved_by(problem, instant, chosen, limits, solver, on_infeasible)
+    infeasible = np.flatnonzero(result.solution.status == Status.INFEASIBLE)
+    alone = solve(problem.frames(infeasible), chosen, solver).solved.sum() if infeasible.size else 0
+    if not alone:
+        return result
+    note = (
+        f"{alone} of the {infeasible.size} infeasible frames are possible without rate limits: with the time constants "
+        f"{limits.activation_time:g} s and {limits.deactivation_time:g} s activations change too slowly."
+    )
+    return replace(result, solution=replace(result.solution, notes=(*result.solution.notes, note)))
 
 
 def _together(

@@ -121,6 +121,7 @@ def test_poses_are_along_one_axis_and_other_angles_are_zero(database, standing):
         ({"knee_flexion_r": [[0.1]]}, ("bad_number", "knee_flexion_r")),
         ({"knee_flexion_r": []}, ("bad_number", "knee_flexion_r")),
         ({"knee_flexion_r": [0.0, -90.0]}, ("bad_number", "-90")),
+        ({"knee_flexion_r": 5.0}, ("bad_number", "286 degrees")),
     ],
 )
 def test_bad_angles_are_named(angles, words):

@@ -170,6 +170,14 @@ def test_what_is_no_constraint_is_refused():
             solve_constrained(ARM, "force_squared", other)
 
 
+def test_a_constraint_that_is_not_linear_leaves_a_stationary_point():
+    problem = ms.Problem([[0.05, 0.05]], [20.0], [1000.0, 1000.0], [1000.0, 1000.0])
+    away = expression_constraint("away", lambda a, force, data: casadi.sumsqr(a - 0.2), lower=0.01)
+    held = expression_constraint("held", lambda a, force, data: a[0], upper=0.3)
+    assert solve_constrained(problem, "activation_power", [away]).stationary_only
+    assert not solve_constrained(problem, "activation_power", [held]).stationary_only
+
+
 def test_a_single_constraint_needs_no_list():
     found = solve_constrained(ARM, "force_squared", first_at_most(0.2))
     assert found.constraint == ("first",) and found.activation[0] == pytest.approx(0.2)

@@ -77,6 +77,7 @@ def test_it_does_not_change_with_the_arrays_it_was_made_from():
         ("moment_arm", np.ones((4, 2, 5)), "shape (4, 3)"),
         ("moment_arm", np.ones(3), "shape (3,)"),
         ("moment_arm", np.ones((4, 0, 3)), "shape (4, 0, 3)"),
+        ("moment_arm", np.ones((4, 3, 2)), "moment_arm has the shape (4, 3, 2)"),
         ("moment", np.ones((4, 3)), "shape (4, 3)"),
         ("moment", np.ones((5, 2)), "shape (4,"),
         ("force_capacity", np.ones((4, 1)), "shape (4, 1)"),

@@ -198,6 +198,9 @@ def test_a_motion_too_fast_is_proved_to_be_out_of_reach():
     assert solve(problem).solved.all()
     answer = solve_rate_limited(problem, time, limits=limits)
     assert (answer.solution.status == Status.INFEASIBLE).all()
+    assert (
+        f"{len(time)} of the {len(time)} infeasible frames are possible without" in answer.solution.summary()
+    )
     assert np.isnan(answer.solution.activation).all()
     assert np.abs(answer.shortage).max() > 1.0
     coupling = ActivationLimits.from_rate_limits(limits, time)

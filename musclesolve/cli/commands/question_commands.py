@@ -111,7 +111,10 @@ def margins(
         lambda loaded, report: margins(loaded, weak, given.path, cost, side, report, **more),
         margins=margins_csv,
     )
-    finish_answer("margins", answer, lambda: margin_document(answer), paths)
+    failed = (given.strength or given.contact) and answer.attrs["frames_impossible"]
+    finish_answer(
+        "margins", answer, lambda: margin_document(answer), paths, SOME_FRAMES_FAILED if failed else 0
+    )
 
 
 @with_settings(CommandSettings, command_arguments("what_if"))

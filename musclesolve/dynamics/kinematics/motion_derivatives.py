@@ -183,15 +183,21 @@ def spline_derivatives(model: Model, time: Array, coordinates: Array) -> tuple[A
     return time, coordinates, spline(time, 1), spline(time, 2)
 
 
-LARGEST_JOINT_ANGLE = 2.0 * np.pi
-"""Angle [rad] that no joint of a person exceeds; in degrees the angles of a step do."""
+LARGEST_JOINT_ANGLE = 3.5
+"""Angle [rad] that no joint of a person exceeds, 200 degrees; in degrees the angles of a step do."""
 
 
 def check_joint_angle(name: str, angle: Array) -> None:
     """Refuse an angle (T,) [rad] of a person's joint that only degrees explain."""
     largest = angle[np.abs(angle).argmax()]
     if abs(largest) > LARGEST_JOINT_ANGLE:
-        raise input_error("dynamics.angle_beyond_a_turn", where=name, angle=largest)
+        raise input_error(
+            "bad_number",
+            where=name,
+            problem=f"an angle of {largest:g} rad is {np.degrees(largest):.0f} degrees, as no joint of a person turns",
+            expected=f"radians, at most {LARGEST_JOINT_ANGLE:g}",
+            remedy="if these are degrees, give numpy.radians(angle)",
+        )
 
 
 def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, second: Array) -> Motion:

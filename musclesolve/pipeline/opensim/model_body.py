@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -80,7 +80,7 @@ from musclesolve.settings.trial import (
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.solver_registry import Solver, find_solver
+from musclesolve.sharing.solver.solver_registry import Solver, able_solver, find_solver
 
 TIME_RANGE = "time range"
 
@@ -644,13 +644,13 @@ def body_of_trial(
     settings = trial.settings
     options, of_muscles, time = settings.sharing, settings.muscles, settings.time
     elastic = of_muscles.tendon == ELASTIC
-    cost_of, solver_of = (motion_cost, motion_solver) if elastic else (find_cost, find_solver)
     with _placed(trial, "sharing", "cost", cost is None):
-        chosen = cost_of(options.cost if cost is None else cost)
-    with _placed(trial, "sharing", "solver", solver is None):
-        method = solver_of(options.solver if solver is None else solver)
+        chosen = (motion_cost if elastic else find_cost)(options.cost if cost is None else cost)
     with _placed(trial, "emg", "weight"):
         chosen = informed_cost(trial, chosen)
+    with _placed(trial, "sharing", "solver", solver is None):
+        solver_of = motion_solver if elastic else find_solver if solver else partial(able_solver, chosen)
+        method = solver_of(options.solver if solver is None else solver)
     with (
         _placed(trial, "knee", "contact_spacing_m", where="contact_spacing_m"),
         _placed(trial, "plates", "feet", where="feet"),

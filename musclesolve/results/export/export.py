@@ -82,7 +82,7 @@ def opensim_note(result: xr.Dataset, kind: str) -> str | None:
         return None
     return (
         f"{missing} frames{why} are nan: the TimeSeriesTable of OpenSim reads them, its Storage ends before the first "
-        "of them"
+        "of them; a time range in [time] of the trial, or fewer sides, leaves them out"
     )
 
 

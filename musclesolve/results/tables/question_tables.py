@@ -82,13 +82,20 @@ def margin_tables(answer: xr.Dataset) -> list[Table]:
             "lacks first": np.where(own["dof"] == "", "", sign + own["dof"]),
         }
         if len(own):
-            title = f"least strength with which the motion is possible: {whose}"
+            title = f"least strength with which {_what(answer)} possible: {whose}"
             tables.append(show(title, pd.DataFrame(columns), ("", ".1f", ".3f", "")))
     if "pair_margin" in answer:
         tables.append(_pair_table(answer))
     if "length_range" in answer and answer.sizes["of_group"]:
         tables.append(_length_table(answer))
     return tables
+
+
+def _what(answer: xr.Dataset) -> str:
+    """The motion is, or some of its frames are."""
+    if not answer.attrs.get("frames_impossible", 0):
+        return "the motion is"
+    return f"{answer.attrs['frames_possible']} frames of a leg (not {answer.attrs['frames_impossible']} others) are"
 
 
 def _pair_table(answer: xr.Dataset) -> Table:
@@ -159,7 +166,14 @@ def margin_lines(answer: xr.Dataset) -> list[str]:
     margins = ordered_margins(answer)
     free = margins["of"][(margins["kind"] == "group") & (margins["least_strength"] == 0.0)]
     weak = str(answer.attrs["weak"])
-    said = [*judgement_lines(answer), line("frames", f"{counted} are possible at full strength and count")]
+    said = [*judgement_lines(answer), line("frames", f"{counted} are possible, and count")]
+    if impossible := int(answer.attrs.get("frames_impossible", 0)):
+        said.append(
+            line(
+                "impossible",
+                f"{impossible} frames of a leg: all muscles together lack moments",
+            )
+        )
     if weak != "none":
         said.append(line("weak already", f"{weak}; percent are of the strength that this leaves"))
     said.append(line("lacks first", "+: moment in the direction of the name; -: in the opposite one"))
@@ -177,7 +191,7 @@ def margin_lines(answer: xr.Dataset) -> list[str]:
             )
         )
     if len(free):
-        said.append(line("dispensable", f"the motion is possible without any one of: {'; '.join(free)}"))
+        said.append(line("dispensable", f"{_what(answer)} possible without any one of: {'; '.join(free)}"))
     of, least = str(answer.attrs["path_of"]), float(answer["strength"].values[-1])
     peak = answer["peak_activation"]
     rise = peak.isel(strength=-1) - peak.isel(strength=0)
@@ -205,6 +219,7 @@ def margin_document(answer: xr.Dataset) -> dict[str, Any]:
     return {
         "frames": int(answer.attrs["frames"]),
         "frames_possible": int(answer.attrs["frames_possible"]),
+        "frames_impossible": int(answer.attrs.get("frames_impossible", 0)),
         "weak": str(answer.attrs["weak"]),
         "contact": str(answer.attrs["contact"]),
         **judgement_document(answer),

@@ -223,6 +223,11 @@ class ExpressionCost(Cost):
         return tuple(name for name in self.uses if name in OPTIONAL)
 
     @property
+    def linear(self) -> bool:
+        """Return whether no second derivative exists."""
+        return bool(self.pattern.nnz() == 0)
+
+    @property
     def separable(self) -> bool:
         """Return whether no second derivative couples two muscles."""
         pattern = self.pattern
@@ -266,9 +271,9 @@ class ExpressionCost(Cost):
 
     @property
     def needs(self) -> frozenset[str]:
-        """Separable or coupled, by the pattern of its Hessian; nonconvex unless declared convex."""
+        """Separable or coupled, by the pattern of its Hessian; nonconvex unless linear or declared convex."""
         words = {"separable" if self.separable else "coupled"}
-        return frozenset(words if self.convex else words | {"nonconvex"})
+        return frozenset(words if self.convex or self.linear else words | {"nonconvex"})
 
     def term_value(self, problem: Problem, activation: Array) -> Array:
         """The value of the expression, (T,), at activations (T, n)."""

@@ -4,21 +4,23 @@ The gradient is compared with central differences of the value,
 
     d_h = (f(a + h e_i) - f(a - h e_i)) / (2 h),   h = 1e-3 of the way between the bounds,
 
-and counts as wrong only if it is off by more than a hundredth of the two, ten times the largest h |d_h - d_2h| of the
-point (visible curvature and noise), and 1e5 roundings of the value. Numbers that are not finite are not compared.
+and counts as wrong only if it is off by more than 1e-4 of the two, ten times the largest h |d_h - d_2h| of the point
+(visible curvature and noise), and 1e5 roundings of the value. Between the bounds all three are finite. A cost that does
+not state `nonconvex` must not bend downward: differences of the gradient show it for a sum over muscles, eigenvalues of
+the Hessian for other costs.
 """
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import input_error
-from musclesolve.sharing.cost.casadi_expression import ExpressionCost
+from musclesolve.sharing.cost.casadi_expression import SLACK, ExpressionCost
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.problem import Problem
 
 POINTS = 4
 DIFFERENCE_STEP = 1e-3
-DERIVATIVE_TOLERANCE = 1e-2
+DERIVATIVE_TOLERANCE = 1e-4
 NOISE = 10.0
 ROUNDING = 1e5 * np.finfo(np.float64).eps
 
@@ -37,17 +39,57 @@ def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
     share = np.random.default_rng(0).uniform(0.1, 0.9, few.lower.shape)
     activation = few.lower + share * (few.upper - few.lower)
     for part in custom:
-        if isinstance(part, ExpressionCost):
-            part.check_convexity(few, activation)
-        else:
+        if not isinstance(part, ExpressionCost):
             _check_derivatives(few, part, activation)
+    check_solution(few, cost, activation)
 
 
-def check_convexity(problem: Problem, cost: Cost, activation: Array) -> None:
-    """Check that expressions declared convex are convex at the solution, activations (T, n)."""
+def check_solution(problem: Problem, cost: Cost, activation: Array) -> Array:
+    """Check that a cost has a value, and is convex if it says so, at activations (T, n); return the value (T,)."""
+    value = cost.value(problem, activation)
+    if cost.built_in:
+        return value
+    if (unknown := np.flatnonzero(~np.isfinite(value))).size:
+        raise input_error(
+            "bad_cost",
+            where=f"the cost {cost.name}",
+            problem=f"its value is {value[unknown[0]]:g} at activations of {activation[unknown[0]].min():.3g} to "
+            f"{activation[unknown[0]].max():.3g}",
+            expected="a finite number",
+            remedy="look at logarithms, roots and quotients in `term_value` or the expression",
+        )
     for part in single_costs(cost):
         if isinstance(part, ExpressionCost):
             part.check_convexity(problem, activation)
+        elif not part.built_in and part.needs <= {"separable", "coupled", "rows"}:
+            _check_convexity(problem, part, activation)
+    return value
+
+
+def _check_convexity(problem: Problem, cost: Cost, activation: Array) -> None:
+    """Refuse a cost of methods that bends downward at activations (T, n) and does not say so."""
+    if "coupled" in cost.needs:
+        hessian = cost.term_hessian(problem, activation)
+        curvature = np.linalg.eigvalsh(hessian[np.isfinite(hessian).all(axis=(1, 2))])
+    else:
+        width = problem.upper - problem.lower
+        ends = [
+            np.clip(activation + sign * DIFFERENCE_STEP * width, problem.lower, problem.upper)
+            for sign in (1, -1)
+        ]
+        with np.errstate(all="ignore"):
+            ahead, behind = (cost.term_gradient(problem, end) for end in ends)
+            curvature = ahead - behind
+            curvature[np.abs(curvature) < ROUNDING * (np.abs(ahead) + np.abs(behind))] = 0.0
+    curvature = curvature[np.isfinite(curvature).all(axis=1)]
+    if (curvature < -SLACK * np.abs(curvature).max(axis=1, keepdims=True, initial=0.0)).any():
+        raise input_error(
+            "bad_cost",
+            where=f"the cost {cost.name}",
+            problem="its gradient falls as an activation grows: the cost is not convex, and does not say so",
+            expected="a convex cost, whose solved frames have the least cost",
+            remedy='state needs = frozenset({"separable", "nonconvex"}), and choose a solver for such costs',
+        )
 
 
 def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
@@ -71,6 +113,18 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
                 expected=f"{shape}",
                 remedy="sum over the muscles only: axis=1" if method == "term_value" else None,
             )
+    held = problem.upper <= problem.lower  # perhaps at the end of the domain
+    for method, numbers in at.items():
+        unknown = ~np.isfinite(numbers) & (True if numbers.ndim == 1 else ~held)
+        if unknown.any():
+            point = np.argwhere(unknown)[0]
+            raise input_error(
+                "bad_cost",
+                where=place,
+                problem=f"{method} is {numbers[tuple(point)]:g} at activations of {activation[point[0]].min():.3g} to "
+                f"{activation[point[0]].max():.3g}",
+                expected="finite numbers between the bounds",
+            )
     if cost.needs & {"linear_program", "nonsmooth"}:
         return
     slope, size = at["term_gradient"].astype(np.float64), np.abs(at["term_value"].astype(np.float64))[:, None]
@@ -89,7 +143,7 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
         floor = NOISE * noise + ROUNDING * size + np.finfo(np.float64).tiny
         allowed = DERIVATIVE_TOLERANCE * (np.abs(slope) + np.abs(once)) + floor / step
         bad = np.abs(slope - once) > allowed
-    bad &= np.isfinite(slope) & np.isfinite(once) & np.isfinite(twice)
+    bad &= np.isfinite(slope) & np.isfinite(once) & np.isfinite(twice)  # a step may leave the domain
     for point, muscle in np.argwhere(bad)[:1]:
         raise input_error(
             "bad_cost",

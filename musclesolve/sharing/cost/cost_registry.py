@@ -116,7 +116,9 @@ def find_cost(cost: str | Cost) -> Cost:
             "unknown_name",
             problem=f"there is no cost {as_text(cost)}",
             expected=f"{error.expected}, or a Cost object",
-            remedy="make a cost of a function: ms.sharing.expression_cost"
+            remedy=f"name it: {cost.name!r}"
+            if isinstance(cost, CostRecord)
+            else "make a cost of a function: ms.sharing.expression_cost"
             if callable(cost)
             else error.remedy,
         )

@@ -16,6 +16,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve._util.plugins import plugins
+from musclesolve.constants import USUAL_SOLVER
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.problem import Problem
@@ -226,8 +227,17 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
         problem=f"the solver {solver.name!r} cannot minimize {cost.name}: it does not take "
         f"{', '.join(map(str, lacking))}",
         expected="one of " + ", ".join(able) if able else "a solver of your own with these words in `can`",
-        remedy=f"solver={able[0]!r}" if able else None,
+        remedy=f"choose the solver {able[0]}" if able else None,
     )
+
+
+def able_solver(cost: Cost, solver: str | Solver = USUAL_SOLVER) -> Solver:
+    """The solver of a name; for a cost that the usual one cannot minimize, the first installed one that can."""
+    method = find_solver(solver)
+    if method.name != USUAL_SOLVER or fits(method, cost):
+        return method
+    able = [name for name, record in REGISTRY.items() if record.installed and record.fits(cost)]
+    return find_solver(able[0]) if able else method
 
 
 def _can(solver: Solver) -> frozenset[str]:

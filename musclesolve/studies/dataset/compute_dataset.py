@@ -23,7 +23,7 @@ from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.dataset.kept_variables import kept_variables
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.settings.commands import KEPT
-from musclesolve.studies.dataset.data_set import SUBJECTS
+from musclesolve.studies.dataset.data_set import SPLITS, SUBJECTS, TRAIN
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, check_table
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
@@ -31,9 +31,6 @@ from musclesolve.studies.study.study_file import SOURCES, Study, StudyTrial, lac
 from musclesolve.studies.study.tidy_tables import csv_of
 from musclesolve.studies.study.unpacked import INPUTS
 
-SPLITS = {"test": 0.15, "validation": 0.15}
-"""Shares of the subjects; the others are for training."""
-TRAIN = "train"
 OF_RESULT = ("frames", "muscles", "mass_kg", "ground_forces", "finding_codes", "inputs_sha256", "file")
 """Columns of a trial that has a result."""
 SAMPLED = (0.25, 0.75)

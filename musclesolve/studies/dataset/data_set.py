@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
+from warnings import warn
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,9 @@ from musclesolve.studies.many_trials.trial_record import CSV
 
 SUBJECTS, TRIALS = "subjects.csv", "trials"
 """Table of the subjects, and folder with a folder of each trial."""
+SPLITS = {"test": 0.15, "validation": 0.15}
+"""Shares of the subjects; the others are for training."""
+TRAIN = "train"
 NUMBERS = (
     "leg_frames_",
     "peak_",
@@ -105,7 +109,7 @@ class DataSet:
         """
         chosen = self.trials.loc[self.computed]
         if split is not None:
-            known = sorted(set(self.subjects["split"]))
+            known = sorted({TRAIN, *SPLITS, *self.subjects["split"]})
             if split not in known:
                 raise unknown_name(split, "split", known, f" in {self.folder.name}", self.folder / SUBJECTS)
             chosen = chosen[chosen["split"] == split]
@@ -146,7 +150,15 @@ class DataSet:
         wanted = [str(column) for column in one_or_several(columns)]
         parts, seen = [], dict.fromkeys(wanted, False)
         known = dict[str, None]()
-        for name in self.names() if trials is None else trials:
+        chosen = list(self.names() if trials is None else trials)
+        if trials is None and self.computed and not chosen:
+            counts = self.trials.loc[self.computed, "verdict"].value_counts()
+            verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+            warn(
+                f"no trial is fit for use ({verdicts}): trials=names(verdicts=None) takes them all",
+                stacklevel=2,
+            )
+        for name in chosen:
             result = self.read(name)
             row = self.trials.loc[name]
             own: dict[str, Any] = {"trial": name, "subject": row["subject"], "split": row["split"]}

@@ -43,7 +43,7 @@ from musclesolve.sharing.analysis.strength_margin import (
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve_part
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.status import Status, is_solved
 from musclesolve.studies.questions.assistance import MusclesAlone
 from musclesolve.studies.questions.bounds import (
     CHANGED_LENGTHS,
@@ -98,8 +98,9 @@ def margins(
         margin (of) [1], the least strength of all frames, 0 where the motion is possible without these muscles;
         least_strength (time, of) of each frame; margin_time (of) [s], margin_dof (of) and margin_sign (of), where, at
         which degree of freedom and in which direction (1: positive) moments lack first; kind (of), "muscle" or
-        "group"; possible (time, side), frames that are possible at full strength, which alone count. With `strength`
-        margins are shares of the strength that it leaves. Of the path: activation (strength, time, muscle),
+        "group"; possible (time, side), frames that are possible with all muscles, which alone count. With `strength`
+        margins are shares of the strength that it leaves; the attribute frames_impossible counts the analyzed frames
+        that are not possible with it. Of the path: activation (strength, time, muscle),
         peak_activation (strength, muscle) and contact_peak (strength, joint) [body weights], the attribute path_of.
         activation_limit (of) [1]: the least upper bound of the activation, as pain would set it, with which the motion
         is possible. assistance (time, dof) [N m]: the least torque about a degree of freedom with which an impossible
@@ -192,7 +193,8 @@ def margins(
         for name, (part, frame) in tightest.items()
     }
     time = body.time
-    possible = full["status"].transpose("time", "side").values == Status.SOLVED
+    status = full["status"].transpose("time", "side").values
+    possible = status == Status.SOLVED
     if limits:
         for part, alone in zip(tested, counted, strict=True):
             for own_side in part.part.sides:
@@ -236,7 +238,8 @@ def margins(
         or "none",
         "weak": ", ".join(f"{name} {value:g}" for name, value in (strength or {}).items()) or "none",
         "frames": int(result["possible"].size),
-        "frames_possible": int(result["possible"].sum()),
+        "frames_possible": int(possible.sum()),
+        "frames_impossible": int((~possible & (is_solved(status) | (status == Status.INFEASIBLE))).sum()),
         **judgement_of(base),
         "notes": "The motion is held. People adapt their motion before the margin is reached.",
     }

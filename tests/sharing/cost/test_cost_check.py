@@ -73,8 +73,23 @@ class OtherGradient(Power):
 class OneWrongMuscle(Power):
     def term_gradient(self, problem, activation):
         slope = super().term_gradient(problem, activation).copy()
-        slope[:, 7] *= 0.95
+        slope[:, 7] *= 0.995
         return slope
+
+
+class NoValue(Power):
+    def term_value(self, problem, activation):
+        return np.full(len(activation), np.nan)
+
+
+class NoSlope(Power):
+    def term_gradient(self, problem, activation):
+        return np.full_like(activation, np.nan)
+
+
+class Concave(Power):
+    def __init__(self):
+        super().__init__(2.0, -1.0)
 
 
 @BOTH
@@ -86,6 +101,9 @@ class OneWrongMuscle(Power):
         (FlatCurvature, "hessian_diagonal"),
         (OtherGradient, "gradient"),
         (OneWrongMuscle, "muscle_7"),
+        (NoValue, "term_value is nan"),
+        (NoSlope, "term_gradient is nan"),
+        (Concave, "not convex"),
     ],
 )
 def test_a_cost_that_contradicts_itself_is_refused(make_leg, solver, kind, part):
@@ -166,3 +184,20 @@ def test_non_convexity_only_at_the_solution_is_noticed():
     check_cost(problem, cost)
     with refused("bad_cost", "ridged"):
         solve(problem, cost, "ipopt")
+
+
+class StatedConcave(Concave):
+    needs = frozenset({"separable", "nonconvex"})
+
+
+def test_a_stated_concave_cost_is_only_stationary(make_leg):
+    solution = solve(make_leg(2), StatedConcave(), "ipopt")
+    assert solution.stationary_only
+    assert "not known to be convex" in solution.summary()
+
+
+def test_a_linear_expression_is_a_linear_program(make_leg):
+    total = expression_cost("total", lambda a, force, data: casadi.sum1(a))
+    found, known = (solve(make_leg(2), cost, "linprog") for cost in (total, ActivationPower(1)))
+    assert found.solved.all() and not found.stationary_only
+    np.testing.assert_allclose(found.cost, known.cost, rtol=1e-9)

@@ -20,7 +20,9 @@ from musclesolve.sharing.solver.solver_registry import Attempt
 def test_levels_are_refused_by_all_but_linprog(make_leg, solver):
     if not solvers()[solver].installed:
         pytest.skip(f"{solver} is not installed")
-    with refused("unfit_solver", solver, "min_max", "solver='linprog'", error=registry.UnfitSolverError):
+    with refused(
+        "unfit_solver", solver, "min_max", "choose the solver linprog", error=registry.UnfitSolverError
+    ):
         solve(make_leg(1), "min_max", solver)
 
 

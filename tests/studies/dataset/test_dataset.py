@@ -86,6 +86,7 @@ def test_the_tables_state_split_verdict_and_inputs(made: DataSet) -> None:
     assert set(made.names(verdicts=None)) == set(made.computed)
     both = [*made.names("train", None), *made.names("test", None)]
     assert sorted(both) == sorted(made.computed)
+    assert made.names("validation") == []
     with refused("unknown_name", "tests"):
         made.names("tests")
 

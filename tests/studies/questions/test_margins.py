@@ -74,6 +74,18 @@ def test_what_is_weak_already_raises_the_margins_of_others(found):
     assert single == pytest.approx(before / 0.8, rel=1e-4), "a share of the strength that is left"
 
 
+def test_a_weakness_that_makes_frames_impossible_is_said_in_tables_and_exit_code(tmp_path):
+    trial = str(reference_stride())
+    command = ["margins", trial, "-o", str(tmp_path), "--side", "r", "--strength", "triceps_surae=0"]
+    out = CliRunner().invoke(cli.app, command)
+    assert out.exit_code == 3, out.output
+    answer = xr.open_dataset(tmp_path / "margins.nc")
+    lost = answer.attrs["frames_impossible"]
+    assert lost > 0 and lost + answer.attrs["frames_possible"] == answer.sizes["time"]
+    assert f"(not {lost} others)" in " ".join(out.stdout.split())
+    assert "the motion is possible" not in out.stdout
+
+
 def test_the_command_writes_margins(tmp_path):
     trial = str(reference_stride())
     out = CliRunner().invoke(cli.app, ["margins", trial, "-o", str(tmp_path), "--json", "--side", "r"])
