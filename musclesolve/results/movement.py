@@ -55,7 +55,7 @@ UNKNOWN, OTHER = "unknown", "other"
 WALKING, RUNNING, TURNING, JUMP = "walking", "running", "turning", "jump"
 STAIRS_UP, STAIRS_DOWN = "stairs_up", "stairs_down"
 STANDING, ONE_LEG, SQUAT, CHAIR = "standing", "standing_on_one_leg", "squat", "chair"
-WORDS = {**MOVEMENTS, UNKNOWN: "a movement that was not recognized"}
+WORDS = {**MOVEMENTS, UNKNOWN: "a movement of unknown kind"}
 """Every movement of a result in words."""
 MOVEMENT_ATTRIBUTE = "movement"
 """Attribute of a result: the movement that the trial file states."""

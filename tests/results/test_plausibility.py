@@ -126,7 +126,7 @@ def test_an_unknown_movement_is_compared_with_no_range(stride):
     assert judged(unknown).verdict == NOT_KNOWN
     judgement = judge(Facts(unknown))
     assert judgement.verdict == WITH_CARE and "not recognized" in judgement.sentence
-    assert "not compared; a movement that was not recognized" in summary(unknown)
+    assert "not compared; a movement of unknown kind" in summary(unknown)
     assert "was not recognized: the movement was not" not in summary(unknown)
 
 
