@@ -28,7 +28,7 @@ MOTION_HELD = "The motion is held in every answer: people would change it."
 
 def judgement_lines(answer: xr.Dataset) -> list[str]:
     """Lines with the verdict on the trial, its errors and warnings, which hold for every answer."""
-    said = [line("verdict", str(answer.attrs["verdict"]))]
+    said = [line("verdict", f"{answer.attrs['verdict']} (the trial without this question)")]
     for severity in ("error", "warning"):
         said += lines(severity, [fault.line for fault in _faults(answer) if fault.severity == severity])
     return said
