@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from examined import examined
+from thorough import two_of_each
 
 import musclesolve
 from musclesolve import check
@@ -87,7 +88,7 @@ def planted(
     return cache(report)
 
 
-@pytest.mark.parametrize("name", faults())
+@pytest.mark.parametrize("name", two_of_each(faults(), lambda name: faults()[name].code))
 def test_each_fault_of_the_recorded_walk_is_found(name: str, planted: Callable[[str], Report]) -> None:
     report = planted(name)
     own = faults()[name].code

@@ -309,6 +309,7 @@ def test_a_plate_without_numbers_is_not_measured_for_its_leg_alone(live):
     assert np.isnan(frame.pelvis_residual).all() and np.isfinite(frame.force).any()
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("missing", [2, 5, 10, 20])
 def test_plates_that_were_silent_for_a_moment_give_no_wrong_forces(live, missing):
     """Wherever in the stride: across a heel strike the forces are a guess, and their frames are not valid."""

@@ -310,6 +310,7 @@ def steps(model, motion):
     return motion_from(model, motion.time, coordinates, motion.rates, motion.second).frames(slice(0, 6))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("source", "name", "dof"),
     [

@@ -26,6 +26,7 @@ def inverse_of_opensim(model: OpenSimModel, *motions: ModelMotion) -> list[Array
     return [np.array(found) for found in answers(*tasks)]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", ["gait2392", "hamner_2010", "arm26"])
 def test_generalized_forces(public_model: Callable[[str], OpenSimModel], name: str) -> None:
     model = public_model(name)
@@ -82,6 +83,7 @@ def by_energy(moments: Sequence[float]) -> float:
     return inertia * STATE[2] + 0.5 * (after - before) / (2.0 * STEP) * STATE[1] ** 2
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("second_and_third", [(SQUARE, ZERO), (ZERO, SQUARE), (SQUARE, SQUARE)])
 def test_where_opensim_contradicts_its_own_inertia(tmp_path: Path, second_and_third: tuple[str, str]) -> None:
     """With the second and third rotation of a custom joint both moving, OpenSim breaks Lagrange's equation.

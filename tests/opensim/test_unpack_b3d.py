@@ -155,6 +155,7 @@ LEGS = [
 ]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("number", [0, 1])
 def test_moments_of_the_real_file_follow_under_its_gravity(
     number: int, real: B3DSubject, tmp_path: Path

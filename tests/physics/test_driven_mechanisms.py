@@ -33,6 +33,7 @@ def forces(topology, standing, mass, kinds):
     return mechanism_forces(Mechanism(topology, standing, mass), kinds, TIME, q)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("by", ["points", "vectors"])
 def test_a_rod_driven_through_straight_takes_the_moment_of_a_pendulum(by):
     """Inner angle from 170 to 190 degrees; Newton: I a'' + m g c sin(a), a from hanging (correction B3)."""

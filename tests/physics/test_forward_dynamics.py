@@ -145,6 +145,7 @@ def test_a_driven_swing_returns_its_moments(body):
     assert moved > 0.03  # flexion moments flex
 
 
+@pytest.mark.thorough
 def test_the_inverse_model_too(model):
     """44 degrees of freedom, bodies with velocity-dependent inertia, universal joints."""
     start = tumbling(model, spread=0.2, speed=0.5)

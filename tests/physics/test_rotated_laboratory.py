@@ -63,6 +63,7 @@ def test_the_recorded_walk_may_go_in_any_direction(recorded_walk_trial: Trial) -
     check_same(ms.run(rotated(recorded_walk_trial, 123.0)), ms.run(recorded_walk_trial))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("forward", ["-x", "+y", "-y"])
 def test_forward_only_sets_the_axes_of_the_results(synthetic: tuple[Trial, xr.Dataset], forward: str) -> None:
     """The trial file names another axis: x of the forces is that axis, the rest stays."""

@@ -89,6 +89,7 @@ def test_a_result_says_what_was_changed(result, kept, tmp_path) -> None:
     assert "The measured motion was changed by" in text and "smallest change of the motion" in text
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("seed", [2, 4])
 def test_joint_moments_come_nearer_to_the_truth(seed, tmp_path) -> None:
     """Mean of the root mean square errors of four moments of both legs: 2.29 to 2.21, and 2.36 to 2.24 N m."""

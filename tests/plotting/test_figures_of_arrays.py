@@ -52,6 +52,7 @@ def test_groups_have_the_names_of_muscle_sets(squat):
         ms.plotting.function_groups(ms.solve(squat))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("draw", [ms.plotting.compare_activations, ms.plotting.compare_muscle_forces])
 @pytest.mark.parametrize("side", ["r", "l", None])
 def test_costs_are_side_by_side(comparison, draw, side):

@@ -33,6 +33,7 @@ def troubled():
     return data.sel(time=slice(0.4, 1.6))
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize(
     ("name", "style"), some([(name, style) for style in (COLUMN, PageStyle()) for name in FIGURES], 5)
 )
@@ -149,6 +150,7 @@ def test_the_label_of_a_low_page_is_on_it(style):
     assert not overprinted(drawn)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("width", [85.0, 119.0, 121.0, 150.0, 210.0])
 def test_numbers_and_notes_of_the_knee_stay_at_their_panel(troubled, width):
     """Peaks within the panel, numbers of the axes of neighbors apart; below each other on a narrow page."""

@@ -52,6 +52,7 @@ def test_a_walk_whose_first_strike_is_the_first_frame(data_folder: Path) -> None
     assert float(np.sqrt((knee**2).mean())) < 4.0  # the two strides of one person
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("walk", "start", "end"), [("ss1", -0.008, 1.099), ("ss9", -0.004, 1.0825)])
 def test_files_cut_to_one_stride(instrumented_knee: Path, walk: str, start: float, end: float) -> None:
     """The files begin while the foot bears 50 and 46 N, rising by 4300 and 6600 N/s, and end at the next strike."""

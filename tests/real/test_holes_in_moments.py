@@ -110,6 +110,7 @@ def plain(share: Callable[..., xr.Dataset], recorded_walk: Path) -> xr.Dataset:
     return share(loads=recorded_walk / "walk_grf.mot", start_s=0.6, end_s=1.4)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("count", [20, 60, 100, 600])
 def test_missing_rows_of_ground_reactions(
     share: Callable[..., xr.Dataset], plain: xr.Dataset, recorded_walk: Path, tmp_path: Path, count: int

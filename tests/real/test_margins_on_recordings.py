@@ -23,6 +23,7 @@ RECORDINGS = {
 ASIDE = 0.01
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", ["overground", *RECORDINGS])
 def test_one_percent_above_is_solved_and_one_below_is_infeasible(
     name: str, recorded_walk: Path, default_walk_trial: Trial

@@ -34,6 +34,7 @@ def result(model: Path, recorded_walk_text: str, tmp_path_factory):
     return walk_with(recorded_walk_text, model.as_posix(), tmp_path_factory.mktemp("walk"))
 
 
+@pytest.mark.in_part(2)
 def test_every_frame_is_solved_without_reserves(result) -> None:
     assert (result.status == ms.Status.SOLVED).all()
     assert float(result.kkt_residual.max()) < 1e-6

@@ -23,6 +23,7 @@ def leg(recorded_walk_trial):
     return result.time.values, ms.Problem(*fields, muscle=result.muscle.values, dof=dofs)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("cost", COSTS)
 def test_single_frames_ask_for_changes_that_muscles_cannot_make(leg, cost):
     time, problem = leg

@@ -81,7 +81,8 @@ def test_every_figure_is_drawn(shown):
     assert not [name for name, paths in drawn if paths < 2 and "co_contraction" not in name]
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+@pytest.mark.in_part(2)
+@pytest.mark.parametrize("size", [PHONE, DESKTOP])
 def test_figures_fit_the_window(page, browser, size):
     with opened(page, size, browser) as found:
         found.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")

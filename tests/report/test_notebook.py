@@ -96,6 +96,7 @@ KEEP = {
 """What returns a result again."""
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("name", KEEP)
 def test_what_is_done_to_a_result_keeps_its_view(stride, stride_html, name, request):
     """Other times or parts are drawn; what is the same result again, or has the same curves, is not."""
@@ -121,6 +122,7 @@ LOSE = {
 }
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", LOSE)
 def test_what_is_no_result_any_more_is_shown_by_xarray(stride, name):
     given = LOSE[name](stride)

@@ -1,14 +1,16 @@
 """Sweeps that ask the same of hundreds of cases: a part of them by default, all in `make test-thorough`.
 
 Where a test has several parametrizations, each value of each occurs by default, but not each with each, unless the test
-is marked `every_pair`.
+is marked `every_pair`. Of a test marked `in_part(n)` every nth case runs by default. A test marked `thorough` is a long
+form of what shorter tests show, or shows it on a further example: it runs in a thorough run, or where it is named.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from itertools import groupby, product
 from typing import TypeVar
 
@@ -24,28 +26,47 @@ def some(cases: Iterable[Case], every: int) -> list[Case]:
     return list(cases)[:: 1 if THOROUGH else every]
 
 
+def two_of_each(cases: Iterable[Case], kind: Callable[[Case], Hashable]) -> list[Case]:
+    """The first two cases of each kind; all of them in a thorough run."""
+    seen, found = Counter[Hashable](), list[Case]()
+    for case in cases:
+        seen[kind(case)] += 1
+        found += [case] if THOROUGH or seen[kind(case)] <= 2 else []
+    return found
+
+
 def examples(count: int) -> int:
     """Return the number of inputs that hypothesis draws: a quarter, and all of them in a thorough run."""
     return count if THOROUGH else count // 4
 
 
 def left_out(items: Iterable[pytest.Item]) -> set[str]:
-    """The cases of crossed parametrizations that do not run by default: all off a diagonal."""
+    """The cases that do not run by default."""
     found: set[str] = set()
+    if THOROUGH:
+        return found
     for _, group in groupby(items, lambda item: item.nodeid.partition("[")[0]):
         cases = list(group)
-        marks = list(cases[0].iter_markers("parametrize"))
-        if THOROUGH or len(marks) < 2 or cases[0].get_closest_marker("every_pair"):
-            continue
-        if not all(len(mark.args) > 1 and isinstance(mark.args[1], Collection) for mark in marks):
-            continue
-        sizes = [len(mark.args[1]) for mark in marks]  # the last one changes from case to case
-        if math.prod(sizes) != len(cases):
-            continue
-        kept = diagonal(sizes)
-        places = product(*(range(size) for size in sizes))
-        found |= {case.nodeid for case, place in zip(cases, places, strict=True) if place not in kept}
+        crossed, part = off_the_diagonal(cases), cases[0].get_closest_marker("in_part")
+        kept = [case for case in cases if case.nodeid not in crossed][:: part.args[0] if part else 1]
+        kept = [case for case in kept if not case.get_closest_marker("thorough")]
+        found |= {case.nodeid for case in cases} - {case.nodeid for case in kept}
     return found
+
+
+def off_the_diagonal(cases: Sequence[pytest.Item]) -> set[str]:
+    """The cases of a test with crossed parametrizations that do not run by default: all off a diagonal."""
+    marks = list(cases[0].iter_markers("parametrize"))
+    if len(marks) < 2 or cases[0].get_closest_marker("every_pair"):
+        return set()
+    if not all(len(mark.args) > 1 and isinstance(mark.args[1], Collection) for mark in marks):
+        return set()
+    sizes = [len(mark.args[1]) for mark in marks]  # the last one changes from case to case
+    if math.prod(sizes) != len(cases):
+        return set()
+    kept = diagonal(sizes)
+    places = product(*(range(size) for size in sizes))
+    return {case.nodeid for case, place in zip(cases, places, strict=True) if place not in kept}
 
 
 def diagonal(sizes: Sequence[int]) -> set[tuple[int, ...]]:

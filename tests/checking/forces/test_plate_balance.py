@@ -25,6 +25,7 @@ SMALL = [
 ]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("seed", some(range(0, 30, 5), 2))
 def test_sound_walks_of_varied_subjects_are_not_accused(seed: int, tmp_path: Path) -> None:
     report = examined(varied_walk(tmp_path, seed))
@@ -63,6 +64,7 @@ def with_mass(trial: Path, folder: Path, factor: float, plate: float = 1.0) -> P
     return write_copy(copy, folder)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("off", some([0.06, 0.03, -0.03, -0.11, -0.06, 0.11], 3))
 def test_a_wrong_mass_accuses_no_plate(off: float, recorded_walk_trial: Trial, tmp_path: Path) -> None:
     knees = recorded_walk_trial.files["markers"].parents[1] / "instrumented_knee"
@@ -74,6 +76,7 @@ def test_a_wrong_mass_accuses_no_plate(off: float, recorded_walk_trial: Trial, t
         assert ("mass" in report.codes) or abs(off) < 0.11, walk
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("off", [-0.03, 0.0, 0.06, 0.11])
 def test_a_plate_that_shows_too_little_is_accused_whatever_the_mass_is(
     off: float, recorded_walk_trial: Trial, tmp_path: Path

@@ -22,6 +22,7 @@ def add(copy: Copy, side: str, force: np.ndarray) -> None:  # type: ignore[type-
         copy.set_plate(plate, "force", copy.plate(plate, "force") + force)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("axis", "side", "sign"), [(0, "r", 1.0), (1, "l", 1.0), (2, "r", -1.0)])
 def test_a_wrong_zero_is_found_in_every_direction(axis: int, side: str, sign: float, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)

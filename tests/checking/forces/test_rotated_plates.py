@@ -23,6 +23,7 @@ def rotated(trial: Path, degrees: float, sides: str, folder: Path, *, points: bo
     return examined(write_copy(copy, folder))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("degrees", "sides"), [(-120.0, "l"), (-15.0, "rl"), (-35.0, "l"), (45.0, "rl")])
 def test_a_rotation_is_found_with_its_angle(degrees: float, sides: str, tmp_path: Path) -> None:
     report = rotated(STRIDE, degrees, sides, tmp_path)

@@ -77,6 +77,7 @@ def on_plate_axes(trial: Path) -> list[Finding]:
     return [finding for check in (horizontal_axes, pressure_direction) for finding in check(case)]
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("name", some(SOUND, 2))
 def test_sound_walks_are_not_accused(name: str, recorded_walk_trial: Trial, tmp_path: Path) -> None:
     for number, trial in enumerate((STRIDE, recorded_walk_trial.path)):
@@ -84,6 +85,7 @@ def test_sound_walks_are_not_accused(name: str, recorded_walk_trial: Trial, tmp_
         assert not [finding for finding in found if finding.severity == "error"], found
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_steps_on_the_border_of_two_plates_are_not_accused(
     side: str, recorded_walk_trial: Trial, tmp_path: Path
@@ -94,6 +96,7 @@ def test_steps_on_the_border_of_two_plates_are_not_accused(
         assert examined(path).codes == (), examined(path)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("degrees", "oblique"), [(-20.0, 40.0), (-15.0, 0.0), (15.0, 40.0), (20.0, -20.0)])
 def test_plates_rotated_together_are_found_on_any_way(
     degrees: float, oblique: float, recorded_walk_trial: Trial, tmp_path: Path
@@ -112,6 +115,7 @@ def test_plates_rotated_together_are_found_on_any_way(
             assert {f.severity for f in found} == {"error"}, found
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("degrees", "sides"), [(-10.0, "r"), (10.0, "rl"), (5.0, "rl"), (10.0, "r")])
 def test_what_errors_of_the_motion_imitate_is_no_error(
     degrees: float, sides: str, recorded_walk_trial: Trial, tmp_path: Path

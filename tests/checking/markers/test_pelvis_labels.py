@@ -71,6 +71,7 @@ def test_a_subject_who_walks_back_along_the_walkway_is_a_warning_at_most(
     ]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("one", "other", "code"),
     [

@@ -100,6 +100,7 @@ def test_the_sound_walk_has_no_finding() -> None:
     assert found_in(walk()) == ()
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_muscles_of_public_models_do_not_deviate(name: str) -> None:
     model = ms.read_osim(recorded(name.partition("/")[0]).parent / name)

@@ -125,6 +125,7 @@ def test_its_own_moments_fit_whatever_the_ground_gave(walker: OpenSimModel) -> N
         assert said == (["root_carries"] if abs(carried) > 0.15 else [])
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("factor", "codes"), [(0.6, ["mass"]), (0.85, []), (1.0, []), (1.2, []), (1.5, ["mass"])]
 )

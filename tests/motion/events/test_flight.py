@@ -114,6 +114,7 @@ def test_who_squats_or_stands_makes_no_steps(tmp_path) -> None:
         )
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("noise", [0, 5])
 def test_strikes_by_the_markers_are_early_in_every_run(noise, tmp_path):
     """Before it lands the foot moves back for some 50 ms: no conflict between markers and forces."""

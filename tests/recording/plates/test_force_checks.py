@@ -185,7 +185,6 @@ def test_a_spike_costs_its_instant_and_one_far_away_nothing(tmp_path: Path, time
     assert not any(plate.impossible for plate in read_trial(path).forces)
 
 
-@pytest.mark.every_pair
 @pytest.mark.parametrize("column", ["r_vy", "l_px", "r_mz"])
 @pytest.mark.parametrize("value", [1e6, 1e11])
 def test_a_number_that_was_not_measured_is_refused_wherever_it_is(
@@ -198,6 +197,7 @@ def test_a_number_that_was_not_measured_is_refused_wherever_it_is(
     assert not examined(path).ok
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("divisor", [1000.0, 834.0, np.inf])
 def test_forces_that_never_load_a_plate_are_refused(tmp_path: Path, divisor: float) -> None:
     def change(table: Table, values: np.ndarray) -> None:

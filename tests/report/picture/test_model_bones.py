@@ -187,6 +187,7 @@ def test_a_folder_for_a_recording_is_refused(stride: xr.Dataset, tmp_path: Path)
         ms.save_picture(stride, tmp_path / "walk.html", geometry=tmp_path)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", ["gait2392", "hamner_2010", "rajagopal_2016"])
 def test_models_without_files_have_simple_bones_from_joint_to_joint(
     public_model: Callable[[str], OpenSimModel], name: str

@@ -105,6 +105,7 @@ def test_frames_at_the_edge_cost_the_least(cost, upper, mixed):
         assert not (answer.status == Status.MAX_ITERATIONS).any()
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("solver", [*(name for name in solvers() if name != "linprog"), Vectorized()])
 @pytest.mark.parametrize("cost", POWERS)
 def test_no_claim_is_accepted_at_the_edge(cost, solver):

@@ -187,6 +187,7 @@ def test_one_difference_serves_all_muscles(replay: ModelReplay) -> None:
         assert summed.max() > 0.0
 
 
+@pytest.mark.in_part(2)
 def test_it_is_written_summed_up_and_drawn(body: ModelBody, tmp_path: Path) -> None:
     write_result(uncertainty(body, 4, workers=1), tmp_path / "uncertainty.nc")
     found: xr.Dataset = read_result(tmp_path / "uncertainty.nc")

@@ -49,6 +49,7 @@ def test_error_falls_with_the_square_of_the_step(quantity):
     assert second < 1e-5 * np.abs(fine).max() or first / second == pytest.approx(4.0, rel=0.1)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_derivative_of_the_cost_is_that_of_the_lagrangian(quantity):
     """dJ/dx = -sum (lambda . dR/dx f + mu . dE/dx) at the states of the optimum (certificate.py)."""
