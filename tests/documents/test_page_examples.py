@@ -111,6 +111,7 @@ def test_symbolic(tmp_path):
     assert (tmp_path / "length.c").is_file()
 
 
+@pytest.mark.thorough
 def test_casadi(tmp_path):
     """On every seventh frame."""
     every, seventh = 'ms.leg_problem(ms.run(reference_stride()), "r")', ".frames(slice(None, None, 7))"
@@ -237,6 +238,7 @@ def test_live(tmp_path, capsys):
     )  # how many depends on the machine
 
 
+@pytest.mark.thorough
 def test_gallery(tmp_path):
     """The block of Python; the command lines are run when the site is built."""
     names_left_by("gallery.md", tmp_path)

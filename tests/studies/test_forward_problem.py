@@ -99,6 +99,7 @@ def test_the_muscles_bear_what_the_sharing_gave_them(analysis):
         np.testing.assert_allclose(left[:, columns], leg.solution.reserve, atol=1e-4)
 
 
+@pytest.mark.thorough
 def test_drift_falls_with_the_sampling_interval(stride, legs):
     """Between samples forces run straight: halving the interval divides what they miss by four."""
     off = [
@@ -110,6 +111,7 @@ def test_drift_falls_with_the_sampling_interval(stride, legs):
     assert last[2] < 1e-5
 
 
+@pytest.mark.thorough
 def test_mirrored_start_and_activations_give_the_mirrored_motion(stride):
     """Left and right exchanged half a stride later: the stride is symmetric, and so is its simulation."""
     legs = [scale_muscles(stride.model, muscle_db.load("gait2392"), side, passive="table") for side in "rl"]

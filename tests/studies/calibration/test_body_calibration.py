@@ -75,6 +75,7 @@ def test_planted_errors_lie_within_their_intervals(tmp_path):
     assert outcome.after.moment < outcome.before.moment
 
 
+@pytest.mark.thorough
 def test_intervals_cover_the_truth(tmp_path):
     errors = []
     for seed in some(range(40), 20):

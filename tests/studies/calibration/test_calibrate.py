@@ -135,6 +135,7 @@ def test_file_is_read_back_and_used_as_a_muscle_set(found, tmp_path):
     assert read.covariance == pytest.approx(found.person.covariance)
 
 
+@pytest.mark.thorough
 def test_profile_is_least_at_the_best_value(found):
     name = "tendon_slack_length of gastrocnemius_r"
     done = calibrate_muscles(known_trials("rigid", RIGID, 0.02), FREE, profile=name, side="r")

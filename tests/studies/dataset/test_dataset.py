@@ -148,6 +148,7 @@ def test_stopped_twice_and_resumed_it_is_the_same_to_the_bit(
     assert (made.folder / "subjects.csv").read_bytes() == (again.folder / "subjects.csv").read_bytes()
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("in_processes")
 def test_two_processes_compute_the_same_to_the_bit(made: DataSet, folder: Path, tmp_path: Path) -> None:
     two = ms.make_dataset(folder / "S01", tmp_path / "forces", jobs=2)

@@ -79,6 +79,7 @@ def test_a_killed_process_of_the_pool_costs_no_trial(study, tmp_path):
     assert complete(computed)
 
 
+@pytest.mark.thorough
 def test_a_killed_worker_of_a_cluster_costs_no_trial(study, tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(cluster, "AT_ONCE", 2)  # fewer than there are trials: the others are submitted later
