@@ -191,6 +191,7 @@ def test_the_truck_rests_on_four_wheels(model):
         )
 
 
+@pytest.mark.thorough
 def test_the_truck_flies_and_lands_on_a_left_wheel_when_the_source_says():
     frames = np.linspace(0.0, 0.515, 516)
     run = rollover([], frames)

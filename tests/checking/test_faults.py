@@ -107,6 +107,7 @@ def test_each_fault_of_the_recorded_walk_is_found(name: str, planted: Callable[[
         assert first.where.plate == PLATES[name]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", ON_THE_STRIDE)
 def test_faults_of_the_reference_stride_are_found(name: str, tmp_path: Path) -> None:
     report = examined(plant(name, STRIDE, tmp_path))

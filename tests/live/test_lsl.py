@@ -139,6 +139,7 @@ def test_a_stream_that_vanishes_and_comes_back_goes_on(live):
     stream.close()
 
 
+@pytest.mark.thorough
 def test_a_connection_that_delivers_nothing_is_opened_anew(live, monkeypatch):
     name, channels, inlets = uuid.uuid4().hex, marker_channels(live, "m"), list[pylsl.StreamInlet]()
 

@@ -144,6 +144,7 @@ def test_a_template_and_a_standing_give_the_forces_of_the_trial(laboratory, stri
     assert "standing.trc" in recorder.trials[0].read_text()
 
 
+@pytest.mark.thorough
 def test_the_recorded_walk_after_its_standing_trial(recorded_walk_text, default_walk_trial, tmp_path):
     """Its subject stands with arms raised to the side: trunk and arms are taken from the movement."""
     path, folder = tmp_path / "walk.toml", tmp_path / "session"

@@ -120,6 +120,7 @@ def test_an_ellipsoid_whose_line_passes_on_the_other_half(single) -> None:
     assert held > 100
 
 
+@pytest.mark.thorough
 def test_several_objects(tmp_path: Path) -> None:
     """OpenSim's rounds over two objects; without cylinders on a half, where its search for heights may not end."""
     rng = np.random.default_rng(4)

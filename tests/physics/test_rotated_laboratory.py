@@ -59,6 +59,7 @@ def test_cycles_that_are_put_together_lie_along_the_way(
         np.testing.assert_allclose(one[name], other[name], atol=1e-3)
 
 
+@pytest.mark.thorough
 def test_the_recorded_walk_may_go_in_any_direction(recorded_walk_trial: Trial) -> None:
     check_same(ms.run(rotated(recorded_walk_trial, 123.0)), ms.run(recorded_walk_trial))
 

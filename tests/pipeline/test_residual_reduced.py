@@ -118,6 +118,7 @@ def test_a_bound_that_holds_the_change_is_a_warning(trial) -> None:
     assert [each.code for each in bounded.warnings(trial) if each.code == "motion_change"]
 
 
+@pytest.mark.thorough
 def test_samples_of_the_uncertainty_have_the_change_too(trial) -> None:
     """A sample without errors has the moments of the result; all samples have the change."""
     body = prepare(trial, side="r")

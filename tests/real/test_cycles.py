@@ -91,6 +91,7 @@ def test_the_recorded_walk_keeps_its_strides(recorded_walk_trial: Trial) -> None
     assert ms.cycles(result, "r").attrs["left_out"][0].endswith("the frames cover 84 % of it")
 
 
+@pytest.mark.thorough
 def test_exchanged_legs_are_found_among_strides_of_three_persons(
     data_folder: Path, instrumented_knee: Path
 ) -> None:

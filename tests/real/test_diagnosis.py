@@ -90,6 +90,7 @@ def test_the_sentence_says_it(weak, result):
     assert "soleus_r" in text and "times their strength would suffice" in text
 
 
+@pytest.mark.thorough
 def test_weak_calves_lack_more_than_strong_ones(weak, result):
     """At full strength the ankle lacks something in fewer frames, and never more."""
     strength = np.array([0.3 if name[:-2] in PLANTARFLEXORS else 1.0 for name in weak.muscle])
@@ -102,6 +103,7 @@ def test_weak_calves_lack_more_than_strong_ones(weak, result):
     assert (before <= after + 1e-9).all() and (before > 0).sum() < (after > 0).sum()
 
 
+@pytest.mark.thorough
 def test_the_strength_factor_is_that_of_a_whole_run(recorded_walk_trial, result):
     """All muscles that much stronger, passive forces as they are: the worst frame is just within reach."""
     dofs = [dof for dof in result.attrs["shared_dofs"] if dof.endswith("_r")]

@@ -100,6 +100,7 @@ def test_elastic_tendons_matter_most_at_the_ankle(right, solved):
     assert relative[calf].mean() > 2.0 * relative[~calf].mean()
 
 
+@pytest.mark.thorough
 def test_reference_agrees_on_the_walk(right):
     """Started at the solution, the reference finds nothing better; of the first third of the walk unless the run is
     thorough.

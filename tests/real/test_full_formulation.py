@@ -184,6 +184,7 @@ def test_joint_reactions_are_read_from_the_multipliers(of_set):
         assert np.abs(force - contact[f"{joint}_r"]).max() < 1e-6 * np.abs(contact[f"{joint}_r"]).max(), joint
 
 
+@pytest.mark.thorough
 def test_joint_reactions_as_a_cost_are_the_same_in_both(walk):
     """The joint reactions that the cost keeps small are those of the multipliers in the one, of pulls in the other."""
     model, motion, pushes, states = walk

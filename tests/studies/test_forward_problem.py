@@ -67,6 +67,7 @@ def test_in_every_frame_forward_dynamics_gives_back_the_motion(analysis, replay)
         assert np.abs(accelerations(problem, frame) - expected).max() < 1e-9 * np.abs(expected).max()
 
 
+@pytest.mark.thorough
 def test_a_recorded_walk_goes_on_as_recorded(recorded):
     """Finer samples take away what the forces miss between frames."""
     off = []

@@ -215,6 +215,7 @@ def test_reserves_stand_where_something_lacks(cost):
     np.testing.assert_allclose(produced + found.reserve, problem.moment, atol=1e-5)
 
 
+@pytest.mark.thorough
 def test_reserves_are_about_the_least():
     """One motion where reserves are all that costs: their squares, by the reference."""
     problem, found = out_of_reach()

@@ -114,6 +114,7 @@ def test_a_narrow_pelvis_is_a_warning_with_its_line(tmp_path: Path) -> None:
     assert "measures 49 mm" in found.what
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("factor", [0.77, 1.3])
 def test_a_stature_a_third_off_is_one_warning(factor: float, tmp_path: Path) -> None:
     path = subject_recording(tmp_path)

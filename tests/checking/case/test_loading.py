@@ -49,7 +49,7 @@ def examined(files: dict[str, bytes], folder: Path) -> ms.checking.Report:  # ty
     return report
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(FILES),
     start=st.floats(0.0, 1.0),

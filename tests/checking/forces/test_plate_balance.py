@@ -32,6 +32,7 @@ def test_sound_walks_of_varied_subjects_are_not_accused(seed: int, tmp_path: Pat
     assert report.codes == (), str(report)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [117])
 def test_small_errors_of_varied_walks_are_found(seed: int, tmp_path: Path) -> None:
     """Three quarters of them; all of them are found in the recorded walk by `test_faults.py`."""
@@ -86,6 +87,7 @@ def test_a_plate_that_shows_too_little_is_accused_whatever_the_mass_is(
     assert accused.where.plate == "right" and "too little" in accused.what
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("off", "plate"), [(-0.11, 0.9), (0.06, 1.1)])
 def test_where_the_mass_decides_which_plate_is_wrong_none_is_accused(
     off: float, plate: float, recorded_walk_trial: Trial, tmp_path: Path
@@ -146,6 +148,7 @@ def test_hip_centers_too_high_are_mended_by_the_regression(
     assert examined(trial).codes == ()
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("name", "forward", "left"), [("right_points_30mm_ahead", 30, 0), ("left_points_30mm_left", 0, 30)]
 )

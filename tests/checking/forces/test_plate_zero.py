@@ -48,6 +48,7 @@ def test_a_great_force_in_the_swing_is_no_zero(share: float, found: bool, tmp_pa
     assert ("plate_baseline" in examined(write_copy(copy, tmp_path)).codes) == found
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("size", [-30.0, 12.0])
 def test_a_step_of_the_zero_is_not_blamed_on_the_feet(size: float, tmp_path: Path) -> None:
     copy = open_copy(synthetic_recording(tmp_path / "whole", strides=4, truth=False, force_rate_hz=300.0))
@@ -71,6 +72,7 @@ def test_a_zero_that_leaves_and_comes_back_drifts(tmp_path: Path) -> None:
     assert found.code == "plate_drift" and "+12 N upward" in found.what
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("size", "found"), [(7.0, False), (16.0, True)])
 def test_a_drift_is_no_unit(size: float, found: bool, tmp_path: Path) -> None:
     copy = open_copy(synthetic_recording(tmp_path / "whole", strides=3, truth=False, force_rate_hz=300.0))

@@ -71,6 +71,7 @@ def found_in(case: Case) -> tuple[Finding, ...]:
     return tuple(each for each in findings_of_body(body) if each.severity != "note")
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("by", [-10.0, 10.0])
 @pytest.mark.parametrize("with_loads", [True, False])
 def test_both_feet_turned_from_the_way_of_the_pressure_are_found(by: float, with_loads: bool) -> None:
@@ -88,6 +89,7 @@ def test_both_feet_turned_from_the_way_of_the_pressure_are_found(by: float, with
     assert not any(each.code == "angle_offset" for each in sound)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("kind", FOUND)
 def test_a_drawn_fault_is_found_by_its_name(kind: str) -> None:
     fault, codes, _ = KINDS[kind]

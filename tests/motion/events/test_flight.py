@@ -72,6 +72,7 @@ def test_noise_of_digitized_film_does_not_fly_where_no_plate_was_recorded(tmp_pa
     assert len(flights_of(replace(trial, forces=unloaded))) == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stance", some([0.31, 0.42], 2))
 def test_flight_of_runs_with_much_and_little_of_it(stance: float, tmp_path) -> None:
     file = synthetic_recording(

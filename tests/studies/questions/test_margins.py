@@ -28,6 +28,7 @@ def found() -> xr.Dataset:
     return margins(reference_stride())
 
 
+@pytest.mark.thorough
 def test_a_group_needs_at_least_what_one_of_its_muscles_needs(found):
     result = ms.run(reference_stride())
     group = {f"{g}_{m[-1]}": [] for g, m in zip(result.group.values, result.muscle.values, strict=True)}
@@ -160,6 +161,7 @@ def test_lengths_end_where_the_motion_becomes_impossible(more):
     assert 0.9 < calf[0] and calf[1] < 1.2
 
 
+@pytest.mark.thorough
 def test_bounded_contact_forces_raise_margins(found):
     bound = margins(reference_stride(), contact="now")
     assert (bound["margin"] >= found["margin"] - 1e-4).all()

@@ -511,6 +511,7 @@ def test_where_groups_differ_each_is_compared_with_the_first(rng):
     assert set(found["effect"].values[found["cluster_test"].values]) == {"group", "group: c - a"}
 
 
+@pytest.mark.thorough
 def test_single_comparisons_are_wrong_no_more_often_than_the_analysis():
     """One of four conditions differs always, so the analysis does not protect the two others."""
     many, rng = 200 if THOROUGH else 100, np.random.default_rng(12)

@@ -79,6 +79,7 @@ def test_they_are_those_of_the_muscles_differentiated_exactly(trial: Trial, sour
     assert found["muscle_force_first_order_sd"].values[unique] == pytest.approx(expected, rel=3e-3, abs=0.02)
 
 
+@pytest.mark.thorough
 def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(trial: Trial) -> None:
     known = [source for source in sources().values() if source.key in error_keys("recording")]
     small = {source.key: 0.01 * source.sd for source in known} | {

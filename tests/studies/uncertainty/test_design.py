@@ -60,6 +60,7 @@ def test_the_seed_decides(replay: RecordedReplay) -> None:
     assert not np.array_equal(designed_numbers(replay, 1), designed_numbers(replay, 2))
 
 
+@pytest.mark.thorough
 def test_moments_spread_as_the_first_order_says(trial: Trial) -> None:
     """They are linear in small errors of plates and hip centers, whose columns are orthogonal."""
     sd = NONE | {"center_of_pressure_mm": 1.0, "hip_center_mm": 1.0}

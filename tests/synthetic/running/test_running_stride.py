@@ -195,6 +195,7 @@ def test_only_a_walk_can_be_carried_along_another_path(fast: RunningStride, tmp_
         synthetic_recording(tmp_path, fast, turn_deg=30.0)
 
 
+@pytest.mark.thorough
 def test_a_runner_may_land_on_the_forefoot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The center of pressure stays within 5 cm about the ball of the foot; in walking its plate would be displaced."""
     module = sys.modules[RunningStride.__module__]
