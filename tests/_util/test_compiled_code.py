@@ -68,6 +68,7 @@ print(function.is_kept(), function.load()(numpy.arange(4.0)), "numba.np.arraymat
 """
 
 
+@pytest.mark.thorough
 def test_code_on_disk_is_loaded_without_the_rules_of_compilation(tmp_path):
     """These take several times as long as the code."""
     (tmp_path / "kept.py").write_text(KEPT)

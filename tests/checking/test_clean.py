@@ -84,6 +84,7 @@ def test_shifts_are_measured_to_a_few_milliseconds(
     assert found[0].severity == ("error" if abs(late_ms) >= 30 else "warning")
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("left_mm", [-100, 100])
 def test_displaced_plates_are_measured(left_mm: int, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)

@@ -280,6 +280,7 @@ def commands():
     return typer.main.get_command(cli.app).commands
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", commands())
 def test_help_shows_every_text_whole(name):
     wide = {"COLUMNS": "400", "TERM": "dumb"}

@@ -60,6 +60,7 @@ def test_opensim_reads_the_storage_files(inputs: list[Path], tmp_path: Path) -> 
         np.testing.assert_array_equal(time, own.time)
 
 
+@pytest.mark.thorough
 def test_figures_are_drawn_and_drawn_again(
     inputs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,7 +44,7 @@ EXPECTED = {
 }
 
 LONG = ("fall",)
-"""Scripts that run in a thorough run alone: `report/picture/test_simulated.py` lets a person fall, too."""
+"""Scripts that run with the pages alone (`make docs`): `report/picture/test_simulated.py` lets a person fall, too."""
 
 NEEDS = {"learn_strengths": ("torch", "jax")}
 """Script -> packages of which it needs one, and which the tests do not install."""
@@ -69,6 +69,7 @@ def test_the_script_is_short_and_says_what_one_learns(script):
     assert text.startswith('"""') and "One learns" in text.split('"""')[1]
 
 
+@pytest.mark.in_part(4)
 @pytest.mark.parametrize("script", [in_time(script) for script in SCRIPTS], ids=lambda script: script.stem)
 def test_the_script_runs(script, tmp_path, monkeypatch, capsys):
     if not any(map(find_spec, NEEDS.get(script.stem, ("musclesolve",)))):

@@ -76,6 +76,7 @@ def test_other_costs_too(default_walk_trial, cost):
     check_alike(Live(default_walk_trial, cost=cost), every=9)
 
 
+@pytest.mark.thorough
 def test_a_quarter_of_a_tenth_of_a_second_behind_the_walk_is_near_the_zero_lag_result(default_walk_trial):
     """Moments within 6 N m, muscle forces within 60 N (root mean square), which a controller asked for."""
     live = Live(default_walk_trial, lag_ms=25)

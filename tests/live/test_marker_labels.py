@@ -167,6 +167,7 @@ def test_status_line_summary_page_and_watch_say_the_cause(live, stream, monkeypa
     assert [each["code"] for each in document["findings"]] == ["labels_exchanged"]
 
 
+@pytest.mark.thorough
 def test_a_recording_with_exchanged_labels_is_replayed_with_the_right_ones(live):
     trial = read_trial(reference_stride())
     one, other = (trial.markers.names.index(name) for name in ("heel_r", "toe_r"))

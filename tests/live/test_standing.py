@@ -123,6 +123,7 @@ def forces_after(standing, trial, live, seconds, walk=0.0):
     return ready, [pair for pair in frames if pair[0].valid.all() and pair[1].valid.all()]
 
 
+@pytest.mark.thorough
 def test_a_template_and_a_standing_give_the_forces_of_the_trial(laboratory, stride, live, tmp_path):
     standing = Standing(laboratory, tmp_path, rate_hz=live.rate)
     ready, frames = forces_after(standing, stride, live, seconds=1.0)
@@ -271,6 +272,7 @@ class InRealTime(Stream):
         return Arrival(sample, arrives)
 
 
+@pytest.mark.thorough
 def test_a_standing_begins_when_it_is_asked_for(stride, tmp_path):
     """Samples that arrived while the last attempt was examined show somebody who has not been asked yet, and do not
     count.

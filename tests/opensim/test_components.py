@@ -106,6 +106,7 @@ def test_an_unsupported_frame_is_an_error_where_it_is_needed(tmp_path: Path) -> 
         attached_to(tmp_path, "/spot", text).chosen()
 
 
+@pytest.mark.thorough
 def test_wrap_objects_called_alike(tmp_path: Path) -> None:
     """Muscles name them without their body: OpenSim takes the first body's, and so do we; it is said."""
     other = WRAP.replace("-0.03 -0.35 0", "-0.2 -0.35 0")

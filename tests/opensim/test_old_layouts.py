@@ -86,6 +86,7 @@ def test_disabled_muscles_and_constraints(tmp_path: Path) -> None:
     assert [muscle.name for muscle in model.chosen(["one_r"])] == ["one_r"]
 
 
+@pytest.mark.thorough
 def test_a_reversed_joint(tmp_path: Path) -> None:
     """It has parent and child exchanged; the bodies and muscles are where OpenSim has them."""
     path = save_old(tmp_path / "old.osim", TEXT, 30000)

@@ -100,6 +100,7 @@ def test_where_opensim_contradicts_its_own_inertia(tmp_path: Path, second_and_th
     assert (other[0] == pytest.approx(by_energy(other), rel=1e-6)) is agrees
 
 
+@pytest.mark.thorough
 def test_contact_forces(public_model: Callable[[str], OpenSimModel]) -> None:
     """Forward dynamics of OpenSim under given muscle forces: its accelerations and its joint reactions."""
     model = public_model("gait2392")

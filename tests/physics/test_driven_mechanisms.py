@@ -174,6 +174,7 @@ def test_what_a_planar_loop_does_not_determine_is_marked(loop):
     np.testing.assert_allclose(other.force, -reaction.force, atol=1e-12)
 
 
+@pytest.mark.thorough
 def test_the_pin_of_a_driven_pendulum_takes_weight_and_inertia():
     """A rod on its own point and axis: force m (a - g), moment about the axis from the driver alone."""
     points = {"o": 0 * X, "top": 0.3 * Z, "pin": 0 * X, "far": -0.5 * Z}

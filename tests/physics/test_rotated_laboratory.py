@@ -37,6 +37,7 @@ def synthetic(tmp_path_factory: pytest.TempPathFactory) -> tuple[Trial, xr.Datas
     return trial, ms.run(trial)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("angle", [179.5, -123.0])
 def test_a_rotated_laboratory_changes_nothing(synthetic: tuple[Trial, xr.Dataset], angle: float) -> None:
     trial, here = synthetic

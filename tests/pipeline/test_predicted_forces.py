@@ -47,6 +47,7 @@ def without_plates() -> Path:
     return path
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("kind", LIMITS)
 def test_plates_and_prediction_agree(kind: str) -> None:
     found = recorded(kind)
@@ -211,6 +212,7 @@ def one_plate(side: str, missing: str = "predicted") -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_steps_without_a_plate_come_back() -> None:
     path = one_plate("l")
     result, whole = ms.run(path), ms.run(ms.synthetic_recording(mkdtemp()))

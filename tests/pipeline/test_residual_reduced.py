@@ -55,6 +55,7 @@ def rms(residual):
     return float(np.sqrt(np.mean(np.sum(residual.values[:, :3] ** 2, axis=1))))
 
 
+@pytest.mark.thorough
 def test_the_residual_is_that_of_the_changed_motion(result, kept) -> None:
     assert rms(result["pelvis_residual"]) < 0.25 * rms(kept["pelvis_residual"])
     np.testing.assert_allclose(result["pelvis_residual_before"], kept["pelvis_residual"], atol=1e-9)

@@ -30,6 +30,7 @@ def result():
     return few_muscles(every_muscle())
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", ["png", "pdf", "svg"])
 def test_the_same_result_gives_the_same_bytes(result, tmp_path, name):
     first, again = (save_figures(result, tmp_path / each, name, TWO) for each in "ab")

@@ -54,6 +54,7 @@ def test_the_legend_of_the_worst_case_has_rows_that_fit(troubled):
     assert {"with reserve", "further cycle", "no valid solution", "foot on the ground"} < set(entries)
 
 
+@pytest.mark.thorough
 def test_a_column_shows_the_strongest_muscle_of_each_group_unless_others_are_chosen():
     data = every_muscle()
     groups = dict(zip(data["muscle"].values.tolist(), data["group"].values.tolist(), strict=True))

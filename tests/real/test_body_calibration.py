@@ -28,6 +28,7 @@ def test_plates_that_carry_another_mass_are_refused(instrumented_knee, tmp_path)
     assert "line" in str(raised.value)
 
 
+@pytest.mark.thorough
 def test_two_walks_predict_each_other(instrumented_knee, tmp_path):
     body = ms.calibrate_body(knee_walks(instrumented_knee, tmp_path, 83.0))
     assert body.mass == pytest.approx(83.0, abs=0.6)

@@ -68,6 +68,7 @@ def test_files_cut_to_one_stride(instrumented_knee: Path, walk: str, start: floa
     assert ms.cycles(result, "r").sizes["cycle"] == 0
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("trial", ["1", "3"])
 def test_moments_without_forces_have_strides(data_folder: Path, trial: str) -> None:
     """Two files of 1.2 s from one treadmill walk: the stride times agree."""

@@ -50,6 +50,7 @@ def weak(result):
     )
 
 
+@pytest.mark.thorough
 def test_exactly_the_frames_that_linear_programming_proves_are_diagnosed(weak):
     zero = np.zeros(weak.n_muscles)
     rows = zip(weak.moment_matrix, weak.moment, strict=True)

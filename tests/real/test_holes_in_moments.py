@@ -85,6 +85,7 @@ def test_frames_in_a_hole(
         assert len(notes) == 1 and "hip_flexion_r_moment" in notes[0] and " in all)" in notes[0]
 
 
+@pytest.mark.thorough
 def test_a_hole_of_one_column_concerns_its_leg_alone(
     share: Callable[..., xr.Dataset], moments: Table, whole: xr.Dataset
 ) -> None:

@@ -59,6 +59,7 @@ def test_exported_files_are_in_the_names_of_the_model(result, model: Path, tmp_p
     assert set(ms.files.read_mot(tmp_path / "walk_force.sto").names) <= names
 
 
+@pytest.mark.thorough
 def test_the_model_of_the_default_set_gives_its_forces(
     recorded_walk: Path, recorded_walk_text: str, tmp_path_factory
 ) -> None:

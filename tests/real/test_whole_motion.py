@@ -38,6 +38,7 @@ def test_single_frames_ask_for_changes_that_muscles_cannot_make(leg, cost):
     assert least < np.abs(answer.solution.reserve).sum() < 1.1 * least
 
 
+@pytest.mark.thorough
 def test_the_motion_is_proved_to_be_out_of_reach_without_reserves(leg):
     time, problem = leg
     answer = ms.trajectory.solve_rate_limited(problem, time)

@@ -193,6 +193,7 @@ def test_a_page_without_scripts_says_where_figures_are(page, browser):
     context.close()
 
 
+@pytest.mark.thorough
 def test_a_frame_of_no_size_at_first_draws_its_figures_once_they_are_in_view(page, browser):
     around = page.with_name("around.html")
     hidden = f'<div style="height: 9000px"></div><iframe sandbox="allow-scripts" hidden src="{page.name}"></iframe>'

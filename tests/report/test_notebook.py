@@ -165,6 +165,7 @@ def test_a_file_keeps_what_is_shown(stride, stride_html, tmp_path):
     assert ms.read_result(tmp_path / "plain.nc").equals(stride)
 
 
+@pytest.mark.thorough
 def test_studies_are_shown_as_what_they_are(stride):
     data = small()
     comparison, found = compared(data), uncertain(data)
@@ -186,6 +187,7 @@ def test_frames_without_a_solution_are_in_the_headline():
     assert "Usable in part" in text or "Not plausible" in text
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("undrawn")
 def test_an_answer_shows_its_sentences_the_verdict_and_the_tables_of_its_command(stride):
     found = ms.studies.coordination(stride)

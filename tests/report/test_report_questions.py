@@ -74,6 +74,7 @@ def test_report_answers_besides(folder, tmp_path):
     assert set(drawn) == {"synergies", "co_contractions", "stiffnesses", "strength_margins"}
 
 
+@pytest.mark.thorough
 def test_a_later_report_keeps_the_answers_beside_the_result(folder, tmp_path):
     page, inputs = write_report([folder / "result.nc"], tmp_path)
     assert "margins" in inputs.trials[0].answers and section(page, "margins")
@@ -162,6 +163,7 @@ def test_what_cannot_be_asked_of_a_report(folder, tmp_path):
         write_report([tmp_path / "result.nc"], questions=["margins"])
 
 
+@pytest.mark.thorough
 def test_an_answer_is_recognized_by_its_content(folder):
     made = AnswerFile("coordination")(ms.read_result(folder / "result.nc"), folder / "coordination.nc")
     assert b"coordination" in made

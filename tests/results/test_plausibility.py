@@ -136,6 +136,7 @@ def test_a_movement_without_measurement_is_compared_with_no_range(stride):
     assert judged(other).why_not_known == "no contact forces were measured in another movement"
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("stated", ["squat", "running", "standing_on_one_leg", "jump"])
 def test_a_stated_movement_that_is_clearly_another_one_is_never_plausible(stride, stated):
     """Also a statement that makes the ranges wider: of a knee in a squat nothing below 4.3 speaks against it."""

@@ -275,6 +275,7 @@ def test_what_is_no_program_is_refused(make_leg):
         program(problem, motion_costs=motion_cost("x", lambda a, f, d: d.dt, uses=("dt",)))
 
 
+@pytest.mark.thorough
 def test_options_of_ipopt(make_leg, tmp_path):
     problem, seen = make_leg(3), []
     reference = ms.solve(problem, "stress_cubed")

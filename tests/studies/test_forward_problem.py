@@ -134,6 +134,7 @@ def test_mirrored_start_and_activations_give_the_mirrored_motion(stride):
     assert apart[0, 0, 0] == pytest.approx(-0.5 * stride.length, abs=1e-3)
 
 
+@pytest.mark.thorough
 def test_feedback_is_zero_on_the_motion_and_small_beside_it(analysis):
     problem = forward_problem(analysis)
     tracking = problem.tracking(100.0)

@@ -95,6 +95,7 @@ def test_opensim_models_have_the_numeric_numbers(file):
     check_exact(differences(chain, states, numeric_state(model, None, chain, states)))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_of_curves_has_the_numeric_forces(family):
     """Also at lengths and velocities far beyond those of poses, and behind elastic tendons."""
@@ -119,6 +120,7 @@ def test_derivatives_by_the_pose_are_those_of_differences(name):
     assert found["d length, order 2"] < 1e-6
 
 
+@pytest.mark.thorough
 def test_second_derivatives_of_elastic_forces_are_those_of_differences():
     chain = ms.symbolic.muscle_chain(subject(1.75), few("gait2392_hip"), tendon="elastic")
     found = derivative_differences(chain, random_states(chain, 3))

@@ -242,6 +242,7 @@ def test_progress_goes_steadily_from_the_first_iteration_to_the_last():
     assert (np.diff(seen) >= 0.0).all() and np.diff(seen).max() < 0.5
 
 
+@pytest.mark.thorough
 def test_the_reference_helps_where_the_structured_method_fails():
     """One iteration is too few for the structured method, with and without reserves."""
     impatient = BandedInteriorPoint(max_iterations=1)

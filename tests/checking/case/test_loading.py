@@ -172,6 +172,7 @@ def on_its_neighbor_throughout(copy: Copy, marker: str) -> None:
     copy.put(position)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("spoil", "part"),
     [

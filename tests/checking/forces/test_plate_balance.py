@@ -162,6 +162,7 @@ def test_the_size_lies_within_its_uncertainty(
     assert numbers[1] < 15.0 and numbers[3] < 20.0
 
 
+@pytest.mark.thorough
 def test_space_of_another_scale_shows_in_the_steps_of_a_foot(
     recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
@@ -176,6 +177,7 @@ def test_space_of_another_scale_shows_in_the_steps_of_a_foot(
         assert 100.0 * abs(factor - 1.0) == pytest.approx(float(said[1]), abs=0.5)
 
 
+@pytest.mark.thorough
 def test_a_marker_off_on_one_foot_shows_beside_the_other_foot(
     recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:

@@ -33,6 +33,7 @@ def test_a_wrong_zero_is_found_in_every_direction(axis: int, side: str, sign: fl
     assert off in report.findings[0].what
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("share", "codes"), [(0.7, set()), (1.3, {"plate_baseline"})])
 @pytest.mark.parametrize("axis", [0, 2])
 def test_the_limit_of_the_zero(axis: int, share: float, codes: set[str], tmp_path: Path) -> None:
@@ -41,6 +42,7 @@ def test_the_limit_of_the_zero(axis: int, share: float, codes: set[str], tmp_pat
     assert set(examined(write_copy(copy, tmp_path)).codes) == codes
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("share", "found"), [(0.7, True), (1.3, False)])
 def test_a_great_force_in_the_swing_is_no_zero(share: float, found: bool, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
@@ -59,6 +61,7 @@ def test_a_step_of_the_zero_is_not_blamed_on_the_feet(size: float, tmp_path: Pat
     assert not {"force_without_contact", "contact_without_force"} & set(report.codes), str(report)
 
 
+@pytest.mark.thorough
 def test_a_zero_that_leaves_and_comes_back_drifts(tmp_path: Path) -> None:
     copy = open_copy(synthetic_recording(tmp_path / "whole", strides=4, truth=False, force_rate_hz=300.0))
     first, last = copy.span

@@ -127,6 +127,7 @@ def test_what_errors_of_the_motion_imitate_is_no_error(
         assert "error" not in {finding.severity for finding in found}, found
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("degrees", [2.0, -3.0])
 @pytest.mark.parametrize("tilt", [tilt_plates, tilt_laboratory])
 def test_a_tilt_sideways_is_found_with_its_angle(
@@ -168,6 +169,7 @@ def smooth_error(time: np.ndarray, size: float, rng: np.random.Generator) -> np.
 GROUPS = [(0, 1), (0,), (1,)]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("count", [3, 6])
 def test_random_errors_of_the_sideward_motion_are_hardly_ever_an_accusation(count: int) -> None:
     feet, due, time = steps(count)

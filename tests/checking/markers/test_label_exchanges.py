@@ -102,6 +102,7 @@ def test_an_exchange_whose_edges_hide_in_gaps_is_found(tmp_path: Path) -> None:
     assert set(found.where.markers) == {"heel_r", "toe_r"}
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("one", "other", "code"),
     [

@@ -71,6 +71,7 @@ def test_every_jump_of_a_marker_is_reported(recorded_walk_trial: Trial, tmp_path
     assert "up to 45 mm" in report.findings[0].what
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("shares", [np.arange(1, 9) / 8, np.arange(8, 0, -1) / 8])
 def test_a_marker_that_drifts_away_and_jumps_back_or_the_reverse_has_not_slipped(
     recorded_walk_trial: Trial, shares: np.ndarray, tmp_path: Path

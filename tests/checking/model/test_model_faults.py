@@ -133,6 +133,7 @@ def test_points_30_mm_to_the_side_are_found(name: str) -> None:
     assert min(part[:, 2].mean() for part in change) == pytest.approx(-0.03, abs=0.015)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", SOUND)
 def test_a_wrench_about_any_point_is_one_wrench(name: str) -> None:
     """Stated about the middle of a belt, 0.4 m beside and 0.2 m below the foot, loads have the same findings."""

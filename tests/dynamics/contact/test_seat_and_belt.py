@@ -84,6 +84,7 @@ def test_a_slack_strap_is_not_there():
     assert abs(run.imbalance).max() < 1e-5
 
 
+@pytest.mark.thorough
 def test_a_damped_strap_loses_energy_and_never_pushes():
     run = hanging(Webbing((0.0, 0.1), (0.0, 2000.0), damping=100.0), (0.0, 0.0, -1.5), duration=1.2)
     assert (run.tension >= 0.0).all()
@@ -129,6 +130,7 @@ def test_straps_between_two_bodies_keep_both_momenta():
     assert abs(run.imbalance).max() < 1e-6
 
 
+@pytest.mark.thorough
 def test_a_driven_sled_moves_as_prescribed_and_carries_the_balance():
     """The occupant falls on the sled and brakes it not at all; the drive does the work."""
     base, ball = sled_model(50.0), free_body(40.0, (1.0, 1.0, 1.0), "occupant")

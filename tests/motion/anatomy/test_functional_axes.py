@@ -159,6 +159,7 @@ def test_axes_and_centers_are_found_exactly_without_noise(tmp_path: Path) -> Non
     assert "hip to ankle" in notes["knee_l"] and "heel to toe" in notes["ankle_l"]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("kind", "size", "share"), [("white", 3.0, 1.0), ("skin", 1.0, 0.9)])
 def test_noise_leaves_the_axis_within_two_degrees_and_the_center_within_five_millimeters(
     tmp_path: Path, kind: str, size: float, share: float

@@ -97,6 +97,7 @@ def test_full_turns_change_no_number(leg, plain: xr.Dataset, name: str, turns: i
     assert max(off.values()) < 1e-9, off
 
 
+@pytest.mark.thorough
 def test_variants_of_a_published_model_change_no_number() -> None:
     """A few of those that `python -m benchmarks.model_variants` draws."""
     worst = compare_variants(recorded("opensim_models") / "gait2392.osim", count=2, seed=3)

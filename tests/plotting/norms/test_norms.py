@@ -116,6 +116,7 @@ def test_every_norm_names_its_source_and_covers_the_cycle(name):
         assert curve.sd is None or (curve.sd > 0.0).all()
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("figure", "count"), [(joint_angles_and_moments, 9), (joint_powers, 3)])
 def test_bands_are_behind_the_curves_and_named(figure, count):
     drawn = figure(walking())

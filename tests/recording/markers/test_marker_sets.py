@@ -278,6 +278,7 @@ def test_names_that_no_file_can_have_are_refused(tmp_path: Path, name: str) -> N
         read_markers(name + ".txt")
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "weights",
     [

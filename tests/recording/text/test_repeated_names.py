@@ -144,6 +144,7 @@ def test_a_trial_that_does_not_use_it_is_read_with_a_note(tmp_path: Path) -> Non
     assert examined(trial.path).codes == codes
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("file", "label"),
     [

@@ -133,6 +133,7 @@ def test_other_stretches_that_were_measured_are_reported(tmp_path):
     assert "measured too, for [time]: 0.53 to 2.0" in left
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "options",
     [
@@ -350,6 +351,7 @@ def test_check_does_not_judge_the_plates_by_a_mass_that_is_missing(standard):
     assert not report.ok and set(report.codes) >= {"trial_file"} and "force_units" not in report.codes
 
 
+@pytest.mark.thorough
 def test_what_two_plates_measure_of_a_cycle_is_enough_for_an_average(standard):
     result = ms.run(standard)
     for side in ("r", "l"):

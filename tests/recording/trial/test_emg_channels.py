@@ -249,6 +249,7 @@ def test_envelopes_are_known_by_their_signal(tmp_path: Path, rate: float) -> Non
     assert not read_emg(trial_with(tmp_path, signals())).options.processed
 
 
+@pytest.mark.thorough
 def test_what_is_stated_holds_and_an_envelope_that_is_called_raw_is_found(tmp_path: Path) -> None:
     path = trial_with(tmp_path, envelopes(), ("\n\n", "\nprocessed = false\n\n"))
     assert not read_emg(path).options.processed

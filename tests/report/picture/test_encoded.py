@@ -174,6 +174,7 @@ def test_five_seconds_fit_into_ten_megabytes(stride: xr.Dataset) -> None:
     assert len(picture_page(long).encode()) < 10e6
 
 
+@pytest.mark.thorough
 def test_a_very_long_result_is_shown_with_fewer_frames_and_says_so(stride: xr.Dataset) -> None:
     frame = sum(size * stride.sizes.get(dim, 0) for dim, size in BYTES.items())
     copies = int(1.98 * MOST_BYTES / (frame * stride.sizes["time"]))

@@ -36,6 +36,7 @@ def call(*words: object):
     return CliRunner().invoke(cli.app, [str(word) for word in words])
 
 
+@pytest.mark.thorough
 def test_a_gif_lasts_as_long_as_the_trial_at_its_speed(stride: xr.Dataset) -> None:
     short = stride.isel(time=slice(0, 20))
     image = Image.open(io.BytesIO(film(short, "gif", speed=1.0)))

@@ -70,6 +70,7 @@ OLD = """<?xml version="1.0" encoding="UTF-8" ?>
 </Body></objects></BodySet></Model></OpenSimDocument>"""
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("text", [with_meshes(), OLD], ids=["version 4", "version 2"])
 def test_geometry_lies_where_opensim_draws_it(text: str, tmp_path: Path) -> None:
     """Vertices in the ground, in the default pose; meshes that are switched off are in neither."""

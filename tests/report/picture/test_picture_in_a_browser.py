@@ -165,6 +165,7 @@ def test_mouse_and_wheel_move_the_camera(desktop: Any) -> None:
     assert pixels(page) == shown[0]
 
 
+@pytest.mark.thorough
 def test_the_wheel_scrolls_past_a_picture_within_a_page_until_it_is_chosen(
     desktop: Any, page_file: Path, tmp_path: Path
 ) -> None:

@@ -171,6 +171,7 @@ def test_muscles_of_very_different_strength_at_the_edge(solver, decades):
         assert (answer.cost <= (1.0 + 1e-3) * find_cost(cost).value(problem, corner)).all()
 
 
+@pytest.mark.thorough
 def test_levels_at_the_edge_of_reach():
     """Min/max is solved where muscles are at full activation, though their level is above it by rounding."""
     solved = []

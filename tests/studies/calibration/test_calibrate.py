@@ -60,6 +60,7 @@ def test_muscles_behind_rigid_tendons_are_found_within_their_intervals(found):
     assert by_name["tendon_slack_length of gastrocnemius"].sd < 0.01
 
 
+@pytest.mark.thorough
 def test_muscles_behind_elastic_tendons_are_found():
     person = (("tendon_slack_length", HEADS, 0.985), ("tendon_strain", (*HEADS, "soleus_r"), 1.3))
     free = {"tendon_slack_length": ["gastrocnemius"], "tendon_strain": ["achilles"]}

@@ -209,6 +209,7 @@ def test_files_and_sources_of_the_user_are_not_overwritten(folder: Path, tmp_pat
     assert table.read_text(encoding="utf-8") == "subject,mass_kg\nS01,70\n"
 
 
+@pytest.mark.thorough
 def test_an_estimate_does_not_mix_frames_and_bytes(tmp_path: Path) -> None:
     """A kind whose sample fails: its length is a number of bytes, and that of the others a number of frames."""
     source, walk = tmp_path / "sources", recorded("rajagopal_walk")

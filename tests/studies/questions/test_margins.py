@@ -126,6 +126,7 @@ def more() -> xr.Dataset:
     return margins(reference_stride(), strength, side="r", pairs=True, lengths=True)
 
 
+@pytest.mark.thorough
 def test_a_pair_needs_at_least_what_each_group_needs(more):
     alone = more["margin"].to_series()
     for pair, margin in more["pair_margin"].to_series().items():

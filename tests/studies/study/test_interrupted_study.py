@@ -140,6 +140,7 @@ def test_a_second_run_into_the_folder_is_refused(study, tmp_path):
     assert not (tmp_path / "trials").exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
 def test_a_full_disk_is_an_input_error_and_leaves_the_study_as_it_was(study, tmp_path):
     import resource

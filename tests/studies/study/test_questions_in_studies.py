@@ -121,6 +121,7 @@ def test_what_is_asked_is_in_tables_and_figures(whole):
     assert {"center_acceleration", "co_contraction"} <= set(whole.groups)
 
 
+@pytest.mark.thorough
 def test_the_same_command_again_keeps_all(whole):
     again = ms.run_study(whole.computed.study, whole.computed.folder, jobs=1)
     assert {each.outcome.value for each in again.computed.records.values()} == {"unchanged"}

@@ -457,6 +457,7 @@ def test_bad_input_is_refused(rng, monkeypatch):
         compare_curves(means)
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("design", ["paired", "Welch", "repeated"])
 def test_differences_are_found_where_there_are_none_as_often_as_the_level_says(design):
     """Many null studies; limits of 99.9 %. Welch: the smaller group is three times as variable."""

@@ -120,6 +120,7 @@ def test_a_center_of_pressure_moves_the_ankle_by_its_lever(trial: Trial) -> None
     assert only.where(ankle > 0.0).min() == 1.0
 
 
+@pytest.mark.thorough
 def test_a_cost_without_derivatives_has_no_contributions_and_says_so(trial: Trial) -> None:
     short = replace(trial, time_range=(0.6, 0.8))
     found = ms.uncertainty(short, 2, cost="min_max", solver="linprog", side="r", workers=1)

@@ -85,6 +85,7 @@ def test_directions_hold_every_parameter_once(replay: RecordedReplay) -> None:
     assert len(linear.tasks()) > 3 * len(linear.tasks(few=True))
 
 
+@pytest.mark.thorough
 def test_it_says_where_the_first_order_holds(trial: Trial) -> None:
     found = ms.uncertainty(trial, "fast", sd=NONE | {"strength": 0.05, "hip_center_mm": 2.0}, side="r")
     shares = UncertaintyFacts(found).first_order_shares

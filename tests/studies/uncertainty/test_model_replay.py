@@ -139,6 +139,7 @@ def test_loads_act_elsewhere_and_feet_stay(tmp_path: Path) -> None:
     assert "beta_r" not in replay.angles
 
 
+@pytest.mark.thorough
 def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(
     body: ModelBody, replay: ModelReplay
 ) -> None:
