@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from examined import examined
-from thorough import two_of_each
+from thorough import of_each
 
 import musclesolve
 from musclesolve import check
@@ -88,7 +88,7 @@ def planted(
     return cache(report)
 
 
-@pytest.mark.parametrize("name", two_of_each(faults(), lambda name: faults()[name].code))
+@pytest.mark.parametrize("name", of_each(faults(), lambda name: faults()[name].code))
 def test_each_fault_of_the_recorded_walk_is_found(name: str, planted: Callable[[str], Report]) -> None:
     report = planted(name)
     own = faults()[name].code
@@ -107,7 +107,6 @@ def test_each_fault_of_the_recorded_walk_is_found(name: str, planted: Callable[[
         assert first.where.plate == PLATES[name]
 
 
-@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", ON_THE_STRIDE)
 def test_faults_of_the_reference_stride_are_found(name: str, tmp_path: Path) -> None:
     report = examined(plant(name, STRIDE, tmp_path))

@@ -67,6 +67,7 @@ def test_a_check_of_a_recording_loads_only_what_it_uses(tmp_path):
     assert found == ["netCDF4", "numba", "pandas", "pydantic", "xarray"]
 
 
+@pytest.mark.thorough
 def test_the_first_run_on_a_machine_reports_each_compilation_once(tmp_path):
     """A small function stands for the path engine; those beside it are compiled without a word."""
     assert PATHS.message == MESSAGE

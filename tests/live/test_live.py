@@ -64,6 +64,7 @@ def test_poses_of_the_filtered_markers_are_those_of_run(live):
     check_poses(live)
 
 
+@pytest.mark.thorough
 def test_the_recorded_walk_too(default_walk_trial):
     live = Live(default_walk_trial)
     check_alike(live)
@@ -98,6 +99,7 @@ def test_a_quarter_of_a_tenth_of_a_second_behind_the_walk_is_near_the_zero_lag_r
     assert result["kkt_residual"].max() <= 1e-6
 
 
+@pytest.mark.thorough
 def test_measured_activations_are_followed_as_offline(default_walk_trial):
     """With a weight of EMG: the envelopes of the channels a delay before the frame."""
     trial = default_walk_trial.with_settings(emg={"weight": 0.5})
@@ -125,6 +127,7 @@ def test_measured_activations_are_followed_as_offline(default_walk_trial):
     assert np.sqrt(np.mean(off**2)) < 0.05
 
 
+@pytest.mark.thorough
 def test_emg_that_is_silent_for_a_while_is_said_and_no_line_is_drawn_across(default_walk_trial):
     """As if EMG had never been there: not by a straight line to what comes after the silence."""
     live = Live(default_walk_trial.with_settings(emg={"weight": 0.5}))

@@ -152,6 +152,7 @@ def test_corrections_of_plates_are_not_for_streams(live, monkeypatch, tmp_path):
         open_source(Wanted.from_live(standing), ["udp:5005"])
 
 
+@pytest.mark.thorough
 def test_lost_refused_and_hidden_samples_are_gaps_on_an_even_clock(live, tmp_path):
     hidden = live.markers[0]
 
@@ -246,6 +247,7 @@ def test_a_folder_with_a_recording_is_refused(live, tmp_path):
             Recorder(tmp_path / below)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("gone", [False, True])
 def test_a_disk_that_fails_does_not_end_the_session(live, tmp_path, gone):
     said, folder = list[str](), tmp_path / "session"

@@ -197,6 +197,7 @@ def exchange(standing, one, other):
     return changed
 
 
+@pytest.mark.thorough
 def test_what_is_wrong_is_said_while_the_subject_stands(stride, tmp_path):
     path = reference_stride()
 

@@ -107,6 +107,7 @@ def joined(live: Live, *readings: Reading, wait_ms: float = 200.0, **settings) -
     return drained(source), source
 
 
+@pytest.mark.thorough
 def test_a_replay_through_a_session_gives_the_frames_of_its_samples(live):
     """The real-time source adds nothing and loses nothing; the summary counts what went through."""
     direct = [live.step(*sample) for sample in samples(live, live.trial)]

@@ -82,6 +82,7 @@ def test_names_alone_before_version_4(tmp_path: Path, socket: str, expected: tup
         attached_to(tmp_path, "spot", old)
 
 
+@pytest.mark.thorough
 def test_lengths_are_those_of_opensim(tmp_path: Path) -> None:
     """Frames called alike on several bodies, relative and nested."""
     for socket in ("/bodyset/femur_r/nested", "/spot", "../../../../bodyset/femur_r/spot"):

@@ -120,6 +120,7 @@ def test_contact_forces(public_model: Callable[[str], OpenSimModel]) -> None:
         np.testing.assert_allclose(found.moment[0, k], moment, atol=1e-4)
 
 
+@pytest.mark.thorough
 def test_every_kind_of_joint_places_its_body_as_in_opensim(tmp_path: Path) -> None:
     """Free, gimbal, custom, planar and universal joints; and the generalized forces beyond the free joint.
 

@@ -136,6 +136,7 @@ def tree_motion(model, found):
     )
 
 
+@pytest.mark.thorough
 def test_a_loop_opened_by_its_reaction_moves_as_before(loop):
     """Cut where coupler and rocker meet, the reaction put on both: the tree needs the crank's moment and no other."""
     model, driver, found = loop

@@ -284,6 +284,7 @@ def test_key_points_of_video_without_plates_or_standing_trial(marker_set: str) -
     assert result["valid"].values.mean() > 0.95
 
 
+@pytest.mark.thorough
 def test_a_marker_that_jumps_costs_its_frames_alone() -> None:
     """Without a standing trial the heel goes 0.4 m astray for 0.1 s: the size of the foot and other frames stay."""
     path, folder = without_plates(), Path(mkdtemp())
@@ -304,6 +305,7 @@ def test_a_marker_that_jumps_costs_its_frames_alone() -> None:
     assert len(off) > 30 and np.sqrt(np.mean(off**2)) < 0.05 * after.attrs["subject_mass_kg"]
 
 
+@pytest.mark.thorough
 def test_a_restless_body_is_not_plausible() -> None:
     """A body that moves up and down by 15 mm at 4 Hz more needs forces that nobody has at this speed."""
     path = without_plates()

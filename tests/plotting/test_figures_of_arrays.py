@@ -86,6 +86,7 @@ def test_a_single_frame_has_no_curve(squat):
         ms.plotting.activations(ms.solve(squat.frames(np.array([0]))))
 
 
+@pytest.mark.thorough
 def test_one_pose_has_a_mark_for_each_muscle_and_cost(squat):
     pose = squat.frames(np.array([20]))
     compared = ms.compare(pose, ["stress_cubed", "force_squared"], solvers=["batch", "ipopt"])

@@ -82,6 +82,7 @@ def test_a_column_shows_the_strongest_muscle_of_each_group_unless_others_are_cho
         shown("soleos")
 
 
+@pytest.mark.thorough
 def test_panels_below_each_other_instead_of_too_narrow(troubled):
     def columns(style):
         with page_style(style):
@@ -97,6 +98,7 @@ def test_the_style_is_in_force_only_within_its_context():
     assert current_style() == PageStyle()
 
 
+@pytest.mark.thorough
 def test_a_page_that_nothing_refers_to_takes_no_memory():
     figure, panels = page(every_muscle(), "released", 2, 2)
     figure.add_legend({"a": panels[0, 0].plot([0.0, 1.0])[0]})

@@ -25,6 +25,7 @@ def opencap(folder: Path, trial: str) -> xr.Dataset:
     return ms.share_model(service / "Models" / "final.osim", service / "IK" / f"{trial}_ik.mot", loads=loads)
 
 
+@pytest.mark.thorough
 def test_a_drop_jump(data_folder: Path) -> None:
     """Both feet stand from 1.21 to 1.74 s; the landing after it has no lowest point in the recording."""
     result = opencap(data_folder, "DJ1")
@@ -37,6 +38,7 @@ def test_a_drop_jump(data_folder: Path) -> None:
         assert "implausible motion, or forces that do not balance it" in cycles["missing"].item()
 
 
+@pytest.mark.thorough
 def test_a_walk_whose_first_strike_is_the_first_frame(data_folder: Path) -> None:
     """The right foot stands in the first frame, and the forces show its second strike: a stride, and one leg."""
     cycles = [

@@ -141,6 +141,7 @@ def test_factors_of_the_summary_work_in_a_run(recorded_walk_trial, result):
         assert (before, after) == (ms.Status.SOLVED_WITH_RESERVE, ms.Status.SOLVED)
 
 
+@pytest.mark.thorough
 def test_the_problem_of_a_leg_gives_the_sentences_of_the_run(result):
     """It carries the passive forces: the factors are the same, without giving them again."""
     problem = ms.leg_problem(result, "r")

@@ -54,6 +54,7 @@ def missing_rows(path: Path, table: Table, rows: np.ndarray) -> None:
     ms.files.write_mot(path, replace(table, time=table.time[kept], values=table.values[kept]))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("plant", "count"),
     some([(plant, count) for count in (*SHORT, *LONG) for plant in (empty_cells, missing_rows)], 3),

@@ -151,6 +151,7 @@ def test_a_display_style_of_text_is_respected(stride):
         assert shown(stride).startswith("<pre>")
 
 
+@pytest.mark.thorough
 def test_a_file_keeps_what_is_shown(stride, stride_html, tmp_path):
     write_result(stride, tmp_path / "result.nc")
     again = ms.read_result(tmp_path / "result.nc")

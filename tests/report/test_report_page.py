@@ -201,6 +201,7 @@ def test_a_part_that_is_damaged_is_said_and_the_rest_is_there(page):
     assert sorted({*found.sections} - {"further"}) == sorted(ALWAYS)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", ["joint_reaction", "kkt_residual", "reserve_moment"])
 def test_damage_of_what_the_headline_states_leaves_the_page_whole(page, name):
     data = with_troubles(small())

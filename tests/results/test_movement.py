@@ -204,6 +204,7 @@ def test_squat_and_chair_as_recordings(kind, expected, tmp_path):
     assert result["plausible"].attrs["verdict"] == ("not plausible" if kind is Squat else "plausible")
 
 
+@pytest.mark.thorough
 def test_a_run_and_a_walk_as_recordings(tmp_path):
     for option, expected in (("walk", "walking"), ("run", "running")):
         trial = synthetic_recording(tmp_path / option, motion=option, truth=False)

@@ -351,6 +351,7 @@ def test_the_hips_of_ten_people_lie_in_their_ranges(activity, movement, alone):
     assert f"{others.min():.1f} to {others.max():.1f}" in entry["about"]
 
 
+@pytest.mark.thorough
 def test_a_file_without_a_verdict_is_judged_as_it_is_opened(tmp_path):
     data = result().assign_attrs(subject="S01")
     data.to_netcdf(tmp_path / "walk.nc")

@@ -305,6 +305,7 @@ def test_options_of_ipopt(make_leg, tmp_path):
         ms.sharing.Ipopt(options={"tol": [1.0]})
 
 
+@pytest.mark.thorough
 def test_frame_constants_follow_their_frames(make_leg):
     problem, random = make_leg(9), np.random.default_rng(2)
     problem = problem.with_arrays(moment=np.where(np.arange(9)[:, None] == 4, np.nan, problem.moment))

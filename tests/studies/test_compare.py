@@ -128,6 +128,7 @@ def test_frames_without_solution_do_not_count():
     assert not ComparisonFacts(found).complete and ComparisonFacts(found.sel(cost=["a"])).complete
 
 
+@pytest.mark.thorough
 def test_a_leg_without_a_single_solution_has_no_agreement():
     lost = one()
     set_status(lost, ms.Status.INFEASIBLE, slice(None), 0)

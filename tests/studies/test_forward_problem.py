@@ -160,6 +160,7 @@ def test_feedback_pulls_toward_the_recorded_angle(analysis):
     np.testing.assert_allclose(change[:, knee], -0.1 * tracking.stiffness[knee], rtol=1e-6)
 
 
+@pytest.mark.thorough
 def test_the_stance_foot_is_what_leaves_the_motion_first(analysis):
     """A ground force that does not answer the foot makes it an inverted pendulum: e-fold within 10 to 30 ms."""
     problem = forward_problem(analysis)

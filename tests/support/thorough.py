@@ -26,12 +26,12 @@ def some(cases: Iterable[Case], every: int) -> list[Case]:
     return list(cases)[:: 1 if THOROUGH else every]
 
 
-def two_of_each(cases: Iterable[Case], kind: Callable[[Case], Hashable]) -> list[Case]:
-    """The first two cases of each kind; all of them in a thorough run."""
+def of_each(cases: Iterable[Case], kind: Callable[[Case], Hashable], count: int = 1) -> list[Case]:
+    """The first cases of each kind, so many of them; all in a thorough run."""
     seen, found = Counter[Hashable](), list[Case]()
     for case in cases:
         seen[kind(case)] += 1
-        found += [case] if THOROUGH or seen[kind(case)] <= 2 else []
+        found += [case] if THOROUGH or seen[kind(case)] <= count else []
     return found
 
 

@@ -128,6 +128,7 @@ def test_second_derivatives_of_elastic_forces_are_those_of_differences():
     assert found["d moment, order 2"] < 1e-5
 
 
+@pytest.mark.thorough
 def test_derivatives_of_iterated_paths_reach_the_second_derivative_of_a_moment():
     chain = ms.symbolic.muscle_chain(subject(1.75), few("rajagopal_2023"))
     assert chain.iterated == ("gastrocnemius_medial_r",)

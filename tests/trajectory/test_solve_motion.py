@@ -258,6 +258,7 @@ def test_the_reference_helps_where_the_structured_method_fails():
     assert np.abs(helped.reserve).max() == pytest.approx(np.abs(usual.reserve).max(), rel=0.05)
 
 
+@pytest.mark.thorough
 def test_more_moments_than_muscles_lack_something():
     """The reference, which cannot choose forces then, is not asked without reserves."""
     whole = small_motion(moments=2)

@@ -220,6 +220,7 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     return {"remark", *(each.code for each in examined(files, tmp_path_factory.mktemp("stride")).of("note"))}
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "lines",
     [

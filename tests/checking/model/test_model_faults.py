@@ -22,7 +22,7 @@ from model_faults import (
 )
 from recorded_data import recorded
 from refusals import refused
-from thorough import THOROUGH, two_of_each
+from thorough import THOROUGH, of_each
 
 from musclesolve import check
 from musclesolve.checking.model.examine import findings_of_body
@@ -78,7 +78,7 @@ def label(case: object) -> str:
 
 
 @pytest.mark.parametrize(
-    ("fault", "name"), two_of_each(planted(LOAD_FAULTS, tuple(SOUND)), codes_of), ids=label
+    ("fault", "name"), of_each(planted(LOAD_FAULTS, tuple(SOUND)), codes_of, 2), ids=label
 )
 def test_each_fault_of_loads_and_coordinates_is_found(fault: ModelFault, name: str) -> None:
     found = findings_of_body(fault.spoil(trials()[name]).body())
@@ -99,7 +99,7 @@ def test_another_trial_of_the_same_person(fault: ModelFault, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("fault", "name"),
-    two_of_each(planted(MOMENT_FAULTS, ("overground", "treadmill 1", "treadmill 3")), codes_of),
+    of_each(planted(MOMENT_FAULTS, ("overground", "treadmill 1", "treadmill 3")), codes_of),
     ids=label,
 )
 def test_each_fault_of_moments_is_found(fault: ModelFault, name: str) -> None:

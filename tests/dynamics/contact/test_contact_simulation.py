@@ -127,6 +127,7 @@ def total_momentum(run, k):
     return linear, angular
 
 
+@pytest.mark.thorough
 def test_a_sliding_block_stops_where_coulomb_says():
     """A block with the speed v on a level floor slides v^2 / (2 mu g), but for the last creep of the regularized
     friction.

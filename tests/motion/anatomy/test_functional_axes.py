@@ -205,6 +205,7 @@ def marked(folder: Path, ends: tuple[str, ...], forward: float) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_markers_place_the_center_along_the_axis(tmp_path: Path) -> None:
     both = marked(tmp_path / "both", ("lateral", "medial"), 0.02)
     joints, notes = found(read_trial(both))

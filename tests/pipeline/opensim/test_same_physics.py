@@ -141,6 +141,7 @@ def test_an_angle_of_splines_is_read_in_the_unit_that_lies_between_their_knots(l
     assert any("0.2 rad beyond the knots" in note for note in beyond.notes)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "name",
     ["r14_plateau_6mm", "r14_plateau_0mm", "r14_split_shank", "r11_reversed_knee_ankle", "r26_tibia_turned"],

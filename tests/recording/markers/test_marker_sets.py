@@ -328,6 +328,7 @@ def gait2392_without(folder: Path, *markers: str) -> Path:
     return path
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "standing_only",
     [[name for name in KNEES_AND_ANKLES if "Knee" in name], [*KNEES_AND_ANKLES, "Top.Head"]],

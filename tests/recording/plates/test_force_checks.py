@@ -102,6 +102,7 @@ def test_the_force_from_which_on_points_are_reliable_is_reported_as_the_remedy(t
     assert isinstance(trial, Trial) and not lost(trial).size
 
 
+@pytest.mark.thorough
 def test_points_that_stray_for_a_large_part_of_the_contact_are_refused(tmp_path: Path) -> None:
     path = rewritten(tmp_path, setting("r_px", slice(600, 1200), 4.0))
     assert "strays" in refused(path)
@@ -213,6 +214,7 @@ def test_a_plate_without_a_step_is_no_fault_beside_one_with(tmp_path: Path) -> N
     read_trial(rewritten(tmp_path, setting([f"l_v{axis}" for axis in "xyz"], slice(None), 0.0)))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("edit", "part"),
     [

@@ -297,6 +297,7 @@ def test_the_row_in_which_a_file_is_cut_short_does_not_count(tmp_path: Path) -> 
     np.testing.assert_array_equal(found.position, plain.position[:2])
 
 
+@pytest.mark.thorough
 def test_a_trial_with_a_trimmed_file_is_read(tmp_path: Path) -> None:
     """The results say so, check warns once, and the numbers are those of the same rows with the right count."""
     path = write_trial(tmp_path)

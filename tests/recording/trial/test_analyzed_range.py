@@ -126,6 +126,7 @@ def test_a_leg_that_was_not_measured_cannot_be_selected(tmp_path):
     assert find_options(trial, None, None, "both").sides == ("r", "l")
 
 
+@pytest.mark.thorough
 def test_other_stretches_that_were_measured_are_reported(tmp_path):
     trial = read_trial(walk(tmp_path, strides=5, steps=("r2", "l2", "l4", "l5")))
     right, left = trial.analyzed[:2]

@@ -239,6 +239,7 @@ def envelopes(rate: float = EMG_RATE) -> Table:
     return Table(time, table.names, np.stack(columns, axis=1), False, table.path)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("rate", [100.0, EMG_RATE])
 def test_envelopes_are_known_by_their_signal(tmp_path: Path, rate: float) -> None:
     assert envelopes().values.min() < 0.0

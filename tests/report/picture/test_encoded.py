@@ -121,6 +121,7 @@ def test_contact_forces_act_at_their_joints(stride: xr.Dataset) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_a_mirrored_walk_gives_a_mirrored_picture(stride: xr.Dataset) -> None:
     """Left becomes right: y changes its sign and names their side; nothing else in the picture changes."""
     mirrored = stride.copy(deep=True)
@@ -240,6 +241,7 @@ def test_what_is_no_result_of_a_run_is_refused(stride: xr.Dataset, kind: str) ->
         picture_page(wrong)
 
 
+@pytest.mark.thorough
 def test_texts_of_a_result_cannot_break_the_page(stride: xr.Dataset) -> None:
     evil = stride.assign_attrs(subject="</script><script>alert(1)</script>", cost='"><img src=x>')
     page = picture_page(evil)

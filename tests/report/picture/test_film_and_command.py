@@ -180,6 +180,7 @@ def test_a_missing_package_is_one_clear_error_and_a_sentence_in_another_page(
     three_js.cache_clear()
 
 
+@pytest.mark.thorough
 def test_a_still_has_one_muscle_of_each_of_four_groups_and_the_verdict(
     stride: xr.Dataset, tmp_path: Path
 ) -> None:

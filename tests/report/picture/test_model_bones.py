@@ -156,6 +156,7 @@ def test_page_and_film_show_them(shared: xr.Dataset) -> None:
     assert np.isfinite(faces.corners).all() and (faces.colors[:, :3] > 0.4).all()
 
 
+@pytest.mark.thorough
 def test_the_commands_take_the_folder(folder: Path, tmp_path: Path) -> None:
     save_vtp(tmp_path / "on_offset.vtp", ball(0.02))
 

@@ -63,6 +63,7 @@ def test_it_is_written_and_read(shared: xr.Dataset, tmp_path: Path) -> None:
     assert summary(read) == summary(shared)
 
 
+@pytest.mark.thorough
 def test_muscles_without_a_side(tmp_path: Path) -> None:
     """All names without _r: one side, `other`."""
     from small_model import TEXT

@@ -122,6 +122,7 @@ def test_check_and_run_end_well(folder, tmp_path):
     assert "not analyzed" in ran.output
 
 
+@pytest.mark.thorough
 def test_comparing_and_many_count_only_what_was_analyzed(folder):
     from musclesolve.results.comparison_facts import ComparisonFacts
     from musclesolve.studies.many_trials.trial_record import Measures

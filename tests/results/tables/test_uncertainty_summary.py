@@ -131,6 +131,7 @@ def test_so_it_is_in_the_document() -> None:
             )
 
 
+@pytest.mark.thorough
 def test_it_says_where_a_bound_changes() -> None:
     """The first order holds where a muscle stays between its bounds, here the first, and two frames have one side."""
     found = sampled()

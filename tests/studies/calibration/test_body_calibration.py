@@ -61,6 +61,7 @@ def off(body: BodyCalibration, truth: dict[str, float]) -> dict[str, float]:
     }
 
 
+@pytest.mark.thorough
 def test_planted_errors_lie_within_their_intervals(tmp_path):
     trial = planted(recorded(tmp_path))
     body = ms.calibrate_body(trial)
@@ -123,6 +124,7 @@ def test_trials_predict_each_other_and_sessions_have_clocks_of_their_own(tmp_pat
     assert body.covariance.shape == (len(body.parameters),) * 2
 
 
+@pytest.mark.thorough
 def test_what_is_not_determined_stays_and_is_named(tmp_path):
     body = ms.calibrate_body(recorded(tmp_path))
     hands = next(one for one in body.parameters if one.name == "mass of the hands")

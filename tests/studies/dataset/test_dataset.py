@@ -224,6 +224,7 @@ def test_an_estimate_does_not_mix_frames_and_bytes(tmp_path: Path) -> None:
     assert found.size == pytest.approx(3 * result.stat().st_size, rel=0.1)
 
 
+@pytest.mark.thorough
 def test_trials_of_a_b3d_file_are_unpacked_where_they_are_computed(tmp_path: Path) -> None:
     """The trials of the real file, one of them without ground forces, beside a file that is cut off."""
     real = recorded("addbiomechanics") / "results.b3d"

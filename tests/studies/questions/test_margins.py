@@ -66,6 +66,7 @@ def test_the_path_ends_where_muscles_are_at_their_limit(found):
     assert float(found["peak_activation"].isel(strength=-1).max()) == pytest.approx(1.0, abs=1e-4)
 
 
+@pytest.mark.thorough
 def test_what_is_weak_already_raises_the_margins_of_others(found):
     weak = margins(reference_stride(), strength={"soleus": 0.8})
     assert (weak["margin"] >= found["margin"] - NUDGE)[weak["of"].values != "soleus"].all()

@@ -337,6 +337,7 @@ def test_subjects_without_a_group_are_called_so(whole):
     assert '<th scope="row">all</th><td>5</td>' in study_page(whole)
 
 
+@pytest.mark.thorough
 def test_numbers_of_the_page_are_of_what_counts(whole):
     """A refused trial is in no mean, nor is a subject that is left out; each mean has its number of subjects."""
 

@@ -71,6 +71,7 @@ def test_a_truth_of_the_family_is_covered_at_the_nominal_rate(trial: Trial) -> N
     assert (high - low).mean() > 0.05 * body_weight(found)
 
 
+@pytest.mark.thorough
 def test_the_contact_model_moves_contact_forces_alone_by_its_share_of_body_weight(trial: Trial) -> None:
     found = uncertain(trial, 300, contributions=True, contact_model_bw=0.1)
     weight = body_weight(found)

@@ -107,6 +107,7 @@ def with_cutoff(trial: Path, cutoff: str) -> Path:
     return other
 
 
+@pytest.mark.thorough
 def test_nothing_is_wrong_with_a_run(recorded: Path) -> None:
     report = check(recorded)
     assert report.codes == (), str(report)

@@ -154,6 +154,7 @@ def test_start_does_not_change_a_solution_found_before():
     assert again.activation == pytest.approx(found.activation, abs=1e-6)
 
 
+@pytest.mark.thorough
 def test_moments_out_of_reach_are_named_as_such():
     problem = small_motion(load=20.0)
     report = solved(problem)
