@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import musclesolve as ms
 from musclesolve.studies.many_trials.trial_record import Outcome
 
 
-@pytest.mark.thorough
 def test_variants_give_what_each_gives_alone(recorded_walk_trial, tmp_path):
     text = recorded_walk_trial.path.read_text(encoding="utf-8").replace("end_s = 1.80", "end_s = 0.80")
     for name, old, new in (

@@ -365,12 +365,12 @@ def grouped(answer: xr.Dataset) -> xr.Dataset:
 
     def summed(variable: xr.DataArray) -> xr.Variable:
         of_parts = variable.transpose("part", ...)
-        sums = [of_parts.values[names == name].sum(axis=0) for name in groups]
-        return xr.Variable(("group", *of_parts.dims[1:]), sums, variable.attrs)
+        values = [of_parts.values[names == name].sum(axis=0) for name in groups]
+        return xr.Variable(("group", *of_parts.dims[1:]), values, variable.attrs)
 
-    own = {name: summed(each) for name, each in answer.data_vars.items() if "part" in each.dims}
+    sums = {name: summed(values) for name, values in answer.data_vars.items() if "part" in values.dims}
     more = {name: answer[name] for name in ("touching", "heading") if name in answer}
-    return xr.Dataset(own | more, {"group": groups} | dict(answer.drop_dims("part").coords), answer.attrs)
+    return xr.Dataset(sums | more, {"group": groups} | dict(answer.drop_dims("part").coords), answer.attrs)
 
 
 def in_stance(answer: xr.Dataset, side: str) -> xr.Dataset:
