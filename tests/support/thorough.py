@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from itertools import groupby, product
 from typing import TypeVar
@@ -42,16 +42,26 @@ def examples(count: int) -> int:
 
 def left_out(items: Iterable[pytest.Item]) -> set[str]:
     """The cases that do not run by default."""
-    found: set[str] = set()
     if THOROUGH:
-        return found
-    for _, group in groupby(items, lambda item: item.nodeid.partition("[")[0]):
-        cases = list(group)
-        crossed, part = off_the_diagonal(cases), cases[0].get_closest_marker("in_part")
-        kept = [case for case in cases if case.nodeid not in crossed][:: part.args[0] if part else 1]
-        kept = [case for case in kept if not case.get_closest_marker("thorough")]
-        found |= {case.nodeid for case in cases} - {case.nodeid for case in kept}
+        return set()
+    items = list(items)
+    found = {item.nodeid for item in items if item.get_closest_marker("thorough")}
+    for _, group in groupby(items, function_of):
+        found |= off_the_diagonal(list(group))
+    # cases of a fixture with parameters do not follow each other
+    cases = defaultdict[str, list[pytest.Item]](list)
+    for item in items:
+        if item.nodeid not in found and item.get_closest_marker("in_part"):
+            cases[function_of(item)].append(item)
+    for each in cases.values():
+        (every,) = each[0].get_closest_marker("in_part").args
+        found |= {item.nodeid for item in each} - {item.nodeid for item in each[::every]}
     return found
+
+
+def function_of(item: pytest.Item) -> str:
+    """The test of which an item is a case."""
+    return item.nodeid.partition("[")[0]
 
 
 def off_the_diagonal(cases: Sequence[pytest.Item]) -> set[str]:
