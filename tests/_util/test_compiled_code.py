@@ -161,6 +161,7 @@ print(function(3.0), compiled_code.PART, compiled_code.WHOLE)
 """
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "broken",
     [

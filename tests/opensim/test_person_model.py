@@ -75,7 +75,7 @@ def numbers(model: OpenSimModel) -> np.ndarray:
     return np.stack([getattr(parameters, quantity) for quantity in QUANTITIES], axis=1)
 
 
-@pytest.mark.in_part(2)
+@pytest.mark.in_part(4)
 @pytest.mark.parametrize(
     "name", ["gait2392", "rajagopal_2016", "rajagopal_lai_uhlrich_2023", "hamner_2010", "arm26"]
 )

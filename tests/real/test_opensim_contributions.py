@@ -165,7 +165,7 @@ def compared(trial: Path, recorded_walk: Path, tmp_path_factory: pytest.TempPath
     return body, joined, ours, theirs
 
 
-@pytest.mark.in_part(2)
+@pytest.mark.thorough
 @pytest.mark.parametrize(("time", "contact"), CASES)
 def test_opensim_induces_the_same_accelerations(compared, time: float, contact: str) -> None:
     """Equal to the digits that OpenSim prints, but of muscles over several wrap objects.

@@ -238,7 +238,6 @@ def test_a_folder_or_a_template_that_cannot_be_used_is_refused(protocol: Path, t
         Template(other)
 
 
-@pytest.mark.thorough
 def test_a_process_that_dies_costs_its_own_recording(day: Day, monkeypatch: pytest.MonkeyPatch) -> None:
     day.save("walk_1")
     day.wait()

@@ -67,7 +67,7 @@ def once(act, when):
     return progress, acted
 
 
-@pytest.mark.skipif(not THOROUGH, reason="test_run_many.py and test_worker_pool.py kill processes, too")
+@pytest.mark.skipif(not THOROUGH, reason="test_watch_folder.py and test_worker_pool.py kill processes, too")
 @pytest.mark.usefixtures("in_processes")
 def test_a_killed_process_of_the_pool_costs_no_trial(study, tmp_path):
     def kill():

@@ -678,6 +678,7 @@ def test_differences_are_tested_again_without_what_is_not_plausible(whole, tmp_p
     assert analyze_study(with_verdicts(whole, tmp_path / "none", ())).sensitivity == ""
 
 
+@pytest.mark.thorough
 def test_primary_outcomes_may_be_curves_and_values(whole, folder, tmp_path):
     """The planted difference: knee moments are half as great again."""
     head = (
