@@ -62,12 +62,8 @@ def leg_curves(result: xr.Dataset, side: str) -> dict[Curve, Array]:
     Pelvis and foot are seen from the leg, in its walking direction. A knee coordinate of a model that is negative in
     flexion changes its sign. Without a body mass there are no moments and powers.
     """
-    seen = [
-        name
-        for name in ("heading", "pelvis_angle", "joint_angle", "joint_moment", *OWN_NAME)
-        if name in result
-    ]
-    own, mass, found = of_leg(result[seen], side, without_side=True), number(result, "subject_mass_kg"), {}
+    seen = {"heading", "pelvis_angle", "joint_angle", "joint_moment", *OWN_NAME} & set(result.variables)
+    own, mass, found = of_leg(result[[*seen]], side, without_side=True), number(result, "subject_mass_kg"), {}
     names, flipped = in_models(), set()
     per_mass = 1.0 / mass if mass else np.nan
     if "heading" in result and "pelvis_angle" in own:
