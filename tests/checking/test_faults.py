@@ -83,7 +83,7 @@ def planted(
 
     def report(name: str) -> Report:
         walk = walk_with_emg if name.startswith("emg") else recorded_walk_trial.path
-        return examined(plant(name, walk, tmp_path_factory.mktemp(name)))
+        return examined(plant(name, walk, tmp_path_factory.mktemp(name)), costs=False)
 
     return cache(report)
 
