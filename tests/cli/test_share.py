@@ -76,6 +76,7 @@ def test_figures_are_drawn_and_drawn_again(
     np.testing.assert_array_equal(imread(reserves), first)
 
 
+@pytest.mark.thorough
 def test_frames_that_are_not_solved_end_with_three(inputs: list[Path], tmp_path: Path) -> None:
     """Three frames between two holes are too few for elastic tendons."""
     without_moments(inputs[2], [*range(10, 15), *range(18, 23)])

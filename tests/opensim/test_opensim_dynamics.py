@@ -83,7 +83,7 @@ def by_energy(moments: Sequence[float]) -> float:
     return inertia * STATE[2] + 0.5 * (after - before) / (2.0 * STEP) * STATE[1] ** 2
 
 
-@pytest.mark.in_part(2)
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("second_and_third", [(SQUARE, ZERO), (ZERO, SQUARE), (SQUARE, SQUARE)])
 def test_where_opensim_contradicts_its_own_inertia(tmp_path: Path, second_and_third: tuple[str, str]) -> None:
     """With the second and third rotation of a custom joint both moving, OpenSim breaks Lagrange's equation.

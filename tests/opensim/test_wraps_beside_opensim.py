@@ -66,7 +66,7 @@ def single(tmp_path_factory: pytest.TempPathFactory):
     return dict(zip(CASES, compared(tmp_path_factory.mktemp("single"), things), strict=True))
 
 
-@pytest.mark.in_part(2)
+@pytest.mark.in_part(4)
 @pytest.mark.parametrize("case", some(CASES, 2))
 def test_lengths_and_arms_of_opensim(single, case: tuple[str, str, str]) -> None:
     """To 0.01 mm, and none where OpenSim finds none; its search for tangent points may end elsewhere, once in 100."""

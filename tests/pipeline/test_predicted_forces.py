@@ -261,7 +261,7 @@ def test_predicted_events_are_those_of_the_plates(kind: str) -> None:
         assert near.source == "predicted" and abs(near.time - each.time) < 0.03
 
 
-@pytest.mark.in_part(2)
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("marker_set", ["halpe_26", "blazepose", "opencap"])
 def test_key_points_of_video_without_plates_or_standing_trial(marker_set: str) -> None:
     """Noise of 10 mm at 60 Hz, filtered at 4 Hz. Key points hardly show how a thigh rotates."""

@@ -20,7 +20,7 @@ def results(recorded_walk_trial):
     return {name: ms.run(recorded_walk_trial, cost=name) for name in NAMES}
 
 
-@pytest.mark.in_part(3)
+@pytest.mark.in_part(5)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_frame_of_both_legs_is_certified(results, name):
     result = results[name]

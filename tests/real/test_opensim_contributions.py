@@ -54,6 +54,7 @@ def found(trial: Path) -> xr.Dataset:
     return contributions(trial)
 
 
+@pytest.mark.thorough
 def test_parts_are_the_whole(trial: Path, found: xr.Dataset) -> None:
     result = ms.run(trial)
     axes = ("contact", "time", "side", "axis")

@@ -443,7 +443,7 @@ EACH = [("hip_r", None), ("knee_l", None), ("knee_l", 0.0), ("hip_r", 0.0)]
 EACH += [("hip_r", 0.3), ("knee_l", 0.3), ("knee_l", 1.0), ("hip_r", 1.0)]
 
 
-@pytest.mark.in_part(2)
+@pytest.mark.in_part(4)
 @pytest.mark.parametrize(("joint", "own"), some(EACH, 2))
 def test_a_peak_that_moves_outward_never_gets_a_better_degree(stride, joint, own):
     range_ = measured(joint[:-2], judged(stride).movement)

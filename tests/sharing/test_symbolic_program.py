@@ -15,7 +15,7 @@ def smooth(weight):
     return motion_cost("smooth", lambda a, f, d: weight * casadi.sumsqr(a[:, 1:] - a[:, :-1]), convex=True)
 
 
-@pytest.mark.in_part(2)
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("cost", CONVEX)
 def test_the_program_has_the_optimum_of_solve(make_leg, cost):
     problem = make_leg(3)

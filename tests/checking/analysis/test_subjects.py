@@ -83,7 +83,7 @@ def examined(path: Path, hips: bool = True) -> Report:
     return report
 
 
-@pytest.mark.in_part(2)
+@pytest.mark.in_part(4)
 @pytest.mark.parametrize(
     ("name", "subject"),
     [

@@ -148,6 +148,7 @@ def test_a_sliding_block_stops_where_coulomb_says():
     assert model.mass.total == 2.0
 
 
+@pytest.mark.thorough
 def test_a_thrown_ball_ends_up_rolling_at_five_sevenths():
     """A sphere that slides without spin rolls at 5/7 of its speed in the end, whatever the friction."""
     skin, law = sphere("skin", (0, 0, 0), 0.1, body="ball"), HertzContact(1e6, 1.5, 0.3, 0.3, 0.001)

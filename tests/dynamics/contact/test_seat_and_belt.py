@@ -43,6 +43,7 @@ def hanging(webbing, velocity=(0.0, 0.0, 0.0), slack=0.0, duration=1.0, mass=1.0
     return simulate_contact({"ball": start}, NOTHING, np.linspace(0.0, duration, count), FINE, straps=[strap])
 
 
+@pytest.mark.thorough
 def test_a_person_sinks_into_the_cushion_to_the_closed_form():
     """60 kg on one sphere, on a level pan: A (exp(B d) - 1) = m g (4.8)."""
     seat = RigidSeat((0.0, 0.0, 0.0), 0.0, 20.0, 0.07, 0.07, -0.4, RigidSeat.printed().cushion)

@@ -189,6 +189,7 @@ def test_a_landmark_of_a_set_can_be_switched_off() -> None:
     assert pig(BOTH, BOTH, elbow_medial=False)[0]["elbow_medial"] is False
 
 
+@pytest.mark.thorough
 def test_check_reads_a_set_as_the_analysis_does(recorded_walk: Path, tmp_path: Path) -> None:
     """Medial markers of the standing trial only: some follow their segment, some are carried by nothing."""
     names = {"ASIS": "ASI", "PSIS": "PSI", "Knee": "KNE", "MKnee": "KNM", "TH1": "THI", "Ankle": "ANK"}

@@ -233,6 +233,7 @@ def test_a_plate_without_numbers_ends_the_range_of_its_leg_alone(standard, tmp_p
     assert "before it a plate has no numbers (1.20 to 1.70 s)" in trial.analyzed[0]
 
 
+@pytest.mark.thorough
 def test_a_force_while_the_foot_is_in_the_air_is_no_contact(tmp_path):
     path = walk(tmp_path, steps=("r2",))
     table = read_mot(tmp_path / "forces.mot")
@@ -337,6 +338,7 @@ def test_both_feet_on_one_plate_are_left_out(tmp_path):
     assert trial.time_range[0] > 2.1
 
 
+@pytest.mark.thorough
 def test_check_does_not_blame_the_contacts_for_a_range_that_was_refused(standard):
     path = standard.with_name("range.toml")
     path.write_text(standard.read_text(encoding="utf-8") + "\n[time]\nstart_s = 50.0\n", encoding="utf-8")

@@ -287,6 +287,7 @@ def test_rounded_times_are_even(tmp_path: Path) -> None:
     np.testing.assert_allclose(emg.values, table.values, atol=1e-5)
 
 
+@pytest.mark.thorough
 def test_raw_signals_are_no_envelopes(tmp_path: Path) -> None:
     path = trial_with(tmp_path, None, ("\n\n", "\nprocessed = true\n\n"))
     with refused("bad_signal", "[emg.channels] SOL", "processed"):

@@ -205,7 +205,7 @@ def made(name):
     return (BANK | LARGE)[name]()
 
 
-@pytest.mark.in_part(2)
+@pytest.mark.in_part(3)
 @pytest.mark.every_pair
 @pytest.mark.parametrize("solver", solvers())
 @pytest.mark.parametrize("name", BANK)
@@ -256,7 +256,7 @@ def walk_problems(recorded_walk_trial):
     ]
 
 
-@pytest.mark.in_part(2)
+@pytest.mark.in_part(4)
 @pytest.mark.parametrize("solver", solvers())
 def test_the_recorded_walk(walk_problems, solver):
     for leg in walk_problems[:1] if solver in SLOW or solver not in OURS else walk_problems:

@@ -739,6 +739,7 @@ def test_what_is_no_outcome_condition_or_leg_is_refused(few, wrong, said):
         ms.read_study(few)
 
 
+@pytest.mark.thorough
 def test_legs_and_odd_cycles(whole, tmp_path):
     """Affected legs by the study file; a cycle three times as long as the others is named."""
     place = shutil.copytree(whole.computed.folder, tmp_path / "results")
