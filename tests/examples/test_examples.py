@@ -69,7 +69,7 @@ def test_the_script_is_short_and_says_what_one_learns(script):
     assert text.startswith('"""') and "One learns" in text.split('"""')[1]
 
 
-@pytest.mark.in_part(4)
+@pytest.mark.in_part(7)
 @pytest.mark.parametrize("script", [in_time(script) for script in SCRIPTS], ids=lambda script: script.stem)
 def test_the_script_runs(script, tmp_path, monkeypatch, capsys):
     if not any(map(find_spec, NEEDS.get(script.stem, ("musclesolve",)))):

@@ -62,6 +62,7 @@ def test_plates_and_prediction_agree(kind: str) -> None:
         assert np.sqrt(np.mean(apart**2)) < 0.03
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("kind", LIMITS)
 def test_the_feet_push_within_friction_and_carry_the_body(kind: str) -> None:
     found = recorded(kind)

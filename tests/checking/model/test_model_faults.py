@@ -77,9 +77,7 @@ def label(case: object) -> str:
     return case.name if isinstance(case, ModelFault) else str(case)
 
 
-@pytest.mark.parametrize(
-    ("fault", "name"), of_each(planted(LOAD_FAULTS, tuple(SOUND)), codes_of, 2), ids=label
-)
+@pytest.mark.parametrize(("fault", "name"), of_each(planted(LOAD_FAULTS, tuple(SOUND)), codes_of), ids=label)
 def test_each_fault_of_loads_and_coordinates_is_found(fault: ModelFault, name: str) -> None:
     found = findings_of_body(fault.spoil(trials()[name]).body())
     own = {each.code for each in found} & set(fault.codes)

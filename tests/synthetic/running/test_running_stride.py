@@ -38,6 +38,7 @@ def test_the_motion_is_exact_and_nothing_holds_the_pelvis(stride: RunningStride)
     assert np.abs(stride.pelvis_residual(time)).max() < 1e-8
 
 
+@pytest.mark.in_part(2)
 def test_stances_do_not_overlap_and_in_flight_there_is_no_force(stride: RunningStride) -> None:
     time = np.linspace(0.0, 2.0 * stride.period, 1201)
     right, left = (wrench.force[:, 2] for wrench in stride.wrenches(time))
@@ -59,6 +60,7 @@ def test_the_pressure_travels_forward_under_a_planted_foot(stride: RunningStride
     assert np.abs(toe - toe[len(toe) // 4]).max() < 0.02
 
 
+@pytest.mark.thorough
 def test_moments_are_those_of_slow_running() -> None:
     """Peaks of internal moments [N m/kg], near those published for 2.5 to 3.5 m/s.
 
