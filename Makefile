@@ -4,7 +4,8 @@
 #   make test-thorough  the same, with every case of the largest sweeps
 #   make lint     formatting, lint, types
 #   make package  wheel and sdist; the wheel installed into an empty environment, and used from another folder
-#   make docs     plain words (tools/prose.py), and the documentation as a site, in site/index.html; a warning is an error
+#   make docs     plain words (tools/prose.py), every example of the pages, and the documentation as a site, in
+#                 site/index.html; a warning is an error
 #   make recipes  the tests on a copy to which every recipe of CONTRIBUTING.md was applied
 #   make road     what must be read, entered and opened for muscle forces, and the lines of the package
 #   make bench    measured comparisons of the solvers (slow; never part of the tests)
@@ -44,6 +45,7 @@ package: $(VENV)/installed
 
 docs: $(VENV)/writers
 	$(RUN) tools/prose.py
+	MUSCLESOLVE_TESTS=thorough $(RUN) -m pytest -n 2 --dist worksteal tests/documents tests/examples
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict
 	@echo "Open $(CURDIR)/site/index.html"
 

@@ -68,6 +68,7 @@ print(function.is_kept(), function.load()(numpy.arange(4.0)), "numba.np.arraymat
 """
 
 
+@pytest.mark.thorough
 def test_code_on_disk_is_loaded_without_the_rules_of_compilation(tmp_path):
     """These take several times as long as the code."""
     (tmp_path / "kept.py").write_text(KEPT)
@@ -160,6 +161,7 @@ print(function(3.0), compiled_code.PART, compiled_code.WHOLE)
 """
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "broken",
     [

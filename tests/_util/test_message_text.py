@@ -119,6 +119,7 @@ TAKERS: dict[str, tuple[Callable[..., object], tuple[str, ...]]] = {
 }
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("taker", "name"), [(t, name) for t, (_, names) in TAKERS.items() for name in names])
 def test_no_message_lists_a_large_argument(taker: str, name: str) -> None:
     refusals = 0

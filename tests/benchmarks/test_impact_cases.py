@@ -164,6 +164,7 @@ def test_a_symmetric_belt_leaves_the_occupant_symmetric_and_another_does_not():
     assert asymmetry(sled(frames=until), "occupant", MIDDLE) > 0.1
 
 
+@pytest.mark.thorough
 def test_a_frontal_tackle_is_symmetric_and_keeps_energy_and_momentum():
     run = tackle(FRONTAL, frames=np.linspace(0.0, 0.12, 481))
     assert run.force_on("player head").any() or run.force_on("player shoulder_r").any()

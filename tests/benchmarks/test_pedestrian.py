@@ -97,6 +97,7 @@ def test_energy_momentum_and_force(blow):
     np.testing.assert_allclose(moved, force, atol=1e-9 * np.abs(force).max())
 
 
+@pytest.mark.thorough
 def test_the_momentum_that_is_missing_is_due_to_the_sampling_of_the_forces(blow):
     finer = Scene.build(8 * IN_THE_WAY).run(SPEED, np.arange(0.0, 0.1, 0.00025))
     assert momentum_imbalance(finer, ["man"]) < 0.25 * momentum_imbalance(blow, ["man"])

@@ -132,6 +132,7 @@ def test_a_solver_that_hangs_loses_that_task_alone(few: list[profiles.Task], mon
     assert all(row.solved for row in rows if row.problem != "opensim leg")
 
 
+@pytest.mark.thorough
 def test_the_command_writes_data_and_pictures(tmp_path, few, monkeypatch, capsys) -> None:
     every = [task for task in tasks(BUNDLED) if len(task.out_of_reach) <= 10]
     some = [task for task in every if task.study != "bank" and task.arrays["moment_arm"].shape[2] <= 43]

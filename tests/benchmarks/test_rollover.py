@@ -191,6 +191,7 @@ def test_the_truck_rests_on_four_wheels(model):
         )
 
 
+@pytest.mark.thorough
 def test_the_truck_flies_and_lands_on_a_left_wheel_when_the_source_says():
     frames = np.linspace(0.0, 0.515, 516)
     run = rollover([], frames)
@@ -205,6 +206,7 @@ def test_the_truck_flies_and_lands_on_a_left_wheel_when_the_source_says():
         assert found[name] == pytest.approx(recorded()["rollover"]["alone"][name], rel=1e-3)
 
 
+@pytest.mark.thorough
 def test_the_first_blow_on_the_driver_is_the_recorded_one_and_the_grounds():
     """Until after the peaks of both belts: what the pages quote of the first second, and what hits the head first."""
     people = [occupant("driver", subject())]
@@ -220,6 +222,7 @@ def test_the_first_blow_on_the_driver_is_the_recorded_one_and_the_grounds():
     assert hits[0] == "floor and driver head"
 
 
+@pytest.mark.thorough
 def test_occupants_begin_untouched_by_the_cabin_and_fly_with_the_truck():
     """Three of the 50th percentile and the tall driver: nothing but the seat presses, no belt pulls."""
     for people in (

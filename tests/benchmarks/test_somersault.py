@@ -19,6 +19,8 @@ from musclesolve.dynamics.planar import Load, inverse_dynamics, planar_motion
 from musclesolve.dynamics.planar.planar_dynamics import load_force, mass_diagonal, torque_matrix
 from musclesolve.dynamics.planar.planar_tree import place
 
+pytestmark = pytest.mark.thorough  # the run takes nine seconds
+
 MEASURED_HZ = 100.0
 
 

@@ -52,6 +52,7 @@ def test_a_treadmill_is_no_fault(recorded_walk_trial: Trial, tmp_path: Path) -> 
     assert check(write_copy(copy, tmp_path)).codes == ()
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "options",
     [
@@ -67,6 +68,7 @@ def test_recordings_of_the_reference_stride_are_clean(options: dict[str, object]
     assert report.codes == (), str(report)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("late_ms", "frames"), [(-120, COMPARED), (20, COMPARED), (20, 20)])
 def test_shifts_are_measured_to_a_few_milliseconds(
     late_ms: int, frames: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -82,6 +84,7 @@ def test_shifts_are_measured_to_a_few_milliseconds(
     assert found[0].severity == ("error" if abs(late_ms) >= 30 else "warning")
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("left_mm", [-100, 100])
 def test_displaced_plates_are_measured(left_mm: int, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)

@@ -22,6 +22,7 @@ def codes_after(copy: Copy, folder: Path) -> set[str]:
     return set(examined(write_copy(copy, folder)).codes)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("factor", "codes"), [(1.042, set()), (0.958, set()), (1.08, {"mass"}), (0.92, {"mass"})]
 )

@@ -24,6 +24,7 @@ FAULTY = (
 )
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("faults", FAULTY, ids="+".join)
 def test_shuffled_checks_find_the_same(faults: tuple[str, ...], tmp_path: Path) -> None:
     trial = plant_all(faults, STRIDE, tmp_path)

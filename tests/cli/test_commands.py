@@ -151,6 +151,7 @@ def test_wrong_usage_exits_with_two(call, arguments):
     assert call(*arguments).exit_code == 2
 
 
+@pytest.mark.thorough
 def test_plot_draws_beside_the_result_or_where_told(call, tmp_path):
     write_result(result(), tmp_path / "result.nc")
     assert call("plot", tmp_path / "result.nc").exit_code == 0
@@ -280,6 +281,7 @@ def commands():
     return typer.main.get_command(cli.app).commands
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", commands())
 def test_help_shows_every_text_whole(name):
     wide = {"COLUMNS": "400", "TERM": "dumb"}

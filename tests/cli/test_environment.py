@@ -91,6 +91,7 @@ def can_hold(folder, name):
     return True
 
 
+@pytest.mark.thorough
 def test_a_name_that_is_no_text_loses_no_result(tmp_path, monkeypatch):
     if sys.platform == "win32" or not can_hold(tmp_path, ODD):
         pytest.skip("this file system has no such names")

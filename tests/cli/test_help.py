@@ -43,6 +43,7 @@ def test_the_parser_takes_the_example(name, line):
     assert len(line) < 100
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("line", QUICK)
 def test_examples_that_need_no_file_run(line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

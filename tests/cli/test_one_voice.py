@@ -90,6 +90,7 @@ def test_the_table_of_many_trials_says_what_check_says(said, computed):
     assert measures["findings"] == [each.sentence for each in said.of("error", "warning")]
 
 
+@pytest.mark.in_part(2)
 def test_the_report_says_what_check_says(said, computed, monkeypatch, tmp_path):
     monkeypatch.setattr("musclesolve.report.sections.figures_of", lambda data, kind: {})
     page = write_report([computed], tmp_path / "report.html")[0].read_text(encoding="utf-8")
@@ -98,6 +99,7 @@ def test_the_report_says_what_check_says(said, computed, monkeypatch, tmp_path):
     assert all(each in text for each in lines(said))
 
 
+@pytest.mark.in_part(2)
 def test_the_desk_says_what_check_says(trial, said, computed):
     desk = pytest.importorskip("musclesolve.desk.result_facts")
     facts = desk.result_facts(computed)
@@ -108,6 +110,7 @@ def test_the_desk_says_what_check_says(trial, said, computed):
     assert desk_check(lambda stage, share: None, trial[1])["judgement"] == said.as_dict()
 
 
+@pytest.mark.in_part(2)
 def test_a_replay_has_the_findings_of_the_recording(trial, said):
     result = replay(trial[1]).result
     found = [each for each in judge(Facts(result)).findings if each.code not in ("implausible", "reserves")]

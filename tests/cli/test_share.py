@@ -60,6 +60,7 @@ def test_opensim_reads_the_storage_files(inputs: list[Path], tmp_path: Path) -> 
         np.testing.assert_array_equal(time, own.time)
 
 
+@pytest.mark.thorough
 def test_figures_are_drawn_and_drawn_again(
     inputs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,6 +76,7 @@ def test_figures_are_drawn_and_drawn_again(
     np.testing.assert_array_equal(imread(reserves), first)
 
 
+@pytest.mark.thorough
 def test_frames_that_are_not_solved_end_with_three(inputs: list[Path], tmp_path: Path) -> None:
     """Three frames between two holes are too few for elastic tendons."""
     without_moments(inputs[2], [*range(10, 15), *range(18, 23)])

@@ -59,6 +59,7 @@ def test_a_run_loads_only_what_it_uses_in_whatever_environment(tmp_path):
     assert (tmp_path / "out" / "result.nc").is_file()
 
 
+@pytest.mark.thorough
 def test_a_check_of_a_recording_loads_only_what_it_uses(tmp_path):
     """numba reads compiled code, xarray has the result that is judged; both bring pandas, yaml and others."""
     asked = *HEAVY[:-2], *HEAVY[-1:], *OF_SCIPY, *OF_MODELS  # numba loads the package scipy itself
@@ -66,6 +67,7 @@ def test_a_check_of_a_recording_loads_only_what_it_uses(tmp_path):
     assert found == ["netCDF4", "numba", "pandas", "pydantic", "xarray"]
 
 
+@pytest.mark.thorough
 def test_the_first_run_on_a_machine_reports_each_compilation_once(tmp_path):
     """A small function stands for the path engine; those beside it are compiled without a word."""
     assert PATHS.message == MESSAGE

@@ -152,6 +152,7 @@ def test_run_says_truly_what_was_written(tmp_path, pipeline, earlier):
     assert outcomes == {(130, False), (130, True), (0, True)}
 
 
+@pytest.mark.thorough
 def test_convert_names_the_files_that_are_complete(tmp_path):
     source = write_stride(tmp_path).parent / "walk.trc"
     targets = [tmp_path / "out" / "a.trc", tmp_path / "out" / "b.trc"]

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 USE = """
 import sys
@@ -94,6 +96,7 @@ assert f"| `{NAME}` | time, joint | N | horizontal part of the joint contact for
 """
 
 
+@pytest.mark.thorough
 def test_a_quantity_that_is_stated_once_is_everywhere(tmp_path):
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n# at the end of [^\n]*/quantities.py\n(.*?)```", text, flags=re.DOTALL)

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import muscle_db
 
 ROOT = Path(__file__).parents[2]
@@ -116,6 +118,7 @@ assert "subject_name" in [found.code for found in examined_file(reference_stride
 """
 
 
+@pytest.mark.thorough
 def test_every_recipe_works(tmp_path):
     # with the bytecode of what no recipe changes; another process may be writing compiled code
     written = shutil.ignore_patterns("*.nb?", "*.tmp.*", "*.pyc.*")

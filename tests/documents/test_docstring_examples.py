@@ -55,6 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("examples")
 
 
+@pytest.mark.in_part(6)
 @pytest.mark.parametrize("name", list(public_names()))
 def test_the_example_prints_what_it_shows(name, folder, monkeypatch):
     monkeypatch.chdir(folder)

@@ -30,6 +30,7 @@ def own_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("name", WITH_CODE)
 def test_the_examples_run(name, tmp_path, capsys):
     assert run(name, tmp_path)
@@ -50,6 +51,7 @@ def test_the_pendulum_of_the_text_obeys_newton(tmp_path):
     assert left["swing"].drift < 1e-6 and left["swing"].violation.max() < 1e-6
 
 
+@pytest.mark.thorough
 def test_the_loop_of_the_text_is_closed_and_balanced(tmp_path):
     """Over a turn at constant speed the crank gives back what it takes."""
     left = run("A closed loop and its forces", tmp_path)

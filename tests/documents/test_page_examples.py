@@ -66,6 +66,7 @@ def test_the_page_shows_what_its_examples_print(page, tmp_path, capsys):
         assert left["solved"].solved.sum() == 15 and (tmp_path / "muscle_forces.csv").is_file()
 
 
+@pytest.mark.thorough
 def test_cookbook(tmp_path, capsys):
     """Each recipe prints the lines below it; the files of two recipes are examples of the repository."""
     examples = DOCS.parent / "examples"
@@ -104,6 +105,7 @@ def test_choose_a_cost(tmp_path):
     assert left["both"].sizes["cost"] == 2 and bool(left["both"].valid.all())
 
 
+@pytest.mark.thorough
 def test_symbolic(tmp_path):
     left = names_left_by("symbolic.md", tmp_path)
     assert left["by_strength"].shape == (7, 43) and left["solver"].stats()["success"]
@@ -111,6 +113,7 @@ def test_symbolic(tmp_path):
     assert (tmp_path / "length.c").is_file()
 
 
+@pytest.mark.thorough
 def test_casadi(tmp_path):
     """On every seventh frame."""
     every, seventh = 'ms.leg_problem(ms.run(reference_stride()), "r")', ".frames(slice(None, None, 7))"
@@ -138,6 +141,7 @@ def test_certificate(tmp_path):
     assert left["helped"].reserve[0] == pytest.approx(3.0, rel=1e-2)
 
 
+@pytest.mark.thorough
 def test_running(tmp_path):
     left = names_left_by("running.md", tmp_path)
     assert len(left["flights"](left["run"], left["FootLoads"].from_trial(left["run"]))) > 1
@@ -145,6 +149,7 @@ def test_running(tmp_path):
     assert int(left["ran"].valid.sum()) == 2 * 141
 
 
+@pytest.mark.thorough
 def test_many_trials(tmp_path):
     """On one trial, in one process; the subject of the service and the study are small ones."""
     example = runpy.run_path(str(DOCS.parent / "examples" / "study" / "make_study.py"))
@@ -204,6 +209,7 @@ def test_elastic_tendons(tmp_path):
     assert 0.01 < left["solution"].tendon_strain.max() < 0.06 and not left["solution"].notes
 
 
+@pytest.mark.thorough
 def test_calibration(tmp_path):
     person = (("tendon_slack_length", HEADS, 0.97),)
     for number, trial in enumerate(known_trials("rigid", person, 0.02)):
@@ -213,6 +219,7 @@ def test_calibration(tmp_path):
     assert left["done"].found.sizes["curve"] == 2
 
 
+@pytest.mark.thorough
 def test_calibration_body(tmp_path):
     made = [
         synthetic_recording(tmp_path / name, noise_mm=1.0, force_noise_n=2.0, seed=3) for name in ("1", "2")
@@ -222,6 +229,7 @@ def test_calibration_body(tmp_path):
     assert (tmp_path / "body.toml").is_file()
 
 
+@pytest.mark.thorough
 def test_live_recording(tmp_path, capsys):
     names_left_by("live_recording.md", tmp_path, {"walk.toml": reference_stride().as_posix()})
     assert "N between live and offline" in capsys.readouterr().out
@@ -237,6 +245,7 @@ def test_live(tmp_path, capsys):
     )  # how many depends on the machine
 
 
+@pytest.mark.thorough
 def test_gallery(tmp_path):
     """The block of Python; the command lines are run when the site is built."""
     names_left_by("gallery.md", tmp_path)

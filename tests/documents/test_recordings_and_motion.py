@@ -38,6 +38,7 @@ def motion(tmp_path_factory) -> dict:
     return names_left_by("motion.md", tmp_path_factory.mktemp("motion"))
 
 
+@pytest.mark.thorough
 def test_cameras_give_the_markers_back(recordings) -> None:
     error = np.linalg.norm(recordings["found"].position - recordings["truth"], axis=-1)
     assert np.sqrt((error**2).mean()) == pytest.approx(
@@ -56,6 +57,7 @@ def test_a_planted_fault_is_found(recordings) -> None:
     assert len(recordings["known"]) == len(faults())
 
 
+@pytest.mark.thorough
 def test_the_noise_of_the_example_is_found(motion) -> None:
     assert motion["found"].noise == pytest.approx(0.001, rel=0.2)
 

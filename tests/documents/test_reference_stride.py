@@ -4,9 +4,12 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 from typer.testing import CliRunner
 
 from musclesolve.cli.app import app
+
+pytestmark = pytest.mark.thorough  # with the pages: `make docs`
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "reference_stride.md").read_text(encoding="utf-8")
 

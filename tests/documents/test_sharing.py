@@ -12,6 +12,8 @@ import pytest
 
 import musclesolve as ms
 
+pytestmark = pytest.mark.thorough  # with the pages: `make docs`
+
 TEXT = (Path(__file__).parents[2] / "docs" / "sharing.md").read_text(encoding="utf-8")
 
 

@@ -29,6 +29,7 @@ def left(tmp_path_factory) -> dict:
     return names
 
 
+@pytest.mark.thorough
 def test_the_examples_leave_what_they_say(left) -> None:
     assert left["files"] == ["map.png"]
     assert {"side", "time", "muscle", "changed"} <= set(left["found"].dims)

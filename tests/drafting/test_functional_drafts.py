@@ -24,6 +24,7 @@ def drafted(folder: Path, **options: object) -> TrialDraft:
     return draft
 
 
+@pytest.mark.thorough
 def test_a_movement_and_clusters_are_proposed_where_no_markers_show_the_joints(tmp_path: Path) -> None:
     draft = drafted(tmp_path, functional_deg=60.0, noise="skin", noise_mm=1.0)
     for key in KEYS:

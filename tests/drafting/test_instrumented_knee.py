@@ -66,6 +66,7 @@ def test_the_axes_of_the_standing_trial_are_stated_where_they_are_others(folder:
     assert any("rotated" in statement for _, statement in draft.trials[0].recognized) == raw
 
 
+@pytest.mark.in_part(2)
 def test_init_check_and_run_with_mass_stature_and_sex_entered_by_hand(
     folder: Path, by_hand: xr.Dataset
 ) -> None:

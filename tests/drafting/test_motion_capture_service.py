@@ -22,6 +22,7 @@ def subject(recorded_walk: Path) -> Path:
     return folder
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("forces", [True, False])
 def test_every_motion_is_drafted_and_check_names_what_is_left_open(
     forces: bool, subject: Path, tmp_path: Path

@@ -26,6 +26,7 @@ def turned(folder: Path, forward: str, up: str) -> Path:
     return folder
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize(("forward", "up"), AXES)
 def test_the_draft_states_them_and_gives_the_moments_of_one_set_of_axes(
     forward: str, up: str, tmp_path: Path
@@ -42,6 +43,7 @@ def test_the_draft_states_them_and_gives_the_moments_of_one_set_of_axes(
     assert largest_difference(path, tmp_path / "plain" / OWN) < 0.25
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize(("forward", "up"), AXES)
 def test_check_proposes_lines_that_mend_it(forward: str, up: str, tmp_path: Path) -> None:
     path = turned(tmp_path, forward, up) / OWN

@@ -86,6 +86,7 @@ def shortened(folder: Path, end_s: float) -> None:
     )
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("newtons", "written"), [(None, True), (600.0, False), (700.0, True)])
 def test_what_the_plates_carry_is_the_mass_unless_they_carry_another_one_standing(
     newtons: float | None, written: bool, tmp_path: Path
@@ -156,6 +157,7 @@ def test_what_is_stated_wrongly_is_refused_by_its_option(key: str, value: object
         draft_folder(recordings(tmp_path), None, GivenSubject(**{key: value}))
 
 
+@pytest.mark.thorough
 def test_without_a_standing_trial_the_draft_says_so_and_runs(tmp_path: Path) -> None:
     (recordings(tmp_path) / "static.trc").unlink()
     draft = draft_folder(tmp_path, None, stated_subject())

@@ -27,6 +27,7 @@ CASES = {
 }
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("name", CASES)
 def test_the_draft_gives_the_moments_of_the_own_trial_file(name: str, tmp_path: Path) -> None:
     folder = recordings(tmp_path, own=True, **CASES[name])

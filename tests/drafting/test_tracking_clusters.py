@@ -119,6 +119,7 @@ def test_markers_with_gaps_or_beside_the_thigh_are_in_no_cluster(tmp_path: Path)
     assert table(draft_folder(folder), "clusters") == clusters
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("lost", ["_FM2", "_FCC"])
 def test_toe_or_heel_is_carried_by_what_is_left_of_the_foot(lost: str, tmp_path: Path) -> None:
     folder = protocol(tmp_path, ())

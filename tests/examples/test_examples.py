@@ -43,8 +43,15 @@ EXPECTED = {
     ),
 }
 
+LONG = ("fall",)
+"""Scripts that run with the pages alone (`make docs`): `report/picture/test_simulated.py` lets a person fall, too."""
+
 NEEDS = {"learn_strengths": ("torch", "jax")}
 """Script -> packages of which it needs one, and which the tests do not install."""
+
+
+def in_time(script):
+    return pytest.param(script, marks=pytest.mark.thorough) if script.stem in LONG else script
 
 
 def test_every_script_is_in_the_table_and_in_this_test():
@@ -62,7 +69,8 @@ def test_the_script_is_short_and_says_what_one_learns(script):
     assert text.startswith('"""') and "One learns" in text.split('"""')[1]
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+@pytest.mark.in_part(7)
+@pytest.mark.parametrize("script", [in_time(script) for script in SCRIPTS], ids=lambda script: script.stem)
 def test_the_script_runs(script, tmp_path, monkeypatch, capsys):
     if not any(map(find_spec, NEEDS.get(script.stem, ("musclesolve",)))):
         pytest.skip(f"needs one of {NEEDS[script.stem]}")

@@ -64,6 +64,7 @@ def test_poses_of_the_filtered_markers_are_those_of_run(live):
     check_poses(live)
 
 
+@pytest.mark.thorough
 def test_the_recorded_walk_too(default_walk_trial):
     live = Live(default_walk_trial)
     check_alike(live)
@@ -76,6 +77,7 @@ def test_other_costs_too(default_walk_trial, cost):
     check_alike(Live(default_walk_trial, cost=cost), every=9)
 
 
+@pytest.mark.thorough
 def test_a_quarter_of_a_tenth_of_a_second_behind_the_walk_is_near_the_zero_lag_result(default_walk_trial):
     """Moments within 6 N m, muscle forces within 60 N (root mean square), which a controller asked for."""
     live = Live(default_walk_trial, lag_ms=25)
@@ -97,6 +99,7 @@ def test_a_quarter_of_a_tenth_of_a_second_behind_the_walk_is_near_the_zero_lag_r
     assert result["kkt_residual"].max() <= 1e-6
 
 
+@pytest.mark.thorough
 def test_measured_activations_are_followed_as_offline(default_walk_trial):
     """With a weight of EMG: the envelopes of the channels a delay before the frame."""
     trial = default_walk_trial.with_settings(emg={"weight": 0.5})
@@ -124,6 +127,7 @@ def test_measured_activations_are_followed_as_offline(default_walk_trial):
     assert np.sqrt(np.mean(off**2)) < 0.05
 
 
+@pytest.mark.thorough
 def test_emg_that_is_silent_for_a_while_is_said_and_no_line_is_drawn_across(default_walk_trial):
     """As if EMG had never been there: not by a straight line to what comes after the silence."""
     live = Live(default_walk_trial.with_settings(emg={"weight": 0.5}))
@@ -309,6 +313,7 @@ def test_a_plate_without_numbers_is_not_measured_for_its_leg_alone(live):
     assert np.isnan(frame.pelvis_residual).all() and np.isfinite(frame.force).any()
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("missing", [2, 5, 10, 20])
 def test_plates_that_were_silent_for_a_moment_give_no_wrong_forces(live, missing):
     """Wherever in the stride: across a heel strike the forces are a guess, and their frames are not valid."""

@@ -123,6 +123,7 @@ def planted(live: Live, template: Frame, at: float, force: float, knee: float) -
     return replace(template, time=at, wrench=wrench, joint_reaction=reaction)
 
 
+@pytest.mark.thorough
 def test_the_peak_of_each_step_is_that_of_its_frames_and_has_none_where_one_is_not_valid(live, frames):
     state, ring = state_of(live)
     good = next(frame for _, frame in frames if frame.valid.all())
@@ -160,6 +161,7 @@ def test_where_the_clock_begins_anew_there_is_no_step_yet(live, frames):
     assert feedback["done"] == 0 and feedback["value"] is None and feedback["steps"] == {"r": [], "l": []}
 
 
+@pytest.mark.thorough
 def test_of_one_leg_there_are_its_quantities_and_its_steps():
     live = Live(reference_stride(), side="r")
     state, ring = state_of(live)

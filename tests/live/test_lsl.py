@@ -119,6 +119,7 @@ def test_a_session_over_the_loopback_gives_the_forces_of_the_recording(live, mon
     assert 0.0 < np.median(times - stamps - live.lag) < 30.0
 
 
+@pytest.mark.thorough
 def test_a_stream_that_vanishes_and_comes_back_goes_on(live):
     name, channels = uuid.uuid4().hex, marker_channels(live, "m")
     stream, count = None, 0
@@ -139,6 +140,7 @@ def test_a_stream_that_vanishes_and_comes_back_goes_on(live):
     stream.close()
 
 
+@pytest.mark.thorough
 def test_a_connection_that_delivers_nothing_is_opened_anew(live, monkeypatch):
     name, channels, inlets = uuid.uuid4().hex, marker_channels(live, "m"), list[pylsl.StreamInlet]()
 

@@ -99,6 +99,7 @@ def test_a_ghost_is_left_out_until_the_marker_is_back(live, stream):
     assert found(live) == [("leap", {"knee_medial_r"})]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("shift", [(0.03, 0.0, 0.0), (0.0, 0.025, 0.0), (0.0, 0.0, 0.03)])
 def test_no_valid_frame_has_a_marker_that_slipped(live, stream, shift):
     time, position, plates = stream
@@ -166,6 +167,7 @@ def test_status_line_summary_page_and_watch_say_the_cause(live, stream, monkeypa
     assert [each["code"] for each in document["findings"]] == ["labels_exchanged"]
 
 
+@pytest.mark.thorough
 def test_a_recording_with_exchanged_labels_is_replayed_with_the_right_ones(live):
     trial = read_trial(reference_stride())
     one, other = (trial.markers.names.index(name) for name in ("heel_r", "toe_r"))
@@ -178,6 +180,7 @@ def test_a_recording_with_exchanged_labels_is_replayed_with_the_right_ones(live)
     assert right.findings == ()
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "name", ["instrumented_knee/walk_ss9.toml", "treadmill_walk/p3/walk.toml", "rajagopal"]
 )

@@ -117,6 +117,7 @@ def test_the_offline_result_of_what_was_recorded_is_that_of_the_recording(live, 
     assert (table["status"].values[-1] == "solved").all()
 
 
+@pytest.mark.thorough
 def test_other_settings_of_the_session_are_those_of_the_recorded_trial(tmp_path):
     live = Live(reference_stride(), cutoff_hz=12.0, side="r", lag_ms=40.0)
     recorder, _ = recorded(live, tmp_path)
@@ -151,6 +152,7 @@ def test_corrections_of_plates_are_not_for_streams(live, monkeypatch, tmp_path):
         open_source(Wanted.from_live(standing), ["udp:5005"])
 
 
+@pytest.mark.thorough
 def test_lost_refused_and_hidden_samples_are_gaps_on_an_even_clock(live, tmp_path):
     hidden = live.markers[0]
 
@@ -181,6 +183,7 @@ def test_lost_refused_and_hidden_samples_are_gaps_on_an_even_clock(live, tmp_pat
     )  # the refused one has no place in the recording
 
 
+@pytest.mark.thorough
 def test_plates_whose_feet_are_found_contact_by_contact_are_recorded_as_such(stride_by_contacts, tmp_path):
     """The offline reader finds the feet again, as it does for the plates of a C3D file."""
     live, whole = stride_by_contacts
@@ -244,6 +247,7 @@ def test_a_folder_with_a_recording_is_refused(live, tmp_path):
             Recorder(tmp_path / below)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("gone", [False, True])
 def test_a_disk_that_fails_does_not_end_the_session(live, tmp_path, gone):
     said, folder = list[str](), tmp_path / "session"

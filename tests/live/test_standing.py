@@ -123,6 +123,7 @@ def forces_after(standing, trial, live, seconds, walk=0.0):
     return ready, [pair for pair in frames if pair[0].valid.all() and pair[1].valid.all()]
 
 
+@pytest.mark.thorough
 def test_a_template_and_a_standing_give_the_forces_of_the_trial(laboratory, stride, live, tmp_path):
     standing = Standing(laboratory, tmp_path, rate_hz=live.rate)
     ready, frames = forces_after(standing, stride, live, seconds=1.0)
@@ -144,6 +145,7 @@ def test_a_template_and_a_standing_give_the_forces_of_the_trial(laboratory, stri
     assert "standing.trc" in recorder.trials[0].read_text()
 
 
+@pytest.mark.thorough
 def test_the_recorded_walk_after_its_standing_trial(recorded_walk_text, default_walk_trial, tmp_path):
     """Its subject stands with arms raised to the side: trunk and arms are taken from the movement."""
     path, folder = tmp_path / "walk.toml", tmp_path / "session"
@@ -195,6 +197,7 @@ def exchange(standing, one, other):
     return changed
 
 
+@pytest.mark.thorough
 def test_what_is_wrong_is_said_while_the_subject_stands(stride, tmp_path):
     path = reference_stride()
 
@@ -270,6 +273,7 @@ class InRealTime(Stream):
         return Arrival(sample, arrives)
 
 
+@pytest.mark.thorough
 def test_a_standing_begins_when_it_is_asked_for(stride, tmp_path):
     """Samples that arrived while the last attempt was examined show somebody who has not been asked yet, and do not
     count.

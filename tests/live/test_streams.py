@@ -107,6 +107,7 @@ def joined(live: Live, *readings: Reading, wait_ms: float = 200.0, **settings) -
     return drained(source), source
 
 
+@pytest.mark.thorough
 def test_a_replay_through_a_session_gives_the_frames_of_its_samples(live):
     """The real-time source adds nothing and loses nothing; the summary counts what went through."""
     direct = [live.step(*sample) for sample in samples(live, live.trial)]
@@ -121,6 +122,7 @@ def test_a_replay_through_a_session_gives_the_frames_of_its_samples(live):
     assert 0.0 < passed.latency_ms(0.5) <= passed.latency_ms(0.99)
 
 
+@pytest.mark.thorough
 def test_a_repeated_recording_begins_anew_and_no_frame_lies_across_the_seam(live):
     """Its clock goes on, for longer than is bridged nothing comes, and each repetition gives the same frames."""
     wanted, sink = Wanted.from_live(live, repeats=True), Kept()

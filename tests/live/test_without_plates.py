@@ -44,6 +44,7 @@ def passed() -> Replay:
     return replay(without_plates().with_name("predicted.toml"), lag_ms=50.0)
 
 
+@pytest.mark.thorough
 def test_forces_of_a_session_are_near_the_plates() -> None:
     plates = mechanics(recording_of(without_plates(), "this test"))
     first, last = plates.motion.time[[0, -1]]

@@ -123,6 +123,7 @@ def test_a_displaced_foot_is_told_and_beyond_the_limit_not_valid(mm: float, says
         assert warning.times == ((1.0, 2.0),) and warning.invalid == (0.001 * mm > FOOT_LIMIT)
 
 
+@pytest.mark.thorough
 def test_feet_of_the_recorded_walk(
     recorded_walk_trial: Trial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,6 +143,7 @@ OTHER_MARKERS = {
 }
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("landmark", OTHER_MARKERS)
 def test_a_landmark_at_another_marker_is_refused_with_its_line(trial_file: Path, landmark: str) -> None:
     with pytest.raises(InputError, match=rf"line \d+, \[mapping\] {landmark}: "):

@@ -35,6 +35,7 @@ def moments_beside_the_truth(trial: Trial, folder: Path) -> tuple[xr.Dataset, np
     return result, np.sqrt(np.nanmean(error**2, axis=0))
 
 
+@pytest.mark.thorough
 def test_a_run_is_filtered_at_15_hz_and_its_moments_are_nearer_to_the_true_ones(noisy_run: Path) -> None:
     trial = ms.read_trial(noisy_run)
     assert trial.settings.filter.cutoff_hz is None

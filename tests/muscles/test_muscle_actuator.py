@@ -78,6 +78,7 @@ def muscle(model, request):
     return muscles, name, MuscleActuator.from_muscles(model, muscles, name, swing)
 
 
+@pytest.mark.in_part(2)
 def test_the_row_and_both_right_hand_sides_are_derivatives_of_the_value(muscle, moving):
     """Along a motion Phi_q qd - nu = dPhi/dt and Phi_q qdd - gamma = d/dt (Phi_q qd - nu)."""
     _, _, actuator = muscle
@@ -310,6 +311,7 @@ def steps(model, motion):
     return motion_from(model, motion.time, coordinates, motion.rates, motion.second).frames(slice(0, 6))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("source", "name", "dof"),
     [

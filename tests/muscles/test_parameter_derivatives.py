@@ -107,6 +107,7 @@ def test_a_larger_muscle_in_a_larger_body_has_the_same_force(model, muscles, mot
     np.testing.assert_allclose(change.passive_force, 0.0, atol=1e-8)
 
 
+@pytest.mark.in_part(2)
 def test_path_points(model, muscles, motion):
     """All points along random directions at once, each muscle feeling its own; and every one for a few frames."""
     state = muscle_state(model, muscles, motion)

@@ -68,6 +68,7 @@ def test_rates_are_the_derivative_of_length(model, posed, database):
     np.testing.assert_allclose(rates, (ahead - behind) / (2 * step), atol=1e-8)
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("width", [0.165, 0.24])
 def test_lengths_do_not_jump(database, width):
     """Straight through the range of motion, lengths follow their rates, from person to person.

@@ -52,6 +52,7 @@ def test_classic_actions_in_standing(standing, side, muscle, dof, sign):
     assert sign * arm(standing, f"{muscle}_{side}", f"{dof}_{side}")[0] > 0.002
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "muscle", ["vastus_medialis_r", "vastus_intermedius_r", "vastus_lateralis_r", "rectus_femoris_r"]
 )

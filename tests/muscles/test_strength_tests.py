@@ -113,6 +113,7 @@ def case(model, request):
     return state, arm, sign
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("elastic", [False, True])
 def test_derivatives_are_those_of_the_moments(case, elastic: bool) -> None:
     """Against differences of fourth order, except within them of a kink of a rigid muscle's curves."""
@@ -159,6 +160,7 @@ def test_elastic_forces_are_those_of_the_fiber_dynamics(case) -> None:
     np.testing.assert_allclose(found, expected, atol=0.5)
 
 
+@pytest.mark.in_part(2)
 def test_stiffer_tendons_end_at_rigid_ones(case) -> None:
     state, arm, sign = case
     given = arguments(state, arm, sign)

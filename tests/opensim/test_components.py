@@ -82,6 +82,7 @@ def test_names_alone_before_version_4(tmp_path: Path, socket: str, expected: tup
         attached_to(tmp_path, "spot", old)
 
 
+@pytest.mark.thorough
 def test_lengths_are_those_of_opensim(tmp_path: Path) -> None:
     """Frames called alike on several bodies, relative and nested."""
     for socket in ("/bodyset/femur_r/nested", "/spot", "../../../../bodyset/femur_r/spot"):
@@ -106,6 +107,7 @@ def test_an_unsupported_frame_is_an_error_where_it_is_needed(tmp_path: Path) -> 
         attached_to(tmp_path, "/spot", text).chosen()
 
 
+@pytest.mark.thorough
 def test_wrap_objects_called_alike(tmp_path: Path) -> None:
     """Muscles name them without their body: OpenSim takes the first body's, and so do we; it is said."""
     other = WRAP.replace("-0.03 -0.35 0", "-0.2 -0.35 0")

@@ -172,6 +172,7 @@ def walking(model_folder: Path) -> tuple[OpenSimModel, Table, Array, BodyMotion]
     return model, read_mot(folder / "walk_grf.mot"), motion.time, body_motion(model, motion.value)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("names", PAIRS)
 @pytest.mark.parametrize("exchanged", [False, True])
 def test_plates_without_a_side_find_their_foot(
@@ -266,6 +267,7 @@ def test_one_belt_for_both_feet(
     assert np.isnan(loaded(right, np.linspace(0.85, 0.98, 10))).all()
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("body", ["calcn_r", "talus_r", "toes_r"])
 def test_nearest_feet_instead_of_those_of_an_xml(
     tmp_path: Path, walking: tuple[OpenSimModel, Table, Array, BodyMotion], body: str

@@ -54,6 +54,7 @@ def test_an_edited_file_is_read_again(tmp_path: Path) -> None:
     assert other["one"].max_isometric_force == 800.0
 
 
+@pytest.mark.thorough
 def test_coordinates_are_those_of_the_model_with_their_senses(model_folder: Path) -> None:
     """Knee flexion is negative in gait2392 and positive since 2016; bundled sets have the same."""
     for file, name, knee in (

@@ -105,6 +105,7 @@ def test_what_the_numbers_are(text: str) -> None:
     assert {"FmaxMuscleStrain", "Af", "Flen"} < set(found) or "ForceVelocityCurve.isometric_slope" in found
 
 
+@pytest.mark.in_part(2)
 def test_any_number_gives_a_finite_result_or_is_refused_by_name(text: str, tmp_path: Path) -> None:
     path, refusals = tmp_path / "model.osim", 0
     assert isinstance(save_and_share(path, text), OpenSimModel)
@@ -132,6 +133,7 @@ def save_and_share(path: Path, text: str) -> OpenSimModel | InputError:
     return outcome(path)
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("value", ABSURD)
 def test_any_place_of_a_point_gives_a_finite_result_or_is_refused_by_name(
     text: str, value: str, tmp_path: Path

@@ -86,6 +86,7 @@ def test_disabled_muscles_and_constraints(tmp_path: Path) -> None:
     assert [muscle.name for muscle in model.chosen(["one_r"])] == ["one_r"]
 
 
+@pytest.mark.thorough
 def test_a_reversed_joint(tmp_path: Path) -> None:
     """It has parent and child exchanged; the bodies and muscles are where OpenSim has them."""
     path = save_old(tmp_path / "old.osim", TEXT, 30000)
@@ -122,6 +123,7 @@ def test_refusals_name_the_line(tmp_path: Path, code: str, old: str, new: str, p
         read_osim(path)
 
 
+@pytest.mark.thorough
 def test_opensim_reads_the_old_files_alike(tmp_path: Path, model_folder: Path, public_model) -> None:
     """The rewriting of this test is what OpenSim understands by version 3: lengths and arms of its own engine."""
     text = (model_folder / "gait2392.osim").read_text(encoding="utf-8")

@@ -26,6 +26,7 @@ def inverse_of_opensim(model: OpenSimModel, *motions: ModelMotion) -> list[Array
     return [np.array(found) for found in answers(*tasks)]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", ["gait2392", "hamner_2010", "arm26"])
 def test_generalized_forces(public_model: Callable[[str], OpenSimModel], name: str) -> None:
     model = public_model(name)
@@ -82,6 +83,7 @@ def by_energy(moments: Sequence[float]) -> float:
     return inertia * STATE[2] + 0.5 * (after - before) / (2.0 * STEP) * STATE[1] ** 2
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("second_and_third", [(SQUARE, ZERO), (ZERO, SQUARE), (SQUARE, SQUARE)])
 def test_where_opensim_contradicts_its_own_inertia(tmp_path: Path, second_and_third: tuple[str, str]) -> None:
     """With the second and third rotation of a custom joint both moving, OpenSim breaks Lagrange's equation.
@@ -98,6 +100,7 @@ def test_where_opensim_contradicts_its_own_inertia(tmp_path: Path, second_and_th
     assert (other[0] == pytest.approx(by_energy(other), rel=1e-6)) is agrees
 
 
+@pytest.mark.thorough
 def test_contact_forces(public_model: Callable[[str], OpenSimModel]) -> None:
     """Forward dynamics of OpenSim under given muscle forces: its accelerations and its joint reactions."""
     model = public_model("gait2392")
@@ -117,6 +120,7 @@ def test_contact_forces(public_model: Callable[[str], OpenSimModel]) -> None:
         np.testing.assert_allclose(found.moment[0, k], moment, atol=1e-4)
 
 
+@pytest.mark.thorough
 def test_every_kind_of_joint_places_its_body_as_in_opensim(tmp_path: Path) -> None:
     """Free, gimbal, custom, planar and universal joints; and the generalized forces beyond the free joint.
 

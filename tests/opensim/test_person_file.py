@@ -199,6 +199,7 @@ def test_the_parent_must_be_no_person_and_the_path_a_file(tmp_path: Path) -> Non
         ms.files.write_person(replace(ms.files.read_person(path)), tmp_path / "no" / "person.toml")
 
 
+@pytest.mark.thorough
 def test_numbers_of_a_model_are_written_as_they_are_used(tmp_path: Path, model_folder: Path) -> None:
     """With elastic tendons the slack length is that for the path over several wrap objects; of sets there are none."""
     model = ms.read_osim(model_folder / "rajagopal_2016.osim")

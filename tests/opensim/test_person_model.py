@@ -75,6 +75,7 @@ def numbers(model: OpenSimModel) -> np.ndarray:
     return np.stack([getattr(parameters, quantity) for quantity in QUANTITIES], axis=1)
 
 
+@pytest.mark.in_part(4)
 @pytest.mark.parametrize(
     "name", ["gait2392", "rajagopal_2016", "rajagopal_lai_uhlrich_2023", "hamner_2010", "arm26"]
 )
@@ -119,6 +120,7 @@ def test_a_share_of_the_model_is_a_share_with_the_person(tmp_path: Path) -> None
     np.testing.assert_allclose(one["muscle_force"], other["muscle_force"], atol=1e-5)
 
 
+@pytest.mark.thorough
 def test_elastic_slack_lengths_are_used_with_the_shift_of_the_model(
     tmp_path: Path, model_folder: Path
 ) -> None:
@@ -142,6 +144,7 @@ WHOLE = "<strain_at_one_norm_force>0.04</strain_at_one_norm_force><curviness>0.5
 )
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("holder", ["muscle", "default", "class", "empty", "none"])
 def test_the_strain_of_a_curve_is_found_where_the_file_has_it(tmp_path: Path, holder: str) -> None:
     """In the curve of the muscle, in that of the default muscle, in the default curve, or nowhere."""

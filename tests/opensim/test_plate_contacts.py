@@ -24,6 +24,7 @@ def assigned(
     return feet_on_plate(time, force, point, soles, UP, THRESHOLD, named)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("on_belt", [True, False])
 def test_a_run_over_one_plate(on_belt: bool) -> None:
     """Every step belongs to the foot that takes it, over ground and on the one belt of a treadmill."""

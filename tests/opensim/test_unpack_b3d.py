@@ -155,6 +155,7 @@ LEGS = [
 ]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("number", [0, 1])
 def test_moments_of_the_real_file_follow_under_its_gravity(
     number: int, real: B3DSubject, tmp_path: Path
@@ -201,6 +202,7 @@ def _moments(model: OpenSimModel, subject: B3DSubject, trial: B3DTrial) -> dict[
     return {name: found.column(name) for name in order}
 
 
+@pytest.mark.thorough
 def test_what_is_shared_of_the_real_file_is_its_inverse_dynamics(real: B3DSubject, tmp_path: Path) -> None:
     """`share_model` on the unpacked folder: the moments of the loads of the file, and muscles that make them."""
     trial = unpack_b3d(real, tmp_path).trials[0]

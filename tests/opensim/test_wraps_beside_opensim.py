@@ -66,6 +66,7 @@ def single(tmp_path_factory: pytest.TempPathFactory):
     return dict(zip(CASES, compared(tmp_path_factory.mktemp("single"), things), strict=True))
 
 
+@pytest.mark.in_part(4)
 @pytest.mark.parametrize("case", some(CASES, 2))
 def test_lengths_and_arms_of_opensim(single, case: tuple[str, str, str]) -> None:
     """To 0.01 mm, and none where OpenSim finds none; its search for tangent points may end elsewhere, once in 100."""
@@ -119,6 +120,7 @@ def test_an_ellipsoid_whose_line_passes_on_the_other_half(single) -> None:
     assert held > 100
 
 
+@pytest.mark.thorough
 def test_several_objects(tmp_path: Path) -> None:
     """OpenSim's rounds over two objects; without cylinders on a half, where its search for heights may not end."""
     rng = np.random.default_rng(4)

@@ -33,6 +33,7 @@ def forces(topology, standing, mass, kinds):
     return mechanism_forces(Mechanism(topology, standing, mass), kinds, TIME, q)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("by", ["points", "vectors"])
 def test_a_rod_driven_through_straight_takes_the_moment_of_a_pendulum(by):
     """Inner angle from 170 to 190 degrees; Newton: I a'' + m g c sin(a), a from hanging (correction B3)."""
@@ -135,6 +136,7 @@ def tree_motion(model, found):
     )
 
 
+@pytest.mark.thorough
 def test_a_loop_opened_by_its_reaction_moves_as_before(loop):
     """Cut where coupler and rocker meet, the reaction put on both: the tree needs the crank's moment and no other."""
     model, driver, found = loop
@@ -173,6 +175,7 @@ def test_what_a_planar_loop_does_not_determine_is_marked(loop):
     np.testing.assert_allclose(other.force, -reaction.force, atol=1e-12)
 
 
+@pytest.mark.thorough
 def test_the_pin_of_a_driven_pendulum_takes_weight_and_inertia():
     """A rod on its own point and axis: force m (a - g), moment about the axis from the driver alone."""
     points = {"o": 0 * X, "top": 0.3 * Z, "pin": 0 * X, "far": -0.5 * Z}

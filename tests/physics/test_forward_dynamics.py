@@ -119,6 +119,7 @@ def test_forward_then_inverse_dynamics_returns_the_moments(body):
     assert np.abs(qdd - sim.qdd)[inner].max() < 1e-6 * np.abs(sim.qdd).max()
 
 
+@pytest.mark.thorough
 def test_a_driven_swing_returns_its_moments(body):
     """Held at the pelvis, driven at hips and knees: what the base needs is what holds it."""
     start = motion_from(body, np.zeros(1), *np.zeros((3, 1, 29)))
@@ -145,6 +146,7 @@ def test_a_driven_swing_returns_its_moments(body):
     assert moved > 0.03  # flexion moments flex
 
 
+@pytest.mark.thorough
 def test_the_inverse_model_too(model):
     """44 degrees of freedom, bodies with velocity-dependent inertia, universal joints."""
     start = tumbling(model, spread=0.2, speed=0.5)

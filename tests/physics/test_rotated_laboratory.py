@@ -37,6 +37,7 @@ def synthetic(tmp_path_factory: pytest.TempPathFactory) -> tuple[Trial, xr.Datas
     return trial, ms.run(trial)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("angle", [179.5, -123.0])
 def test_a_rotated_laboratory_changes_nothing(synthetic: tuple[Trial, xr.Dataset], angle: float) -> None:
     trial, here = synthetic
@@ -59,10 +60,12 @@ def test_cycles_that_are_put_together_lie_along_the_way(
         np.testing.assert_allclose(one[name], other[name], atol=1e-3)
 
 
+@pytest.mark.thorough
 def test_the_recorded_walk_may_go_in_any_direction(recorded_walk_trial: Trial) -> None:
     check_same(ms.run(rotated(recorded_walk_trial, 123.0)), ms.run(recorded_walk_trial))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("forward", ["-x", "+y", "-y"])
 def test_forward_only_sets_the_axes_of_the_results(synthetic: tuple[Trial, xr.Dataset], forward: str) -> None:
     """The trial file names another axis: x of the forces is that axis, the rest stays."""

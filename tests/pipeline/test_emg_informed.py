@@ -141,6 +141,7 @@ def test_an_envelope_above_one_is_followed_to_one_and_said() -> None:
     assert "channel SOL" in note
 
 
+@pytest.mark.thorough
 def test_elastic_tendons_follow_too() -> None:
     trial = elastic(emg_stride().trial)
     plain, informed = (ms.run(trial, side="r", emg_weight=weight) for weight in (0.0, 3.0))

@@ -102,6 +102,7 @@ def test_muscles_of_a_model(plain: Trial) -> None:
         fascicle_muscles(fascicles("glmed_r"), plain.document, known, "a model")
 
 
+@pytest.mark.thorough
 def test_a_run_compares_fibers_with_what_was_measured(tmp_path: Path) -> None:
     """Measured lengths 2 mm below the fibers of the same trial, as a file in millimeters; a wrong unit is refused."""
     result = ms.run(write_trial(tmp_path))

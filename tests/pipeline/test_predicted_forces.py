@@ -48,6 +48,7 @@ def without_plates() -> Path:
     return path
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("kind", LIMITS)
 def test_plates_and_prediction_agree(kind: str) -> None:
     found = recorded(kind)
@@ -62,6 +63,7 @@ def test_plates_and_prediction_agree(kind: str) -> None:
         assert np.sqrt(np.mean(apart**2)) < 0.03
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("kind", LIMITS)
 def test_the_feet_push_within_friction_and_carry_the_body(kind: str) -> None:
     found = recorded(kind)
@@ -212,6 +214,7 @@ def one_plate(side: str, missing: str = "predicted") -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_steps_without_a_plate_come_back() -> None:
     path = one_plate("l")
     result, whole = ms.run(path), ms.run(ms.synthetic_recording(mkdtemp()))
@@ -260,6 +263,7 @@ def test_predicted_events_are_those_of_the_plates(kind: str) -> None:
         assert near.source == "predicted" and abs(near.time - each.time) < 0.03
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("marker_set", ["halpe_26", "blazepose", "opencap"])
 def test_key_points_of_video_without_plates_or_standing_trial(marker_set: str) -> None:
     """Noise of 10 mm at 60 Hz, filtered at 4 Hz. Key points hardly show how a thigh rotates."""
@@ -282,6 +286,7 @@ def test_key_points_of_video_without_plates_or_standing_trial(marker_set: str) -
     assert result["valid"].values.mean() > 0.95
 
 
+@pytest.mark.thorough
 def test_a_marker_that_jumps_costs_its_frames_alone() -> None:
     """Without a standing trial the heel goes 0.4 m astray for 0.1 s: the size of the foot and other frames stay."""
     path, folder = without_plates(), Path(mkdtemp())
@@ -302,6 +307,7 @@ def test_a_marker_that_jumps_costs_its_frames_alone() -> None:
     assert len(off) > 30 and np.sqrt(np.mean(off**2)) < 0.05 * after.attrs["subject_mass_kg"]
 
 
+@pytest.mark.thorough
 def test_a_restless_body_is_not_plausible() -> None:
     """A body that moves up and down by 15 mm at 4 Hz more needs forces that nobody has at this speed."""
     path = without_plates()

@@ -55,6 +55,7 @@ def rms(residual):
     return float(np.sqrt(np.mean(np.sum(residual.values[:, :3] ** 2, axis=1))))
 
 
+@pytest.mark.thorough
 def test_the_residual_is_that_of_the_changed_motion(result, kept) -> None:
     assert rms(result["pelvis_residual"]) < 0.25 * rms(kept["pelvis_residual"])
     np.testing.assert_allclose(result["pelvis_residual_before"], kept["pelvis_residual"], atol=1e-9)
@@ -89,6 +90,7 @@ def test_a_result_says_what_was_changed(result, kept, tmp_path) -> None:
     assert "The measured motion was changed by" in text and "smallest change of the motion" in text
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("seed", [2, 4])
 def test_joint_moments_come_nearer_to_the_truth(seed, tmp_path) -> None:
     """Mean of the root mean square errors of four moments of both legs: 2.29 to 2.21, and 2.36 to 2.24 N m."""
@@ -117,6 +119,7 @@ def test_a_bound_that_holds_the_change_is_a_warning(trial) -> None:
     assert [each.code for each in bounded.warnings(trial) if each.code == "motion_change"]
 
 
+@pytest.mark.thorough
 def test_samples_of_the_uncertainty_have_the_change_too(trial) -> None:
     """A sample without errors has the moments of the result; all samples have the change."""
     body = prepare(trial, side="r")

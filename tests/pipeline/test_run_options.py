@@ -60,6 +60,7 @@ def test_a_fault_in_a_muscle_file_points_at_that_file(tmp_path):
     assert refusal(path).startswith(f"{tmp_path / 'm.toml'}, line 2")
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("old", "new", "place", "parts"),
     [

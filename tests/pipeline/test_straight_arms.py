@@ -39,6 +39,7 @@ def test_nothing_is_found_on_straight_arms(tmp_path):
     assert not {"pose", "pose_ambiguous", "joint_leap", "refused"} & {found.code for found in report.findings}
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("seed", [19, 35])
 def test_arms_go_on_live_as_offline(tmp_path, seed):
     """Computed from the past alone, a straight arm lags behind its pose in the whole motion; the legs hardly differ."""

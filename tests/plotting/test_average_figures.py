@@ -107,6 +107,7 @@ def test_the_band_of_activations_stays_between_nought_and_one(average):
     assert band[:, 1].min() == 0.0 and band[:, 1].max() == 1.0
 
 
+@pytest.mark.thorough
 def test_titles_say_mean_and_the_legend_only_what_is_drawn(average):
     shown = averages.average_activations(average)
     plain = averages.average_activations(

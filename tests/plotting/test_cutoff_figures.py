@@ -12,6 +12,7 @@ from musclesolve.plotting import cutoff_and_noise, save_figures
 from musclesolve.plotting import figure_sets as save
 
 
+@pytest.mark.thorough
 def test_it_is_drawn_where_the_recording_chose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = {name: save.FIGURES[name] for name in ("ground_reaction", "cutoff_and_noise")}
     monkeypatch.setattr(save, "FIGURES", few)

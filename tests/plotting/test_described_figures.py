@@ -67,6 +67,7 @@ def marks(panel, kind, name=None):
     return [mark for mark in panel["marks"] if mark["k"] == kind and name in (None, mark.get("s"))]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("kind", "name"), some(FIGURES, 2))
 def test_a_browser_gets_the_curves_scales_and_words_that_matplotlib_draws(kind, name):
     data = DATA[kind]

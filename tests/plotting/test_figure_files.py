@@ -30,6 +30,7 @@ def result():
     return few_muscles(every_muscle())
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", ["png", "pdf", "svg"])
 def test_the_same_result_gives_the_same_bytes(result, tmp_path, name):
     first, again = (save_figures(result, tmp_path / each, name, TWO) for each in "ab")
@@ -37,6 +38,7 @@ def test_the_same_result_gives_the_same_bytes(result, tmp_path, name):
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
 
 
+@pytest.mark.thorough
 def test_letters_of_vector_files_stay_letters(result, tmp_path):
     svg, pdf = (save_figures(result, tmp_path, name, TWO[:1])[0] for name in ("svg", "pdf"))
     assert not svg.exists(), "a folder holds the figures of one format"
@@ -70,6 +72,7 @@ def test_an_unknown_figure_or_format_is_refused_and_nothing_is_written(result, t
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.thorough
 def test_a_process_beside_draws_the_same(result):
     with page_style(PageStyle(85.0, 7.0, file_format="svg")):
         alone = figure_files(result, only=TWO)

@@ -91,6 +91,7 @@ def test_a_panel_for_every_muscle_with_its_group():
     }
 
 
+@pytest.mark.in_part(8)
 @pytest.mark.parametrize(("name", "sides"), some([(name, side) for side in "rl" for name in FIGURES], 2))
 def test_one_leg_alone_can_be_drawn(name, sides):
     data = result(sides=sides).sel(side=[sides])
@@ -247,6 +248,7 @@ def test_what_a_further_cycle_repeats_is_marked():
     assert np.allclose(np.sort(np.concatenate(shown)), np.arange(0.0, 100.5, 1.0), atol=1e-6)
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("name", some(OVER_TIME, 3))
 def test_a_curve_shown_again_is_thinner_and_in_the_legend(name):
     figure = FIGURES[name](cut(0.4, 1.6))
@@ -336,6 +338,7 @@ def entries(figure) -> list[str]:
     return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("name", some(OVER_TIME, 3))
 def test_the_legend_holds_what_occurs(name):
     verdicts = {"with reserve", "no valid solution"}
@@ -369,6 +372,7 @@ def colored(collection, side: str) -> bool:
     return to_hex(collection.get_facecolor()[0]) == STANCE_COLOR[side].lower()
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", some(FIGURES, 2))
 def test_every_figure_says_of_what_it_is(name):
     data = result()
@@ -421,6 +425,7 @@ def test_bars_show_how_far_points_were_moved():
     assert {"right", "left", "middle"} < set(entries(figure))
 
 
+@pytest.mark.thorough
 def test_a_result_without_a_newer_variable_is_drawn_without_its_figure(tmp_path, monkeypatch):
     few = {name: FIGURES[name] for name in ("ground_reaction", "consistency_shift")}
     monkeypatch.setattr("musclesolve.plotting.figure_sets.FIGURES", few)

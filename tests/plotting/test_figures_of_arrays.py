@@ -52,6 +52,7 @@ def test_groups_have_the_names_of_muscle_sets(squat):
         ms.plotting.function_groups(ms.solve(squat))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("draw", [ms.plotting.compare_activations, ms.plotting.compare_muscle_forces])
 @pytest.mark.parametrize("side", ["r", "l", None])
 def test_costs_are_side_by_side(comparison, draw, side):
@@ -85,6 +86,7 @@ def test_a_single_frame_has_no_curve(squat):
         ms.plotting.activations(ms.solve(squat.frames(np.array([0]))))
 
 
+@pytest.mark.thorough
 def test_one_pose_has_a_mark_for_each_muscle_and_cost(squat):
     pose = squat.frames(np.array([20]))
     compared = ms.compare(pose, ["stress_cubed", "force_squared"], solvers=["batch", "ipopt"])

@@ -126,6 +126,7 @@ def many(count, groups=None):
     return group_means(means), compare_curves(means)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("groups", [None, ["a"] * 6 + ["b"] * 6, [f"g{k}" for k in range(4)] * 3])
 def test_many_conditions_are_small_multiples_with_one_look_each(groups):
     """Four curves a panel, every group and condition on some page, and drawn there as on every other one."""

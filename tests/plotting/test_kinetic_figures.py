@@ -159,6 +159,7 @@ def test_the_center_of_pressure_is_drawn_from_above_in_the_walking_direction(hea
     assert sum(line.get_marker() == "o" for line in axes.lines) == 2
 
 
+@pytest.mark.thorough
 def test_an_older_result_has_the_figures_it_can_have():
     names = ("joint_power", "contact_force_component", "max_isometric_force")
     older = result().drop_vars(["direction", *names])

@@ -33,6 +33,7 @@ def troubled():
     return data.sel(time=slice(0.4, 1.6))
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize(
     ("name", "style"), some([(name, style) for style in (COLUMN, PageStyle()) for name in FIGURES], 5)
 )
@@ -53,6 +54,7 @@ def test_the_legend_of_the_worst_case_has_rows_that_fit(troubled):
     assert {"with reserve", "further cycle", "no valid solution", "foot on the ground"} < set(entries)
 
 
+@pytest.mark.thorough
 def test_a_column_shows_the_strongest_muscle_of_each_group_unless_others_are_chosen():
     data = every_muscle()
     groups = dict(zip(data["muscle"].values.tolist(), data["group"].values.tolist(), strict=True))
@@ -80,6 +82,7 @@ def test_a_column_shows_the_strongest_muscle_of_each_group_unless_others_are_cho
         shown("soleos")
 
 
+@pytest.mark.thorough
 def test_panels_below_each_other_instead_of_too_narrow(troubled):
     def columns(style):
         with page_style(style):
@@ -95,6 +98,7 @@ def test_the_style_is_in_force_only_within_its_context():
     assert current_style() == PageStyle()
 
 
+@pytest.mark.thorough
 def test_a_page_that_nothing_refers_to_takes_no_memory():
     figure, panels = page(every_muscle(), "released", 2, 2)
     figure.add_legend({"a": panels[0, 0].plot([0.0, 1.0])[0]})
@@ -149,6 +153,7 @@ def test_the_label_of_a_low_page_is_on_it(style):
     assert not overprinted(drawn)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("width", [85.0, 119.0, 121.0, 150.0, 210.0])
 def test_numbers_and_notes_of_the_knee_stay_at_their_panel(troubled, width):
     """Peaks within the panel, numbers of the axes of neighbors apart; below each other on a narrow page."""

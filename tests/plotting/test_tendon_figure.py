@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from elastic_stride import elastic_result
 from refusals import refused
 from synthetic_result import result
@@ -39,6 +40,7 @@ def test_the_muscles_of_the_achilles_tendon_come_first():
     assert len(set(rows)) == ROWS
 
 
+@pytest.mark.thorough
 def test_rigid_results_have_no_such_figure():
     assert "fibers_and_tendons.png" in figure_files(elastic_result(), only=["fibers_and_tendons"])
     with refused("bad_result", "fibers_and_tendons", "tendon_strain", "elastic tendons"):

@@ -15,6 +15,7 @@ def both(default_walk_trial, recorded_walk):
     return ms.run(default_walk_trial), ms.share_model(*(folder / name for name in files))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("segment", ["pelvis", "trunk"])
 @pytest.mark.parametrize("rotation", ["tilt", "list", "rotation"])
 def test_pelvis_and_trunk_are_those_of_opensim(both, segment, rotation):

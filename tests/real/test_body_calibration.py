@@ -22,12 +22,14 @@ def knee_walks(folder: Path, into: Path, mass_kg: float) -> list[Path]:
     return paths
 
 
+@pytest.mark.thorough
 def test_plates_that_carry_another_mass_are_refused(instrumented_knee, tmp_path):
     with refused("bad_forces", "[subject] mass_kg", "the plates carry 82.") as raised:
         ms.calibrate_body(knee_walks(instrumented_knee, tmp_path, 75.0))
     assert "line" in str(raised.value)
 
 
+@pytest.mark.thorough
 def test_two_walks_predict_each_other(instrumented_knee, tmp_path):
     body = ms.calibrate_body(knee_walks(instrumented_knee, tmp_path, 83.0))
     assert body.mass == pytest.approx(83.0, abs=0.6)

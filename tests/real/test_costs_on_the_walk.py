@@ -20,6 +20,7 @@ def results(recorded_walk_trial):
     return {name: ms.run(recorded_walk_trial, cost=name) for name in NAMES}
 
 
+@pytest.mark.in_part(5)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_frame_of_both_legs_is_certified(results, name):
     result = results[name]
@@ -27,6 +28,7 @@ def test_every_frame_of_both_legs_is_certified(results, name):
     assert float(result.kkt_residual.max()) < 1e-6
 
 
+@pytest.mark.thorough
 def test_the_knees_are_loaded_least_where_that_is_the_cost(recorded_walk_trial, results):
     """In the contact forces of the result, on frames in which the muscles alone produce the moments."""
     spared = ms.run(recorded_walk_trial, cost=JointReactionSquared({"knee": 1.0}, effort=10.0))

@@ -25,6 +25,7 @@ def opencap(folder: Path, trial: str) -> xr.Dataset:
     return ms.share_model(service / "Models" / "final.osim", service / "IK" / f"{trial}_ik.mot", loads=loads)
 
 
+@pytest.mark.thorough
 def test_a_drop_jump(data_folder: Path) -> None:
     """Both feet stand from 1.21 to 1.74 s; the landing after it has no lowest point in the recording."""
     result = opencap(data_folder, "DJ1")
@@ -37,6 +38,7 @@ def test_a_drop_jump(data_folder: Path) -> None:
         assert "implausible motion, or forces that do not balance it" in cycles["missing"].item()
 
 
+@pytest.mark.thorough
 def test_a_walk_whose_first_strike_is_the_first_frame(data_folder: Path) -> None:
     """The right foot stands in the first frame, and the forces show its second strike: a stride, and one leg."""
     cycles = [
@@ -52,6 +54,7 @@ def test_a_walk_whose_first_strike_is_the_first_frame(data_folder: Path) -> None
     assert float(np.sqrt((knee**2).mean())) < 4.0  # the two strides of one person
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("walk", "start", "end"), [("ss1", -0.008, 1.099), ("ss9", -0.004, 1.0825)])
 def test_files_cut_to_one_stride(instrumented_knee: Path, walk: str, start: float, end: float) -> None:
     """The files begin while the foot bears 50 and 46 N, rising by 4300 and 6600 N/s, and end at the next strike."""
@@ -67,6 +70,7 @@ def test_files_cut_to_one_stride(instrumented_knee: Path, walk: str, start: floa
     assert ms.cycles(result, "r").sizes["cycle"] == 0
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("trial", ["1", "3"])
 def test_moments_without_forces_have_strides(data_folder: Path, trial: str) -> None:
     """Two files of 1.2 s from one treadmill walk: the stride times agree."""
@@ -90,6 +94,7 @@ def test_the_recorded_walk_keeps_its_strides(recorded_walk_trial: Trial) -> None
     assert ms.cycles(result, "r").attrs["left_out"][0].endswith("the frames cover 84 % of it")
 
 
+@pytest.mark.thorough
 def test_exchanged_legs_are_found_among_strides_of_three_persons(
     data_folder: Path, instrumented_knee: Path
 ) -> None:

@@ -50,6 +50,7 @@ def weak(result):
     )
 
 
+@pytest.mark.thorough
 def test_exactly_the_frames_that_linear_programming_proves_are_diagnosed(weak):
     zero = np.zeros(weak.n_muscles)
     rows = zip(weak.moment_matrix, weak.moment, strict=True)
@@ -90,6 +91,7 @@ def test_the_sentence_says_it(weak, result):
     assert "soleus_r" in text and "times their strength would suffice" in text
 
 
+@pytest.mark.thorough
 def test_weak_calves_lack_more_than_strong_ones(weak, result):
     """At full strength the ankle lacks something in fewer frames, and never more."""
     strength = np.array([0.3 if name[:-2] in PLANTARFLEXORS else 1.0 for name in weak.muscle])
@@ -102,6 +104,7 @@ def test_weak_calves_lack_more_than_strong_ones(weak, result):
     assert (before <= after + 1e-9).all() and (before > 0).sum() < (after > 0).sum()
 
 
+@pytest.mark.thorough
 def test_the_strength_factor_is_that_of_a_whole_run(recorded_walk_trial, result):
     """All muscles that much stronger, passive forces as they are: the worst frame is just within reach."""
     dofs = [dof for dof in result.attrs["shared_dofs"] if dof.endswith("_r")]
@@ -138,6 +141,7 @@ def test_factors_of_the_summary_work_in_a_run(recorded_walk_trial, result):
         assert (before, after) == (ms.Status.SOLVED_WITH_RESERVE, ms.Status.SOLVED)
 
 
+@pytest.mark.thorough
 def test_the_problem_of_a_leg_gives_the_sentences_of_the_run(result):
     """It carries the passive forces: the factors are the same, without giving them again."""
     problem = ms.leg_problem(result, "r")

@@ -72,6 +72,7 @@ def achilles(muscles: ElasticMuscles) -> np.ndarray:
     return np.array([name.startswith(ACHILLES) for name in muscles.names])
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("cost", COSTS)
 def test_walk_is_solved_without_reserves(right, solved, cost):
     found = solved(cost)
@@ -99,6 +100,7 @@ def test_elastic_tendons_matter_most_at_the_ankle(right, solved):
     assert relative[calf].mean() > 2.0 * relative[~calf].mean()
 
 
+@pytest.mark.thorough
 def test_reference_agrees_on_the_walk(right):
     """Started at the solution, the reference finds nothing better; of the first third of the walk unless the run is
     thorough.
@@ -115,6 +117,7 @@ def test_reference_agrees_on_the_walk(right):
     assert apart[found.activation > 0.05].max() < 1e-4 and apart.max() < 5e-3  # cubes are flat near rest
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("leg", [0, 1])
 def test_both_legs_are_solved_with_another_set(ready, leg):
     problem = motion(ready("gait2392"), leg)

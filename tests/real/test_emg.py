@@ -96,6 +96,7 @@ def test_the_summary_names_every_channel(result: xr.Dataset, tracked: xr.Dataset
     assert "no test" in summary(tracked)
 
 
+@pytest.mark.thorough
 def test_the_figure_shows_the_envelope_behind_the_muscles_of_a_channel(result: xr.Dataset) -> None:
     figure = activations(result)
     shaded = {

@@ -37,6 +37,7 @@ def walk(data: Path, folder: Path, number: int, tendon: str = "rigid", further: 
     return ms.run(path)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("number", "tendon", "mean", "rms", "r"),
     [

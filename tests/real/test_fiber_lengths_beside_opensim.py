@@ -49,6 +49,7 @@ def elastic_lengths(walk: str) -> np.ndarray:
     return shared(walk, "elastic")[1].whole.state.musculotendon_length
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("walk", some(WALKS, 2))
 def test_normalized_fiber_lengths_are_those_of_opensim(walk: str) -> None:
     """All muscles agree, with rigid tendons on both sides; the path's own lengths give the gastrocnemii others."""

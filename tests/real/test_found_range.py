@@ -59,6 +59,7 @@ def test_forces_are_those_of_the_range_given_by_hand(path, recorded_walk_trial):
     assert np.abs(moment).max() < 0.5
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "name",
     some(

@@ -96,6 +96,7 @@ def test_elimination_of_the_multipliers_gives_the_reduced_problem(walk):
         np.testing.assert_allclose(made.moment, usual.moment, atol=1e-9)
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("cost", COSTS)
 def test_both_formulations_give_the_same_activations(walk, cost):
     model, motion, pushes, states = walk
@@ -108,6 +109,7 @@ def test_both_formulations_give_the_same_activations(walk, cost):
     np.testing.assert_allclose(full.cost, usual.cost, rtol=1e-6)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_every_frame_of_the_walk(recorded_walk_trial, side):
     """Cubed stress is flat at rest: the cost for which the activations are the hardest to tell."""
@@ -140,6 +142,7 @@ def of_set(request, recorded_walk_trial):
     return some_frames(recorded_walk_trial.with_settings(muscles={"database": request.param}), FRAMES)
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("cost", ["stress_cubed", "activation_volume"])
 def test_both_formulations_with_frames_that_move_and_wraps(of_set, cost):
     model, motion, pushes, states = of_set
@@ -162,6 +165,7 @@ def knee_without_lever(walk, tension):
     return net + np.einsum("tn,tnx->tx", tension, pull)
 
 
+@pytest.mark.in_part(2)
 def test_joint_reactions_are_read_from_the_multipliers(of_set):
     walk = model, motion, pushes, states = of_set
     expanded = expand(model)
@@ -180,6 +184,7 @@ def test_joint_reactions_are_read_from_the_multipliers(of_set):
         assert np.abs(force - contact[f"{joint}_r"]).max() < 1e-6 * np.abs(contact[f"{joint}_r"]).max(), joint
 
 
+@pytest.mark.thorough
 def test_joint_reactions_as_a_cost_are_the_same_in_both(walk):
     """The joint reactions that the cost keeps small are those of the multipliers in the one, of pulls in the other."""
     model, motion, pushes, states = walk

@@ -54,6 +54,7 @@ def missing_rows(path: Path, table: Table, rows: np.ndarray) -> None:
     ms.files.write_mot(path, replace(table, time=table.time[kept], values=table.values[kept]))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("plant", "count"),
     some([(plant, count) for count in (*SHORT, *LONG) for plant in (empty_cells, missing_rows)], 3),
@@ -85,6 +86,7 @@ def test_frames_in_a_hole(
         assert len(notes) == 1 and "hip_flexion_r_moment" in notes[0] and " in all)" in notes[0]
 
 
+@pytest.mark.thorough
 def test_a_hole_of_one_column_concerns_its_leg_alone(
     share: Callable[..., xr.Dataset], moments: Table, whole: xr.Dataset
 ) -> None:
@@ -110,6 +112,7 @@ def plain(share: Callable[..., xr.Dataset], recorded_walk: Path) -> xr.Dataset:
     return share(loads=recorded_walk / "walk_grf.mot", start_s=0.6, end_s=1.4)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("count", [20, 60, 100, 600])
 def test_missing_rows_of_ground_reactions(
     share: Callable[..., xr.Dataset], plain: xr.Dataset, recorded_walk: Path, tmp_path: Path, count: int

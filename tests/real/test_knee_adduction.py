@@ -10,6 +10,7 @@ from recorded_data import recorded
 import musclesolve as ms
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("person", ["p1", "p3"])
 def test_the_knee_adduction_moment_is_near_that_of_a_commercial_program(person):
     """The program's moment is internal; its axes of the shank come from the markers in another way."""

@@ -49,6 +49,7 @@ def shared(request: pytest.FixtureRequest, instrumented_knee: Path) -> tuple[int
     return walk, found
 
 
+@pytest.mark.in_part(2)
 def test_moments_and_forces_are_near_opensims_joint_reactions(instrumented_knee: Path, shared) -> None:
     """In axes of the tibia, x forward, y up, z to the right; OpenSim's muscle forces differ a little."""
     walk, found = shared

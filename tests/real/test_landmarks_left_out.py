@@ -29,6 +29,7 @@ def without(text: str, names: tuple[str, ...]) -> str:
     return short + "\n".join(kept) + after
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "names",
     some([*((name,) for name in LANDMARKS), *combinations(PELVIS, 2), tuple(PELVIS)], 6),

@@ -23,6 +23,7 @@ RECORDINGS = {
 ASIDE = 0.01
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", ["overground", *RECORDINGS])
 def test_one_percent_above_is_solved_and_one_below_is_infeasible(
     name: str, recorded_walk: Path, default_walk_trial: Trial
@@ -55,6 +56,7 @@ def test_one_percent_above_is_solved_and_one_below_is_infeasible(
     assert needed > 5
 
 
+@pytest.mark.thorough
 def test_the_most_sensitive_groups_are_those_of_a_published_simulation(default_walk_trial: Trial) -> None:
     """van der Krogt, Delp and Schwartz 2012 (Gait Posture 36:113-119): plantarflexors, hip abductors, hip flexors.
 

@@ -34,6 +34,7 @@ def result(model: Path, recorded_walk_text: str, tmp_path_factory):
     return walk_with(recorded_walk_text, model.as_posix(), tmp_path_factory.mktemp("walk"))
 
 
+@pytest.mark.in_part(2)
 def test_every_frame_is_solved_without_reserves(result) -> None:
     assert (result.status == ms.Status.SOLVED).all()
     assert float(result.kkt_residual.max()) < 1e-6
@@ -58,6 +59,7 @@ def test_exported_files_are_in_the_names_of_the_model(result, model: Path, tmp_p
     assert set(ms.files.read_mot(tmp_path / "walk_force.sto").names) <= names
 
 
+@pytest.mark.thorough
 def test_the_model_of_the_default_set_gives_its_forces(
     recorded_walk: Path, recorded_walk_text: str, tmp_path_factory
 ) -> None:

@@ -54,6 +54,7 @@ def found(trial: Path) -> xr.Dataset:
     return contributions(trial)
 
 
+@pytest.mark.thorough
 def test_parts_are_the_whole(trial: Path, found: xr.Dataset) -> None:
     result = ms.run(trial)
     axes = ("contact", "time", "side", "axis")
@@ -165,6 +166,7 @@ def compared(trial: Path, recorded_walk: Path, tmp_path_factory: pytest.TempPath
     return body, joined, ours, theirs
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("time", "contact"), CASES)
 def test_opensim_induces_the_same_accelerations(compared, time: float, contact: str) -> None:
     """Equal to the digits that OpenSim prints, but of muscles over several wrap objects.

@@ -45,6 +45,7 @@ def test_the_walks_with_an_instrumented_knee(instrumented_knee: Path, walk: str)
     assert "the ground bears 83." in result["plausible"].attrs["reason"]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("trial", "movement"), [("walking2", "walking"), ("walking3", "walking"), ("DJ1", "jump")]
 )

@@ -23,6 +23,7 @@ def leg(recorded_walk_trial):
     return result.time.values, ms.Problem(*fields, muscle=result.muscle.values, dof=dofs)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("cost", COSTS)
 def test_single_frames_ask_for_changes_that_muscles_cannot_make(leg, cost):
     time, problem = leg
@@ -37,6 +38,7 @@ def test_single_frames_ask_for_changes_that_muscles_cannot_make(leg, cost):
     assert least < np.abs(answer.solution.reserve).sum() < 1.1 * least
 
 
+@pytest.mark.thorough
 def test_the_motion_is_proved_to_be_out_of_reach_without_reserves(leg):
     time, problem = leg
     answer = ms.trajectory.solve_rate_limited(problem, time)

@@ -81,7 +81,8 @@ def test_every_figure_is_drawn(shown):
     assert not [name for name, paths in drawn if paths < 2 and "co_contraction" not in name]
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+@pytest.mark.in_part(2)
+@pytest.mark.parametrize("size", [PHONE, DESKTOP])
 def test_figures_fit_the_window(page, browser, size):
     with opened(page, size, browser) as found:
         found.page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
@@ -192,6 +193,7 @@ def test_a_page_without_scripts_says_where_figures_are(page, browser):
     context.close()
 
 
+@pytest.mark.thorough
 def test_a_frame_of_no_size_at_first_draws_its_figures_once_they_are_in_view(page, browser):
     around = page.with_name("around.html")
     hidden = f'<div style="height: 9000px"></div><iframe sandbox="allow-scripts" hidden src="{page.name}"></iframe>'

@@ -96,6 +96,7 @@ KEEP = {
 """What returns a result again."""
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("name", KEEP)
 def test_what_is_done_to_a_result_keeps_its_view(stride, stride_html, name, request):
     """Other times or parts are drawn; what is the same result again, or has the same curves, is not."""
@@ -121,6 +122,7 @@ LOSE = {
 }
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", LOSE)
 def test_what_is_no_result_any_more_is_shown_by_xarray(stride, name):
     given = LOSE[name](stride)
@@ -149,6 +151,7 @@ def test_a_display_style_of_text_is_respected(stride):
         assert shown(stride).startswith("<pre>")
 
 
+@pytest.mark.thorough
 def test_a_file_keeps_what_is_shown(stride, stride_html, tmp_path):
     write_result(stride, tmp_path / "result.nc")
     again = ms.read_result(tmp_path / "result.nc")
@@ -163,6 +166,7 @@ def test_a_file_keeps_what_is_shown(stride, stride_html, tmp_path):
     assert ms.read_result(tmp_path / "plain.nc").equals(stride)
 
 
+@pytest.mark.thorough
 def test_studies_are_shown_as_what_they_are(stride):
     data = small()
     comparison, found = compared(data), uncertain(data)
@@ -184,6 +188,7 @@ def test_frames_without_a_solution_are_in_the_headline():
     assert "Usable in part" in text or "Not plausible" in text
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("undrawn")
 def test_an_answer_shows_its_sentences_the_verdict_and_the_tables_of_its_command(stride):
     found = ms.studies.coordination(stride)

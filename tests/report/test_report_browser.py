@@ -63,6 +63,7 @@ def test_a_link_opens_the_trial_that_it_leads_into(shown):
     shown.page.wait_for_function("document.getElementById('t2').open")
 
 
+@pytest.mark.thorough
 def test_on_paper_every_trial_is_open_and_no_figure_is_taller_than_a_page(shown):
     shown.page.evaluate("document.getElementById('t2').open = false")
     shown.page.evaluate("dispatchEvent(new Event('beforeprint'))")

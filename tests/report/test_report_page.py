@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 from report_inputs import Parsed, compared, small, uncertain, with_emg, written
 from synthetic_result import set_status, with_fascicles, with_troubles
+from thorough import THOROUGH
 
 import musclesolve as ms
 from musclesolve import Status
@@ -45,8 +46,9 @@ def test_the_page_made_with_a_result_is_the_page_of_its_file(tmp_path):
     """Made from the numbers in memory, which need not be read again; of a name that no file can hold, too."""
     trial, path = ms.data.reference_stride(), tmp_path / "result.nc"
     result, _ = analyze(trial, tmp_path, {}, figures=False, progress=no_progress)
-    read = report_page(read_inputs([path])).encode("utf-8", "replace")
-    assert trial_report(result, path) == read
+    if THOROUGH:
+        read = report_page(read_inputs([path])).encode("utf-8", "replace")
+        assert trial_report(result, path) == read
     named = result.assign_attrs(subject="a\udcffb")
     write_result(named, path)
     read = report_page(read_inputs([path])).encode("utf-8", "replace")
@@ -201,6 +203,7 @@ def test_a_part_that_is_damaged_is_said_and_the_rest_is_there(page):
     assert sorted({*found.sections} - {"further"}) == sorted(ALWAYS)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", ["joint_reaction", "kkt_residual", "reserve_moment"])
 def test_damage_of_what_the_headline_states_leaves_the_page_whole(page, name):
     data = with_troubles(small())

@@ -63,6 +63,7 @@ def test_run_writes_what_the_trial_file_asks_and_its_report_shows_it(folder):
     assert "different subjects" not in (folder / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_report_answers_besides(folder, tmp_path):
     page, inputs = write_report([folder / "result.nc"], tmp_path, questions=["what_if", "coordination"])
     (trial,) = inputs.trials
@@ -74,6 +75,7 @@ def test_report_answers_besides(folder, tmp_path):
     assert set(drawn) == {"synergies", "co_contractions", "stiffnesses", "strength_margins"}
 
 
+@pytest.mark.thorough
 def test_a_later_report_keeps_the_answers_beside_the_result(folder, tmp_path):
     page, inputs = write_report([folder / "result.nc"], tmp_path)
     assert "margins" in inputs.trials[0].answers and section(page, "margins")
@@ -81,6 +83,7 @@ def test_a_later_report_keeps_the_answers_beside_the_result(folder, tmp_path):
     assert [each.path.name for each in again.sources].count("margins.nc") == 1
 
 
+@pytest.mark.thorough
 def test_an_answer_about_another_trial_is_left_out(folder, tmp_path):
     other = tmp_path / "margins.nc"
     other.write_bytes(netcdf_bytes(ms.studies.margins(reference_stride(), side="r")))
@@ -162,6 +165,7 @@ def test_what_cannot_be_asked_of_a_report(folder, tmp_path):
         write_report([tmp_path / "result.nc"], questions=["margins"])
 
 
+@pytest.mark.thorough
 def test_an_answer_is_recognized_by_its_content(folder):
     made = AnswerFile("coordination")(ms.read_result(folder / "result.nc"), folder / "coordination.nc")
     assert b"coordination" in made

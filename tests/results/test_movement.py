@@ -193,6 +193,7 @@ def test_a_movement_that_nobody_knows_is_refused(tmp_path):
         ms.read_trial(path)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("kind", "expected"), [(Squat, "squat"), (Chair, "chair")])
 def test_squat_and_chair_as_recordings(kind, expected, tmp_path):
     """The seat is measured by no plate: who sits is out of balance, and recognized nevertheless."""
@@ -203,12 +204,14 @@ def test_squat_and_chair_as_recordings(kind, expected, tmp_path):
     assert result["plausible"].attrs["verdict"] == ("not plausible" if kind is Squat else "plausible")
 
 
+@pytest.mark.thorough
 def test_a_run_and_a_walk_as_recordings(tmp_path):
     for option, expected in (("walk", "walking"), ("run", "running")):
         trial = synthetic_recording(tmp_path / option, motion=option, truth=False)
         assert movement(ms.run(trial, side="both")).name == expected
 
 
+@pytest.mark.thorough
 def test_a_curved_walk_as_a_recording(tmp_path):
     """In exact balance round an arc: no peak of it is compared with those of straight walking."""
     data = ms.run(synthetic_recording(tmp_path, turn_deg=90.0, strides=2, truth=False))

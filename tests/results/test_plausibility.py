@@ -136,6 +136,7 @@ def test_a_movement_without_measurement_is_compared_with_no_range(stride):
     assert judged(other).why_not_known == "no contact forces were measured in another movement"
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("stated", ["squat", "running", "standing_on_one_leg", "jump"])
 def test_a_stated_movement_that_is_clearly_another_one_is_never_plausible(stride, stated):
     """Also a statement that makes the ranges wider: of a knee in a squat nothing below 4.3 speaks against it."""
@@ -350,6 +351,7 @@ def test_the_hips_of_ten_people_lie_in_their_ranges(activity, movement, alone):
     assert f"{others.min():.1f} to {others.max():.1f}" in entry["about"]
 
 
+@pytest.mark.thorough
 def test_a_file_without_a_verdict_is_judged_as_it_is_opened(tmp_path):
     data = result().assign_attrs(subject="S01")
     data.to_netcdf(tmp_path / "walk.nc")
@@ -441,6 +443,7 @@ EACH = [("hip_r", None), ("knee_l", None), ("knee_l", 0.0), ("hip_r", 0.0)]
 EACH += [("hip_r", 0.3), ("knee_l", 0.3), ("knee_l", 1.0), ("hip_r", 1.0)]
 
 
+@pytest.mark.in_part(4)
 @pytest.mark.parametrize(("joint", "own"), some(EACH, 2))
 def test_a_peak_that_moves_outward_never_gets_a_better_degree(stride, joint, own):
     range_ = measured(joint[:-2], judged(stride).movement)

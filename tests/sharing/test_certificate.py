@@ -79,6 +79,7 @@ def test_the_certificate_does_not_change_with_the_unit_of_the_cost(make_leg, cos
     assert ((plain > 1e-3) & (plain < 0.1)).all()
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("cost", SMOOTH)
 @pytest.mark.parametrize("solver", ["batch", "ipopt"])
 def test_the_multiplier_is_the_derivative_of_the_cost(make_leg, cost, solver):

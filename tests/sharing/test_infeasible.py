@@ -62,6 +62,7 @@ def test_the_remainder_of_least_squares_is_a_proof(make_leg):
     np.testing.assert_array_equal(farkas_ratio(problem, remainder) > 1e-6, ~reachable(problem))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("cost", SMOOTH)
 def test_a_reserve_fills_exactly_what_is_missing(make_leg, cost):
     problem = mixed(make_leg)
@@ -87,6 +88,7 @@ def rows(problem, matrix, moment):
     return replace(problem, moment_arm=matrix, moment=moment, dof=None)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("cost", SMOOTH)
 @pytest.mark.parametrize("solver", ["batch", "ipopt"])
 def test_a_degree_of_freedom_without_muscles(make_leg, cost, solver):

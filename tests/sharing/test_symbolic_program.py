@@ -15,6 +15,7 @@ def smooth(weight):
     return motion_cost("smooth", lambda a, f, d: weight * casadi.sumsqr(a[:, 1:] - a[:, :-1]), convex=True)
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("cost", CONVEX)
 def test_the_program_has_the_optimum_of_solve(make_leg, cost):
     problem = make_leg(3)
@@ -274,6 +275,7 @@ def test_what_is_no_program_is_refused(make_leg):
         program(problem, motion_costs=motion_cost("x", lambda a, f, d: d.dt, uses=("dt",)))
 
 
+@pytest.mark.thorough
 def test_options_of_ipopt(make_leg, tmp_path):
     problem, seen = make_leg(3), []
     reference = ms.solve(problem, "stress_cubed")
@@ -303,6 +305,7 @@ def test_options_of_ipopt(make_leg, tmp_path):
         ms.sharing.Ipopt(options={"tol": [1.0]})
 
 
+@pytest.mark.thorough
 def test_frame_constants_follow_their_frames(make_leg):
     problem, random = make_leg(9), np.random.default_rng(2)
     problem = problem.with_arrays(moment=np.where(np.arange(9)[:, None] == 4, np.nan, problem.moment))

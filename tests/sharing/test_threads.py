@@ -49,6 +49,7 @@ def cubes(activation, force, data):
     return (activation**3).T @ np.ones(activation.shape[0])
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("solver", ["ipopt", "cyipopt", "batch"])
 def test_threads_with_a_cost_of_the_user(make_leg, solver):
     if not solvers()[solver].installed:

@@ -55,6 +55,7 @@ def test_bad_input_exits_with_two_and_writes_nothing(call, files, names):
     assert "Traceback" not in done.output and not (files / "out").exists()
 
 
+@pytest.mark.thorough
 def test_an_average_is_no_result(call, files):
     call(files / "good.nc", "-o", files / "out")
     done = call(files / "out" / "average.nc", "-o", files / "again")

@@ -128,6 +128,7 @@ def test_frames_without_solution_do_not_count():
     assert not ComparisonFacts(found).complete and ComparisonFacts(found.sel(cost=["a"])).complete
 
 
+@pytest.mark.thorough
 def test_a_leg_without_a_single_solution_has_no_agreement():
     lost = one()
     set_status(lost, ms.Status.INFEASIBLE, slice(None), 0)
@@ -186,6 +187,7 @@ def test_a_color_for_every_cost(pair, name):
     assert [text.get_text() for text in legend.get_texts()] == ["a", "b"]
 
 
+@pytest.mark.thorough
 def test_muscles_are_in_the_order_of_the_pages_of_a_run(pair):
     pages = (drawings("comparison")["compare_activations"](pair, side="r"), of_result(pair.isel(cost=0)))
     orders = [[axes.get_title(loc="left").replace("\n", " ") for axes in page.axes] for page in pages]
@@ -247,6 +249,7 @@ def test_the_command_refuses_a_single_cost_with_two(tmp_path, pytestconfig):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.thorough
 def test_a_cost_that_the_solver_cannot_take_gets_one_that_can(pytestconfig):
     trial = pytestconfig.rootpath / REFERENCE
     found = ms.compare(trial, ["stress_cubed", "min_max"], side="r")

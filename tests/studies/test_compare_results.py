@@ -42,6 +42,7 @@ def two(stride, tmp_path_factory) -> dict[str, Path]:
     return {name: folder / f"{name}.nc" for name in ("one", "other")}
 
 
+@pytest.mark.thorough
 def test_curves_are_the_means_of_the_cycles_in_body_weights(two, stride):
     compared = compare_results(two)
     of_leg = cycles(stride, "r", without_side=True)

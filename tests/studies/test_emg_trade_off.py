@@ -69,6 +69,7 @@ def test_the_offset_of_a_clock_is_found(shift: float) -> None:
     assert float(clock.agreement.max()) > 0.95
 
 
+@pytest.mark.thorough
 def test_an_offset_of_the_trial_file_is_added_to_the_times(tmp_path: Path) -> None:
     from musclesolve.data import reference_stride
 

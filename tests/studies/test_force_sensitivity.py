@@ -84,6 +84,7 @@ def close(found, ours, differences, margin=1e-3):
     np.testing.assert_allclose(ours[clear] / scale, theirs[clear] / scale, rtol=0, atol=1e-5)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "cost", ["stress_cubed", "soft_saturation", "activation_volume", "joint_reaction_squared"]
 )
@@ -104,6 +105,7 @@ def test_parameters_of_muscles(walk, cost):
     close(found, ours, walk.differences(cost, changed), margin)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("cost", ["force_moment_squared", "joint_reaction_squared"])
 def test_path_points(walk, cost):
     found = leg_sensitivity(walk.leg(cost), cost)

@@ -67,6 +67,7 @@ def test_in_every_frame_forward_dynamics_gives_back_the_motion(analysis, replay)
         assert np.abs(accelerations(problem, frame) - expected).max() < 1e-9 * np.abs(expected).max()
 
 
+@pytest.mark.thorough
 def test_a_recorded_walk_goes_on_as_recorded(recorded):
     """Finer samples take away what the forces miss between frames."""
     off = []
@@ -99,6 +100,7 @@ def test_the_muscles_bear_what_the_sharing_gave_them(analysis):
         np.testing.assert_allclose(left[:, columns], leg.solution.reserve, atol=1e-4)
 
 
+@pytest.mark.thorough
 def test_drift_falls_with_the_sampling_interval(stride, legs):
     """Between samples forces run straight: halving the interval divides what they miss by four."""
     off = [
@@ -110,6 +112,7 @@ def test_drift_falls_with_the_sampling_interval(stride, legs):
     assert last[2] < 1e-5
 
 
+@pytest.mark.thorough
 def test_mirrored_start_and_activations_give_the_mirrored_motion(stride):
     """Left and right exchanged half a stride later: the stride is symmetric, and so is its simulation."""
     legs = [scale_muscles(stride.model, muscle_db.load("gait2392"), side, passive="table") for side in "rl"]
@@ -131,6 +134,7 @@ def test_mirrored_start_and_activations_give_the_mirrored_motion(stride):
     assert apart[0, 0, 0] == pytest.approx(-0.5 * stride.length, abs=1e-3)
 
 
+@pytest.mark.thorough
 def test_feedback_is_zero_on_the_motion_and_small_beside_it(analysis):
     problem = forward_problem(analysis)
     tracking = problem.tracking(100.0)
@@ -156,6 +160,7 @@ def test_feedback_pulls_toward_the_recorded_angle(analysis):
     np.testing.assert_allclose(change[:, knee], -0.1 * tracking.stiffness[knee], rtol=1e-6)
 
 
+@pytest.mark.thorough
 def test_the_stance_foot_is_what_leaves_the_motion_first(analysis):
     """A ground force that does not answer the foot makes it an inverted pendulum: e-fold within 10 to 30 ms."""
     problem = forward_problem(analysis)

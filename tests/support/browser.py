@@ -92,7 +92,8 @@ def opened(path: Path, size: tuple[int, int] = DESKTOP, browser: object = None) 
     """Open a file in a window of a size [px], of its own, in a browser or in a new one."""
     with nullcontext(browser) if browser is not None else chromium() as used:
         viewport = {"width": size[0], "height": size[1]}
-        page = used.new_page(viewport=viewport, device_scale_factor=SHARPNESS)
+        # pictures that play take processor time beside all else that is tested
+        page = used.new_page(viewport=viewport, device_scale_factor=SHARPNESS, reduced_motion="reduce")
         found = OpenPage(page)
         page.on("console", lambda line: line.type == "error" and found.errors.append(line.text))
         page.on("pageerror", lambda error: found.errors.append(str(error)))

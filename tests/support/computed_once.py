@@ -1,7 +1,8 @@
 """Computations that many tests need and none examines, done once.
 
-Numbers of the same text, plates under the bundled stride, synthetic recordings of the same options, and what an
-examination finds in the same recording: every run of a recording examines it.
+Numbers of the same text, plates under the bundled stride, synthetic recordings of the same options, what an
+examination finds in the same recording: every run of a recording examines it; and where muscles lie on the bones, which
+every report of the same trial shows.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from musclesolve.checking.case import Case
 from musclesolve.checking.stages import Check
 from musclesolve.dynamics import Wrench
 from musclesolve.recording.text import number_rows
+from musclesolve.report.picture import attachments
 from musclesolve.synthetic import synthetic_recording
 from musclesolve.synthetic.reference_stride import ReferenceStride
 
@@ -45,6 +47,11 @@ class Answers:
         if len(self._known) > self._kept:
             self._known.popitem(last=False)
         return self._known[question]
+
+
+def content(value: Any) -> bytes:
+    """A question by what it holds, however large that is."""
+    return hashlib.blake2b(pickle.dumps(value, 5)).digest()
 
 
 HARMLESS = tuple(
@@ -77,10 +84,11 @@ class Patches:
 def compute_once(patch: pytest.MonkeyPatch) -> None:
     """Keep what has been computed, and hand out copies."""
     patches = Patches(patch)
-    texts, strides = Answers(), Answers()
+    texts, strides, surfaces = Answers(), Answers(), Answers(1000)
     recordings, cases = Answers(20), Answers(20)  # each of megabytes
     numbers, wrenches = number_rows._all_at_once, ReferenceStride.wrenches
     files, examine = synthetic_recording.recording_files, check.examine
+    nearest = attachments.nearest_points
 
     @wraps(numbers)
     def numbers_once(lines: list[str], *how: Hashable) -> np.ndarray | None:
@@ -109,9 +117,14 @@ def compute_once(patch: pytest.MonkeyPatch) -> None:
     def examine_once(case: Case, checks: Iterable[Check], prepare: Any) -> Case:
         if checks is not check.all_checks() or patches.change_the_package():
             return examine(case, checks, prepare)
-        recorded = hashlib.blake2b(pickle.dumps(replace(case, prepared=None), 5)).digest()
-        return cases.of(recorded, lambda: examine(case, checks, prepare))
+        return cases.of(content(replace(case, prepared=None)), lambda: examine(case, checks, prepare))
 
+    @wraps(nearest)
+    def nearest_once(points: np.ndarray, *on: Any) -> tuple[np.ndarray, np.ndarray]:
+        place, distance = surfaces.of(content((points, *on)), lambda: nearest(points, *on))
+        return place.copy(), distance.copy()
+
+    patch.setattr(attachments, "nearest_points", nearest_once)
     patch.setattr(synthetic_recording, "recording_files", files_once)
     patch.setattr(check, "examine", examine_once)
     patch.setattr(number_rows, "_all_at_once", numbers_once)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from musclesolve.checking.check import findings_of_file
-from musclesolve.results.judgement import Report
+from musclesolve.checking.check import all_checks, examined_file
+from musclesolve.results.judgement import Report, sorted_findings
 
 
-def examined(path: Path) -> Report:
-    """The findings on the recording of a trial file, as `check` reports them where the forces can be shared."""
-    return Report(path, findings_of_file(path))
+def examined(path: Path, costs: bool = True) -> Report:
+    """The findings on the recording of a trial file, as `check` reports them where the forces can be shared.
+
+    costs: whether findings have their costs, by which some errors are warnings; a third of the time.
+    """
+    return Report(path, sorted_findings(examined_file(path, all_checks(), costs)))

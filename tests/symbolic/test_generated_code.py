@@ -13,8 +13,9 @@ import musclesolve as ms
 from musclesolve.muscles.muscle_set import load_muscle_set
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
-@pytest.mark.parametrize("tendon", ["rigid", "elastic"])
+@pytest.mark.parametrize("tendon", ["elastic", "rigid"])
 def test_compiled_code_gives_the_same_moments(tendon, tmp_path, monkeypatch):
     """Of OpenSim's curves, conditional and moving points, cylinders, and the equilibrium of elastic tendons."""
     monkeypatch.chdir(tmp_path)  # CasADi writes into the working folder

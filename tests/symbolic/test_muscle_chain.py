@@ -63,6 +63,7 @@ def check_exact(found):
     assert {name: value for name, value in found.items() if value > EXACT.get(name, 5e-9)} == {}
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("name", "stature"), list(zip(SETS, (1.60, 1.90, 1.90, 1.60, 1.90), strict=True)))
 def test_sets_on_scaled_subjects_have_the_numeric_numbers(name, stature):
     muscles = scaled(name, stature)
@@ -83,6 +84,7 @@ def test_both_sides_are_those_of_muscle_geometry():
         np.testing.assert_allclose(found, poses[name], atol=5e-9)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("file", MODEL_FILES, ids=lambda file: file.stem)
 def test_opensim_models_have_the_numeric_numbers(file):
     if not file.exists():
@@ -93,6 +95,7 @@ def test_opensim_models_have_the_numeric_numbers(file):
     check_exact(differences(chain, states, numeric_state(model, None, chain, states)))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_of_curves_has_the_numeric_forces(family):
     """Also at lengths and velocities far beyond those of poses, and behind elastic tendons."""
@@ -107,6 +110,7 @@ def test_every_family_of_curves_has_the_numeric_forces(family):
     check_exact(elastic_differences(elastic, states, state))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", FEW)
 def test_derivatives_by_the_pose_are_those_of_differences(name):
     chain = ms.symbolic.muscle_chain(subject(1.75), few(name))
@@ -116,6 +120,7 @@ def test_derivatives_by_the_pose_are_those_of_differences(name):
     assert found["d length, order 2"] < 1e-6
 
 
+@pytest.mark.thorough
 def test_second_derivatives_of_elastic_forces_are_those_of_differences():
     chain = ms.symbolic.muscle_chain(subject(1.75), few("gait2392_hip"), tendon="elastic")
     found = derivative_differences(chain, random_states(chain, 3))
@@ -123,6 +128,7 @@ def test_second_derivatives_of_elastic_forces_are_those_of_differences():
     assert found["d moment, order 2"] < 1e-5
 
 
+@pytest.mark.thorough
 def test_derivatives_of_iterated_paths_reach_the_second_derivative_of_a_moment():
     chain = ms.symbolic.muscle_chain(subject(1.75), few("rajagopal_2023"))
     assert chain.iterated == ("gastrocnemius_medial_r",)
@@ -140,7 +146,8 @@ def test_derivatives_of_iterated_paths_reach_the_second_derivative_of_a_moment()
 FACTORS = ("size", "max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "tendon_strain")
 
 
-@pytest.mark.parametrize("tendon", ["rigid", "elastic"])
+@pytest.mark.in_part(2)
+@pytest.mark.parametrize("tendon", ["elastic", "rigid"])
 def test_factors_are_those_on_the_numeric_muscles_and_have_derivatives(tendon):
     """Sizes scale points, objects, moving frames and joints; strengths and lengths as in `with_factors`."""
     muscles, model = few("gait2392_hip"), subject(1.75)

@@ -2,12 +2,14 @@
 
 import casadi as ca
 import numpy as np
+import pytest
 from symbolic_states import random_states
 
 import musclesolve as ms
 from tests.support.refusals import refused
 
 
+@pytest.mark.thorough
 def test_program_has_the_optimum_of_solve_and_takes_any_cost():
     chain = ms.symbolic.muscle_chain(muscles="gait2392_hip", side="r")
     q, qd, _ = (each[0] for each in random_states(chain, 1))

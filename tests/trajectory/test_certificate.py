@@ -181,6 +181,7 @@ def balanced_by_differences(problem: MotionProblem, cost: str, size: float) -> M
     return replace(found, coordinate_multiplier=np.linalg.solve(value.T, by_c))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("cost", COSTS)
 def test_lines_of_states_and_activations_are_the_derivatives_of_the_lagrangian(cost):
     problem = small_motion(frames=7, moments=2, family="millard_2013")

@@ -97,6 +97,7 @@ def test_short_motions_are_solved_at_once():
     assert system.reach == ALL - 1 and system.steps <= 3
 
 
+@pytest.mark.thorough
 def test_reach_grows_where_conjugate_gradients_take_many_steps():
     """Muscles that hardly change from frame to frame: second derivatives by the rate far above those by z."""
     chains = random_chains(10, 250, 1, 2, compliant=False)

@@ -25,6 +25,7 @@ def direction(quantity: str, muscle: int, count: int) -> np.ndarray:
     return single
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_derivatives_are_the_differences_of_the_reference_method(quantity):
     problem = three_muscles()

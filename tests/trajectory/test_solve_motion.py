@@ -39,6 +39,7 @@ def total(problem: MotionProblem, found: MotionSolution) -> float:
     return float(problem.weight @ found.cost)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_reference_finds_nothing_better_nearby(family, cost):
@@ -69,6 +70,7 @@ def test_reference_agrees_from_a_start_of_its_own(family, moments, cost):
     assert np.abs(apart).max() < 1e-4 * np.abs(found.multiplier).max()
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("cost", ["stress_cubed", "activation_power"])
 def test_other_starts_end_in_an_optimum_that_is_hardly_worse(cost, monkeypatch):
     """There are several optima, most of all at the ends of a motion; the usual start is among the best."""
@@ -159,6 +161,7 @@ EXTREMES = {
 }
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("cost", ["stress_cubed", "activation_power"])
 @pytest.mark.parametrize("case", EXTREMES)
 def test_extreme_motions_are_solved(case, cost):
@@ -212,6 +215,7 @@ def test_reserves_stand_where_something_lacks(cost):
     np.testing.assert_allclose(produced + found.reserve, problem.moment, atol=1e-5)
 
 
+@pytest.mark.thorough
 def test_reserves_are_about_the_least():
     """One motion where reserves are all that costs: their squares, by the reference."""
     problem, found = out_of_reach()
@@ -238,6 +242,7 @@ def test_progress_goes_steadily_from_the_first_iteration_to_the_last():
     assert (np.diff(seen) >= 0.0).all() and np.diff(seen).max() < 0.5
 
 
+@pytest.mark.thorough
 def test_the_reference_helps_where_the_structured_method_fails():
     """One iteration is too few for the structured method, with and without reserves."""
     impatient = BandedInteriorPoint(max_iterations=1)
@@ -253,6 +258,7 @@ def test_the_reference_helps_where_the_structured_method_fails():
     assert np.abs(helped.reserve).max() == pytest.approx(np.abs(usual.reserve).max(), rel=0.05)
 
 
+@pytest.mark.thorough
 def test_more_moments_than_muscles_lack_something():
     """The reference, which cannot choose forces then, is not asked without reserves."""
     whole = small_motion(moments=2)
@@ -271,6 +277,7 @@ def test_more_moments_than_muscles_lack_something():
     assert solve_motion(problem, on_infeasible="reserve").solved.all()
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("seed", some(range(20), 4))
 def test_whatever_muscles_can_do_is_solved(seed):
     """Random muscles about one to four joints and a motion of theirs: it is never said to be out of reach."""

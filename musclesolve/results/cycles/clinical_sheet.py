@@ -62,7 +62,8 @@ def leg_curves(result: xr.Dataset, side: str) -> dict[Curve, Array]:
     Pelvis and foot are seen from the leg, in its walking direction. A knee coordinate of a model that is negative in
     flexion changes its sign. Without a body mass there are no moments and powers.
     """
-    own, mass, found = of_leg(result, side, without_side=True), number(result, "subject_mass_kg"), {}
+    seen = {"heading", "pelvis_angle", "joint_angle", "joint_moment", *OWN_NAME} & set(result.variables)
+    own, mass, found = of_leg(result[[*seen]], side, without_side=True), number(result, "subject_mass_kg"), {}
     names, flipped = in_models(), set()
     per_mass = 1.0 / mass if mass else np.nan
     if "heading" in result and "pelvis_angle" in own:
@@ -80,8 +81,7 @@ def leg_curves(result: xr.Dataset, side: str) -> dict[Curve, Array]:
     for name, scale in zip(OWN_NAME, (np.degrees(1.0), per_mass), strict=True):
         if name in own:
             found[name, name] = scale * own[name].values
-    if "joint_power" in result:
-        for joint in LEG_JOINTS:
-            if joint_dofs(result, joint, side):
-                found["joint_power", joint] = per_mass * joint_power(result, joint, side)
+    for joint in LEG_JOINTS if "joint_power" in result else ():
+        if joint_dofs(result, joint, side):
+            found["joint_power", joint] = per_mass * joint_power(result, joint, side)
     return {key: np.asarray(curve) for key, curve in found.items() if np.isfinite(curve).any()}

@@ -394,7 +394,7 @@ def of_leg(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
     ]
     kept_too = [STRENGTH] if STRENGTH in result else []
     own = result[[*names, *kept_too]].set_coords(kept_too)
-    own = own.drop_vars(frames.MUSCLE_SIDE, errors="ignore").transpose("time", ...)
+    own = own.drop_vars(frames.MUSCLE_SIDE, errors="ignore").transpose("time", ..., missing_dims="ignore")
     for label in LABELS:
         if label in own.dims:
             # names of this side and, unless the side is dropped, names without a side

@@ -375,17 +375,17 @@ OTHER_LEG, ALL = "other_leg", "all_parts"
 
 def grouped(answer: xr.Dataset) -> xr.Dataset:
     """The contributions of function groups of a side, and of the other parts, along a dimension `group`."""
-    names = [str(name) for name in answer["group"].values]
-    kept = answer[[name for name, variable in answer.data_vars.items() if "part" in variable.dims]].drop_vars(
-        "group"
-    )
-    each = [
-        kept.isel(part=[k for k, other in enumerate(names) if other == name]).sum("part", skipna=False)
-        for name in dict.fromkeys(names)
-    ]
-    together = xr.concat(each, xr.IndexVariable("group", list(dict.fromkeys(names))))
+    names = answer["group"].values.astype(str)
+    groups = list(dict.fromkeys(names.tolist()))
+
+    def summed(variable: xr.DataArray) -> xr.Variable:
+        of_parts = variable.transpose("part", ...)
+        values = [of_parts.values[names == name].sum(axis=0) for name in groups]
+        return xr.Variable(("group", *of_parts.dims[1:]), values, variable.attrs)
+
+    sums = {name: summed(values) for name, values in answer.data_vars.items() if "part" in values.dims}
     more = {name: answer[name] for name in ("touching", "heading") if name in answer}
-    return together.assign(more).assign_attrs(answer.attrs)
+    return xr.Dataset(sums | more, {"group": groups} | dict(answer.drop_dims("part").coords), answer.attrs)
 
 
 def in_stance(answer: xr.Dataset, side: str) -> xr.Dataset:

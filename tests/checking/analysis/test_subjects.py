@@ -83,6 +83,7 @@ def examined(path: Path, hips: bool = True) -> Report:
     return report
 
 
+@pytest.mark.in_part(4)
 @pytest.mark.parametrize(
     ("name", "subject"),
     [
@@ -98,6 +99,7 @@ def test_unusual_proportions_are_warnings_and_give_forces(
     examined(subject_recording(tmp_path, PLACES[name], stature=subject[0], mass=subject[1]))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("seed", "subject"), [(0, ADULT), (1, CHILD), (2, SMALL)])
 def test_markers_beside_their_places_are_warnings_and_give_forces(
     seed: int, subject: tuple[float, float], tmp_path: Path
@@ -112,6 +114,7 @@ def test_a_narrow_pelvis_is_a_warning_with_its_line(tmp_path: Path) -> None:
     assert "measures 49 mm" in found.what
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("factor", [0.77, 1.3])
 def test_a_stature_a_third_off_is_one_warning(factor: float, tmp_path: Path) -> None:
     path = subject_recording(tmp_path)
@@ -142,6 +145,7 @@ def scaled(factor: float) -> Copy:
     return copy
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("factor", [0.001, 0.5, 2.0, 100.0])
 def test_lengths_by_a_factor_are_errors(factor: float, tmp_path: Path) -> None:
     path = write_copy(scaled(factor), tmp_path)
@@ -160,6 +164,7 @@ def test_a_stature_by_a_factor_of_two_is_an_error(factor: float, tmp_path: Path)
         ms.run(path)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "pair",
     [

@@ -48,6 +48,7 @@ def usual(faulty: Path) -> list[Finding]:
     return examined_file(faulty, all_checks())
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("kind", "stage"), [*zip(RAISED, (Stage.UNITS, Stage.GAPS, Stage.PLATES, Stage.ANATOMY), strict=True)]
 )

@@ -49,7 +49,7 @@ def examined(files: dict[str, bytes], folder: Path) -> ms.checking.Report:  # ty
     return report
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(FILES),
     start=st.floats(0.0, 1.0),
@@ -172,6 +172,7 @@ def on_its_neighbor_throughout(copy: Copy, marker: str) -> None:
     copy.put(position)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("spoil", "part"),
     [
@@ -219,6 +220,7 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     return {"remark", *(each.code for each in examined(files, tmp_path_factory.mktemp("stride")).of("note"))}
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "lines",
     [

@@ -62,6 +62,7 @@ def found(spoil: Spoil, first: float, folder: Path, **keys: float) -> Report:
     return examined(write_copy(copy, folder))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("spoil", [slip, exchange, hold, merge, repeat, skip])
 def test_what_happens_after_the_time_range_is_a_note(spoil: Spoil, tmp_path: Path) -> None:
     within = found(spoil, 1.3, tmp_path / "within")
@@ -73,6 +74,7 @@ def test_what_happens_after_the_time_range_is_a_note(spoil: Spoil, tmp_path: Pat
     assert {f.code for f in outside.findings} >= set(within.codes[:1])
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("spoil", [slip, skip])
 def test_what_lasts_into_the_time_range_is_reported(spoil: Spoil, tmp_path: Path) -> None:
     report = found(spoil, 0.3, tmp_path, start_s=0.8)

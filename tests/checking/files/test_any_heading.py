@@ -30,6 +30,7 @@ def walked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     )
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", some(FAULTS, 3))
 def test_faults_are_found_whichever_way_the_subject_walks(walked: Path, name: str, tmp_path: Path) -> None:
     report = examined(plant(name, walked, tmp_path))

@@ -17,6 +17,7 @@ from musclesolve.synthetic.trial_copy import open_copy, write_copy
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("per_meter", "name"), [(1000.0, "millimeters"), (100.0, "centimeters"), (1 / 0.0254, "inches")]
 )

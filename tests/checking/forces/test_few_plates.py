@@ -43,6 +43,7 @@ def accused(trial: Path) -> list[str]:
     return [finding.what for check in (horizontal_axes, pressure_direction) for finding in check(case)]
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("name", SOUND)
 def test_a_walk_over_few_plates_is_not_accused(over_plates: Path, name: str, tmp_path: Path) -> None:
     copy = open_copy(over_plates)

@@ -25,12 +25,14 @@ SMALL = [
 ]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("seed", some(range(0, 30, 5), 2))
 def test_sound_walks_of_varied_subjects_are_not_accused(seed: int, tmp_path: Path) -> None:
     report = examined(varied_walk(tmp_path, seed))
     assert report.codes == (), str(report)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [117])
 def test_small_errors_of_varied_walks_are_found(seed: int, tmp_path: Path) -> None:
     """Three quarters of them; all of them are found in the recorded walk by `test_faults.py`."""
@@ -63,6 +65,7 @@ def with_mass(trial: Path, folder: Path, factor: float, plate: float = 1.0) -> P
     return write_copy(copy, folder)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("off", some([0.06, 0.03, -0.03, -0.11, -0.06, 0.11], 3))
 def test_a_wrong_mass_accuses_no_plate(off: float, recorded_walk_trial: Trial, tmp_path: Path) -> None:
     knees = recorded_walk_trial.files["markers"].parents[1] / "instrumented_knee"
@@ -74,6 +77,7 @@ def test_a_wrong_mass_accuses_no_plate(off: float, recorded_walk_trial: Trial, t
         assert ("mass" in report.codes) or abs(off) < 0.11, walk
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("off", [-0.03, 0.0, 0.06, 0.11])
 def test_a_plate_that_shows_too_little_is_accused_whatever_the_mass_is(
     off: float, recorded_walk_trial: Trial, tmp_path: Path
@@ -83,6 +87,7 @@ def test_a_plate_that_shows_too_little_is_accused_whatever_the_mass_is(
     assert accused.where.plate == "right" and "too little" in accused.what
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("off", "plate"), [(-0.11, 0.9), (0.06, 1.1)])
 def test_where_the_mass_decides_which_plate_is_wrong_none_is_accused(
     off: float, plate: float, recorded_walk_trial: Trial, tmp_path: Path
@@ -116,7 +121,7 @@ def reversed_again(copy: Copy, found: Finding) -> None:
     ("name", "remedy"),
     [
         ("left_points_30mm_behind", moved_back),
-        ("all_points_30mm_left", moved_back),
+        pytest.param("all_points_30mm_left", moved_back, marks=pytest.mark.thorough),
         ("right_plate_10_percent_low", scaled_back),
         ("free_moments_reversed", reversed_again),
     ],
@@ -143,6 +148,7 @@ def test_hip_centers_too_high_are_mended_by_the_regression(
     assert examined(trial).codes == ()
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("name", "forward", "left"), [("right_points_30mm_ahead", 30, 0), ("left_points_30mm_left", 0, 30)]
 )
@@ -156,6 +162,7 @@ def test_the_size_lies_within_its_uncertainty(
     assert numbers[1] < 15.0 and numbers[3] < 20.0
 
 
+@pytest.mark.thorough
 def test_space_of_another_scale_shows_in_the_steps_of_a_foot(
     recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
@@ -170,6 +177,7 @@ def test_space_of_another_scale_shows_in_the_steps_of_a_foot(
         assert 100.0 * abs(factor - 1.0) == pytest.approx(float(said[1]), abs=0.5)
 
 
+@pytest.mark.thorough
 def test_a_marker_off_on_one_foot_shows_beside_the_other_foot(
     recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:

@@ -22,6 +22,7 @@ def add(copy: Copy, side: str, force: np.ndarray) -> None:  # type: ignore[type-
         copy.set_plate(plate, "force", copy.plate(plate, "force") + force)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("axis", "side", "sign"), [(0, "r", 1.0), (1, "l", 1.0), (2, "r", -1.0)])
 def test_a_wrong_zero_is_found_in_every_direction(axis: int, side: str, sign: float, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
@@ -32,6 +33,7 @@ def test_a_wrong_zero_is_found_in_every_direction(axis: int, side: str, sign: fl
     assert off in report.findings[0].what
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("share", "codes"), [(0.7, set()), (1.3, {"plate_baseline"})])
 @pytest.mark.parametrize("axis", [0, 2])
 def test_the_limit_of_the_zero(axis: int, share: float, codes: set[str], tmp_path: Path) -> None:
@@ -40,6 +42,7 @@ def test_the_limit_of_the_zero(axis: int, share: float, codes: set[str], tmp_pat
     assert set(examined(write_copy(copy, tmp_path)).codes) == codes
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("share", "found"), [(0.7, True), (1.3, False)])
 def test_a_great_force_in_the_swing_is_no_zero(share: float, found: bool, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
@@ -47,6 +50,7 @@ def test_a_great_force_in_the_swing_is_no_zero(share: float, found: bool, tmp_pa
     assert ("plate_baseline" in examined(write_copy(copy, tmp_path)).codes) == found
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("size", [-30.0, 12.0])
 def test_a_step_of_the_zero_is_not_blamed_on_the_feet(size: float, tmp_path: Path) -> None:
     copy = open_copy(synthetic_recording(tmp_path / "whole", strides=4, truth=False, force_rate_hz=300.0))
@@ -57,6 +61,7 @@ def test_a_step_of_the_zero_is_not_blamed_on_the_feet(size: float, tmp_path: Pat
     assert not {"force_without_contact", "contact_without_force"} & set(report.codes), str(report)
 
 
+@pytest.mark.thorough
 def test_a_zero_that_leaves_and_comes_back_drifts(tmp_path: Path) -> None:
     copy = open_copy(synthetic_recording(tmp_path / "whole", strides=4, truth=False, force_rate_hz=300.0))
     first, last = copy.span
@@ -70,6 +75,7 @@ def test_a_zero_that_leaves_and_comes_back_drifts(tmp_path: Path) -> None:
     assert found.code == "plate_drift" and "+12 N upward" in found.what
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("size", "found"), [(7.0, False), (16.0, True)])
 def test_a_drift_is_no_unit(size: float, found: bool, tmp_path: Path) -> None:
     copy = open_copy(synthetic_recording(tmp_path / "whole", strides=3, truth=False, force_rate_hz=300.0))

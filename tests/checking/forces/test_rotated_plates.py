@@ -23,6 +23,7 @@ def rotated(trial: Path, degrees: float, sides: str, folder: Path, *, points: bo
     return examined(write_copy(copy, folder))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("degrees", "sides"), [(-120.0, "l"), (-15.0, "rl"), (-35.0, "l"), (45.0, "rl")])
 def test_a_rotation_is_found_with_its_angle(degrees: float, sides: str, tmp_path: Path) -> None:
     report = rotated(STRIDE, degrees, sides, tmp_path)
@@ -35,11 +36,13 @@ def test_a_rotation_is_found_with_its_angle(degrees: float, sides: str, tmp_path
         assert int(found[1]) * (1 if found[2] == "right" else -1) == pytest.approx(degrees, abs=3.0)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("degrees", "sides"), [(-8.0, "r"), (8.0, "rl")])
 def test_a_small_rotation_is_none(degrees: float, sides: str, tmp_path: Path) -> None:
     assert rotated(STRIDE, degrees, sides, tmp_path).codes == ()
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("degrees", "sides"), [(-45.0, "r"), (20.0, "rl")])
 def test_a_rotation_is_found_in_the_recorded_walk(
     degrees: float, sides: str, recorded_walk_trial: Trial, tmp_path: Path
@@ -48,6 +51,7 @@ def test_a_rotation_is_found_in_the_recorded_walk(
     assert set(report.codes) == {"plate_axes"}, str(report)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("degrees", [90.0, 180.0])
 def test_points_that_rotate_with_the_plate_are_no_second_fault(degrees: float, tmp_path: Path) -> None:
     report = rotated(STRIDE, degrees, "l", tmp_path, points=True)

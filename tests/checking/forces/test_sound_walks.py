@@ -77,6 +77,7 @@ def on_plate_axes(trial: Path) -> list[Finding]:
     return [finding for check in (horizontal_axes, pressure_direction) for finding in check(case)]
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("name", some(SOUND, 2))
 def test_sound_walks_are_not_accused(name: str, recorded_walk_trial: Trial, tmp_path: Path) -> None:
     for number, trial in enumerate((STRIDE, recorded_walk_trial.path)):
@@ -84,6 +85,7 @@ def test_sound_walks_are_not_accused(name: str, recorded_walk_trial: Trial, tmp_
         assert not [finding for finding in found if finding.severity == "error"], found
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_steps_on_the_border_of_two_plates_are_not_accused(
     side: str, recorded_walk_trial: Trial, tmp_path: Path
@@ -94,6 +96,7 @@ def test_steps_on_the_border_of_two_plates_are_not_accused(
         assert examined(path).codes == (), examined(path)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("degrees", "oblique"), [(-20.0, 40.0), (-15.0, 0.0), (15.0, 40.0), (20.0, -20.0)])
 def test_plates_rotated_together_are_found_on_any_way(
     degrees: float, oblique: float, recorded_walk_trial: Trial, tmp_path: Path
@@ -112,6 +115,7 @@ def test_plates_rotated_together_are_found_on_any_way(
             assert {f.severity for f in found} == {"error"}, found
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("degrees", "sides"), [(-10.0, "r"), (10.0, "rl"), (5.0, "rl"), (10.0, "r")])
 def test_what_errors_of_the_motion_imitate_is_no_error(
     degrees: float, sides: str, recorded_walk_trial: Trial, tmp_path: Path
@@ -123,6 +127,7 @@ def test_what_errors_of_the_motion_imitate_is_no_error(
         assert "error" not in {finding.severity for finding in found}, found
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("degrees", [2.0, -3.0])
 @pytest.mark.parametrize("tilt", [tilt_plates, tilt_laboratory])
 def test_a_tilt_sideways_is_found_with_its_angle(
@@ -164,6 +169,7 @@ def smooth_error(time: np.ndarray, size: float, rng: np.random.Generator) -> np.
 GROUPS = [(0, 1), (0,), (1,)]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("count", [3, 6])
 def test_random_errors_of_the_sideward_motion_are_hardly_ever_an_accusation(count: int) -> None:
     feet, due, time = steps(count)

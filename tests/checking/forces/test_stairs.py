@@ -14,6 +14,7 @@ from tests.support.stairs import MARGIN, record, stairs
 NEWTON_METERS = 10.0
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("rise", [0.12, -0.12], ids=["up", "down"])
 def test_moments_and_findings_on_stairs(rise: float, tmp_path: Path) -> None:
     path = record(tmp_path, rise)

@@ -27,6 +27,7 @@ def found(folder: Path, size: float, cutoff_hz: float, force_cutoff_hz: float | 
     ]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("size", "cutoff_hz", "force_cutoff_hz"),
     [(0.0, 6.0, 25.0), (1.0, 6.0, None), (1.0, 10.0, 10.0), (1.0, 25.0, 6.0)],

@@ -30,7 +30,7 @@ def widths_found(trial: Path) -> list[Finding]:
 @pytest.mark.parametrize(
     ("widths", "caliper", "side"),
     [
-        *some([({"r": 0.102}, None, "r"), ({"l": 0.078}, None, "l"), ({"r": 0.160}, None, "r")], 2),
+        *some([({"r": 0.102}, None, "r"), ({"l": 0.078}, None, "l"), ({"r": 0.160}, None, "r")], 3),
         ({"l": 0.115}, None, ""),  # both of them are usual at this stature
         *some([({"l": 0.115}, 0.119, "l"), ({"l": 0.115}, 0.100, "r")], 2),
         ({"r": 0.102, "l": 0.078}, None, ""),  # both are narrower than bones

@@ -23,6 +23,7 @@ def exchanged(trial: Path, one: str, other: str, share: tuple[float, float], fol
     return [(f.code, set(f.where.markers), len(f.where.times)) for f in findings if f.severity != "note"]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("one", "other", "share"),
     [("R.Elbow", "L.Elbow", (0.5, 0.9)), ("R.PSIS", "L.PSIS", (0.2, 0.3)), ("R.ASIS", "L.ASIS", (0.4, 0.6))],
@@ -34,6 +35,7 @@ def test_the_markers_of_the_walk_that_carry_the_labels_are_named(
     assert found == [("labels_exchanged", {one, other}, 1)]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("one", "other", "share"),
     [
@@ -100,6 +102,7 @@ def test_an_exchange_whose_edges_hide_in_gaps_is_found(tmp_path: Path) -> None:
     assert set(found.where.markers) == {"heel_r", "toe_r"}
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("one", "other", "code"),
     [

@@ -32,6 +32,7 @@ def found(copy: Copy, folder: Path) -> tuple[Report, list[tuple[str, set[str]]]]
 
 
 # Along the segments and square to them: the distances hardly change there.
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("marker", "millimeters"),
     [
@@ -70,6 +71,7 @@ def test_every_jump_of_a_marker_is_reported(recorded_walk_trial: Trial, tmp_path
     assert "up to 45 mm" in report.findings[0].what
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("shares", [np.arange(1, 9) / 8, np.arange(8, 0, -1) / 8])
 def test_a_marker_that_drifts_away_and_jumps_back_or_the_reverse_has_not_slipped(
     recorded_walk_trial: Trial, shares: np.ndarray, tmp_path: Path
@@ -102,6 +104,7 @@ def test_two_slips_of_one_marker_are_reported(tmp_path: Path) -> None:
     assert len(report.findings[0].where.times) == 2
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("second", "early"), [(0.6, True), (1.1, True), (1.5, False)])
 def test_a_range_before_the_slip_is_the_remedy_only_where_a_stride_fits(
     second: float, early: bool, recorded_walk_trial: Trial, tmp_path: Path

@@ -35,6 +35,7 @@ def found(
     return [(f.code, set(f.where.markers)) for f in findings if f.severity != "note"]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_front_and_back_of_one_side_are_named_before_anything_is_rotated(side: str, tmp_path: Path) -> None:
     names = f"asis_{side}", f"psis_{side}"
@@ -43,6 +44,7 @@ def test_front_and_back_of_one_side_are_named_before_anything_is_rotated(side: s
     assert both == [("labels_exchanged", set(names))]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("standing", [False, True])
 def test_a_pelvis_that_goes_backward_while_the_feet_step_forward_is_named(
     recorded_walk_trial: Trial, tmp_path: Path, standing: bool
@@ -71,6 +73,7 @@ def test_a_subject_who_walks_back_along_the_walkway_is_a_warning_at_most(
     ]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("one", "other", "code"),
     [

@@ -12,6 +12,7 @@ import musclesolve as ms
 from musclesolve import check
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("which", ["walk_ik.mot", "walk_grf.mot"])
 def test_a_file_that_broke_off_is_warned_of(which: str, tmp_path: Path) -> None:
     shutil.copy(recorded("rajagopal_walk/reference/opensim_ik.mot"), tmp_path / "walk_ik.mot")

@@ -30,6 +30,7 @@ def cutoff_findings(service: Path, trial: str, **options: float) -> list[str]:
     return [f"{each.what} {each.remedy} {each.where}" for each in found]
 
 
+@pytest.mark.thorough
 def test_a_jump_is_not_filtered_as_a_walk_and_the_remedy_works(service: Path) -> None:
     (said,) = cutoff_findings(service, "DJ1")
     assert "6 Hz" in said and "--cutoff-hz 15" in said and "2 flights" in said

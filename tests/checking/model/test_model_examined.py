@@ -71,6 +71,7 @@ def found_in(case: Case) -> tuple[Finding, ...]:
     return tuple(each for each in findings_of_body(body) if each.severity != "note")
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("by", [-10.0, 10.0])
 @pytest.mark.parametrize("with_loads", [True, False])
 def test_both_feet_turned_from_the_way_of_the_pressure_are_found(by: float, with_loads: bool) -> None:
@@ -88,6 +89,7 @@ def test_both_feet_turned_from_the_way_of_the_pressure_are_found(by: float, with
     assert not any(each.code == "angle_offset" for each in sound)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("kind", FOUND)
 def test_a_drawn_fault_is_found_by_its_name(kind: str) -> None:
     fault, codes, _ = KINDS[kind]
@@ -100,6 +102,7 @@ def test_the_sound_walk_has_no_finding() -> None:
     assert found_in(walk()) == ()
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_muscles_of_public_models_do_not_deviate(name: str) -> None:
     model = ms.read_osim(recorded(name.partition("/")[0]).parent / name)

@@ -22,7 +22,7 @@ from model_faults import (
 )
 from recorded_data import recorded
 from refusals import refused
-from thorough import THOROUGH
+from thorough import THOROUGH, of_each
 
 from musclesolve import check
 from musclesolve.checking.model.examine import findings_of_body
@@ -69,11 +69,15 @@ def planted(faults: tuple[ModelFault, ...], names: tuple[str, ...]) -> list[tupl
     ]
 
 
+def codes_of(case: tuple[ModelFault, str]) -> tuple[str, ...]:
+    return case[0].codes
+
+
 def label(case: object) -> str:
     return case.name if isinstance(case, ModelFault) else str(case)
 
 
-@pytest.mark.parametrize(("fault", "name"), planted(LOAD_FAULTS, tuple(SOUND)), ids=label)
+@pytest.mark.parametrize(("fault", "name"), of_each(planted(LOAD_FAULTS, tuple(SOUND)), codes_of), ids=label)
 def test_each_fault_of_loads_and_coordinates_is_found(fault: ModelFault, name: str) -> None:
     found = findings_of_body(fault.spoil(trials()[name]).body())
     own = {each.code for each in found} & set(fault.codes)
@@ -92,7 +96,9 @@ def test_another_trial_of_the_same_person(fault: ModelFault, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "name"), planted(MOMENT_FAULTS, ("overground", "treadmill 1", "treadmill 3")), ids=label
+    ("fault", "name"),
+    of_each(planted(MOMENT_FAULTS, ("overground", "treadmill 1", "treadmill 3")), codes_of),
+    ids=label,
 )
 def test_each_fault_of_moments_is_found(fault: ModelFault, name: str) -> None:
     trial = with_moments()[name]
@@ -125,6 +131,7 @@ def test_points_30_mm_to_the_side_are_found(name: str) -> None:
     assert min(part[:, 2].mean() for part in change) == pytest.approx(-0.03, abs=0.015)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", SOUND)
 def test_a_wrench_about_any_point_is_one_wrench(name: str) -> None:
     """Stated about the middle of a belt, 0.4 m beside and 0.2 m below the foot, loads have the same findings."""

@@ -125,6 +125,7 @@ def test_its_own_moments_fit_whatever_the_ground_gave(walker: OpenSimModel) -> N
         assert said == (["root_carries"] if abs(carried) > 0.15 else [])
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("factor", "codes"), [(0.6, ["mass"]), (0.85, []), (1.0, []), (1.2, []), (1.5, ["mass"])]
 )
@@ -165,6 +166,7 @@ def test_what_does_not_suffice_accuses_nobody(walker: OpenSimModel) -> None:
     assert moment_fit(walker, table, coordinate_motion(walker, partly)) is None
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("share", [0.7, 0.9, 0.97, 1.0, 1.03, 1.1, 1.3])
 def test_loads_of_another_person(walker: OpenSimModel, share: float) -> None:
     """The scale is found whatever the motion, also where one foot is not measured for a while."""

@@ -340,6 +340,7 @@ def test_coordinates_of_another_model_are_not_attached_to_this_one(tmp_path: Pat
     assert models == {("walk",): "scaled.osim", ("manual_scaling", "walk"): "by_hand.osim"}
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("old", "new", "taken"),
     [

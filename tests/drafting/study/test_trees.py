@@ -50,8 +50,8 @@ def entered(table: Path) -> None:
     table.write_text("\n".join(",".join(row) for row in (header, *filled)) + "\n", encoding="utf-8")
 
 
-COMPUTED = ("motion_service", "days_of_subjects")
-"""Layouts whose page is made by default: models of a service, and recordings of unknown marker names."""
+COMPUTED = ("days_of_subjects",)
+"""Layouts whose page is made by default: recordings of unknown marker names."""
 
 
 def computed(study: Study, folder: Path) -> ComputedStudy:

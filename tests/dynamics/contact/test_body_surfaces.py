@@ -81,6 +81,7 @@ def standing_person():
     return Start(model, q, 0.0 * q, [JointResistance.build(model)]), pairs
 
 
+@pytest.mark.thorough
 def test_a_person_falls_and_the_energy_is_accounted_for():
     """The loss of kinetic, potential and elastic energy is the energy that the laws and the joints took, to a
     thousandth.

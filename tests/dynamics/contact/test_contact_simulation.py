@@ -68,6 +68,7 @@ def test_equal_laws_are_one_law_and_those_without_hash_hold_too():
         np.testing.assert_allclose(run.force[0, :, 2], force)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "restitution, returned", [(0.9, 0.9132), (0.7, 0.7960), (0.5, 0.7252), (0.0, 0.6630)]
 )
@@ -93,6 +94,7 @@ def weightless(start):
     return model, start.q, start.qd
 
 
+@pytest.mark.thorough
 def test_an_oblique_collision_keeps_both_momenta():
     """Friction and normal force act at one point of both bodies, so that linear and angular momentum stay."""
     law = HertzContact(1e5, restitution=0.6, friction=0.4)
@@ -125,6 +127,7 @@ def total_momentum(run, k):
     return linear, angular
 
 
+@pytest.mark.thorough
 def test_a_sliding_block_stops_where_coulomb_says():
     """A block with the speed v on a level floor slides v^2 / (2 mu g), but for the last creep of the regularized
     friction.
@@ -145,6 +148,7 @@ def test_a_sliding_block_stops_where_coulomb_says():
     assert model.mass.total == 2.0
 
 
+@pytest.mark.thorough
 def test_a_thrown_ball_ends_up_rolling_at_five_sevenths():
     """A sphere that slides without spin rolls at 5/7 of its speed in the end, whatever the friction."""
     skin, law = sphere("skin", (0, 0, 0), 0.1, body="ball"), HertzContact(1e6, 1.5, 0.3, 0.3, 0.001)
@@ -154,6 +158,7 @@ def test_a_thrown_ball_ends_up_rolling_at_five_sevenths():
     assert run.motions["ball"].qd[-1, 0, 0] == pytest.approx(1.0, rel=3e-3)
 
 
+@pytest.mark.thorough
 def test_the_result_depends_neither_on_tolerance_nor_on_the_order_of_bodies():
     names = ("one", "two")
     law = HertzContact(5e4, restitution=0.5, friction=0.3)

@@ -43,6 +43,7 @@ def hanging(webbing, velocity=(0.0, 0.0, 0.0), slack=0.0, duration=1.0, mass=1.0
     return simulate_contact({"ball": start}, NOTHING, np.linspace(0.0, duration, count), FINE, straps=[strap])
 
 
+@pytest.mark.thorough
 def test_a_person_sinks_into_the_cushion_to_the_closed_form():
     """60 kg on one sphere, on a level pan: A (exp(B d) - 1) = m g (4.8)."""
     seat = RigidSeat((0.0, 0.0, 0.0), 0.0, 20.0, 0.07, 0.07, -0.4, RigidSeat.printed().cushion)
@@ -84,6 +85,7 @@ def test_a_slack_strap_is_not_there():
     assert abs(run.imbalance).max() < 1e-5
 
 
+@pytest.mark.thorough
 def test_a_damped_strap_loses_energy_and_never_pushes():
     run = hanging(Webbing((0.0, 0.1), (0.0, 2000.0), damping=100.0), (0.0, 0.0, -1.5), duration=1.2)
     assert (run.tension >= 0.0).all()
@@ -129,6 +131,7 @@ def test_straps_between_two_bodies_keep_both_momenta():
     assert abs(run.imbalance).max() < 1e-6
 
 
+@pytest.mark.thorough
 def test_a_driven_sled_moves_as_prescribed_and_carries_the_balance():
     """The occupant falls on the sled and brakes it not at all; the drive does the work."""
     base, ball = sled_model(50.0), free_body(40.0, (1.0, 1.0, 1.0), "occupant")

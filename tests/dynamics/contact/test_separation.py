@@ -44,6 +44,7 @@ def random_surface(rng, name, order):
     return ellipsoid(name, (0, 0, 0), rng.uniform(0.05, 0.3, 3), axes, order)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("orders", [(2, 2), (2, 0), (0, 0), (4, 2), (6, 0), (4, 6), (6, 6)])
 def test_no_normal_parts_two_surfaces_farther(orders):
     """The gap is the largest over all normals, apart or overlapping; none of many does better."""

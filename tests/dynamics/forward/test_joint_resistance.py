@@ -245,6 +245,7 @@ class TestInverseModel:
         assert found[model.dof(dof)] == pytest.approx(moment, abs=1e-6)
         assert np.count_nonzero(np.abs(found) > 1e-6) == 1
 
+    @pytest.mark.thorough
     def test_a_limp_arm_hangs_from_its_girdle(self, model):
         """Held by the pelvis, the person sinks by less than the margins and loses energy all the time."""
         held, fine = ["hip_r", "hip_l", "back", "pelvis_forward"], Integration(tolerance=1e-6, stepper="rk45")

@@ -89,6 +89,7 @@ def jacobian(reduction) -> np.ndarray:
     return found.reshape(frames, 6, -1)
 
 
+@pytest.mark.thorough
 def test_the_residual_falls_as_far_as_dense_least_squares_say(stride, disturbed, reduction) -> None:
     """The banded steps end where one dense solution of the linear problem ends, but for what is not linear."""
     model, _, wrenches = stride

@@ -83,6 +83,7 @@ def arm_dofs(model):
     ]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("seed", some(range(12), 4))
 def test_the_pose_of_smooth_markers_is_smooth(model, seed):
     """Twice as many frames a second, half the steps; and a step that follows from those of the markers.

@@ -75,6 +75,7 @@ def test_a_rod_goes_through_two_full_rotations():
     np.testing.assert_allclose(qdd[:, topology.slot["e"]], -arm, atol=1e-12)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("alike", [False, True], ids=["one start", "the same start for every frame"])
 def test_a_crank_drives_a_four_bar_through_360_degrees_on_one_branch(alike):
     model, kinds, _ = four_bar(lambda time: (5.0 * time - np.pi / 2.0, 5.0, 0.0))

@@ -55,6 +55,7 @@ def test_moments_against_central_differences(model, motion, wrenches, measured):
     assert close(found.values[:, :, 1], slope(model, targets, fit, "knee_r", 1, moments), 1e-6)
 
 
+@pytest.mark.thorough
 def test_both_levels_of_the_source_approach_the_derivative(model, motion, wrenches, measured):
     """The error of differences of 1 dm, 1 cm and 1 mm (5.15) decreases with their size."""
     targets, _ = measured
@@ -66,6 +67,7 @@ def test_both_levels_of_the_source_approach_the_derivative(model, motion, wrench
     assert off[1] < 0.2 * off[0] and off[2] < 0.2 * off[1] < 0.1
 
 
+@pytest.mark.thorough
 def test_an_error_at_the_head_stays_in_its_branch(model, motion, wrenches, measured):
     """As the source prints (5.33 to 5.35); the nearest pose shares the error with the pelvis and so with the legs."""
     targets, _ = measured

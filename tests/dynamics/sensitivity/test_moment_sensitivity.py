@@ -159,6 +159,7 @@ def slope(model, targets, place, axis, what, step=1e-3):
     return (ends[0] - 8.0 * ends[1] + 8.0 * ends[2] - ends[3]) / (12.0 * step)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("name", "axis"), [("head_top", 0), ("knee_r", 1), ("back", 2), ("toe_l", 0)])
 def test_measured_points_against_central_differences(model, motion, wrenches, measured, name, axis):
     targets = measured
@@ -181,6 +182,7 @@ def test_some_frames_are_the_same_as_all(model, motion, wrenches, measured):
     np.testing.assert_allclose(part.values, whole.values[inside], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.thorough
 def test_moving_everything_alike_moves_no_moment(model, motion, measured):
     """The sum over all points is a shift of the whole subject: joint moments without ground force do not know of it."""
     targets = measured

@@ -159,6 +159,7 @@ def test_axes_and_centers_are_found_exactly_without_noise(tmp_path: Path) -> Non
     assert "hip to ankle" in notes["knee_l"] and "heel to toe" in notes["ankle_l"]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("kind", "size", "share"), [("white", 3.0, 1.0), ("skin", 1.0, 0.9)])
 def test_noise_leaves_the_axis_within_two_degrees_and_the_center_within_five_millimeters(
     tmp_path: Path, kind: str, size: float, share: float
@@ -204,6 +205,7 @@ def marked(folder: Path, ends: tuple[str, ...], forward: float) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_markers_place_the_center_along_the_axis(tmp_path: Path) -> None:
     both = marked(tmp_path / "both", ("lateral", "medial"), 0.02)
     joints, notes = found(read_trial(both))

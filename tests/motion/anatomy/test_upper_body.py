@@ -48,6 +48,7 @@ ARMS = ("elbow", "wrist", "hand")
 UPPER = (*ARMS, "shoulder", "neck", "head")
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("without", "parts"), [(ARMS, 6), (UPPER, 8)])
 def test_legs_do_not_need_markers_above_them(tmp_path, whole, without, parts) -> None:
     """Seen from the ground, the moments of the legs do not depend on the mass above the hips (Newton's laws)."""

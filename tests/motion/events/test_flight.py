@@ -72,6 +72,7 @@ def test_noise_of_digitized_film_does_not_fly_where_no_plate_was_recorded(tmp_pa
     assert len(flights_of(replace(trial, forces=unloaded))) == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stance", some([0.31, 0.42], 2))
 def test_flight_of_runs_with_much_and_little_of_it(stance: float, tmp_path) -> None:
     file = synthetic_recording(
@@ -114,6 +115,7 @@ def test_who_squats_or_stands_makes_no_steps(tmp_path) -> None:
         )
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("noise", [0, 5])
 def test_strikes_by_the_markers_are_early_in_every_run(noise, tmp_path):
     """Before it lands the foot moves back for some 50 ms: no conflict between markers and forces."""

@@ -135,6 +135,7 @@ def test_what_could_not_be_read_is_filtered_like_the_rest_of_the_marker(tmp_path
     assert f"{one} y" in note and "filtered like the other axes of the marker" in note
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("table", "place"),
     [

@@ -62,6 +62,7 @@ def test_head_injury_criterion_of_a_half_sine(window):
     assert 0.5 * (found.start + found.end) == pytest.approx(0.01, abs=2e-5)
 
 
+@pytest.mark.thorough
 def test_the_best_window_of_a_long_pulse_ends_where_theory_says():
     """Without a bound both ends lie where a = 3/5 of the mean over the window (Chou and Nyquist 1974)."""
     time, level = pulse("half sine", count=12001)

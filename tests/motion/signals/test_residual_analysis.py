@@ -45,6 +45,7 @@ def excess(found: ResidualAnalysis, error: np.ndarray) -> np.ndarray:
     return own / error.min(axis=0)
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize(("rate", "size"), CASES)
 def test_the_cutoff_lies_within_1_hz_of_the_best_for_accelerations(rate: float, size: float) -> None:
     found, error = chosen(rate, size), errors(rate, size)[1]
@@ -62,6 +63,7 @@ def test_the_noise_is_the_planted_one_within_15_per_cent(rate: float, size: floa
     assert np.mean(np.abs(noise_found - 1.0) < 0.15) > 0.9
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("rate", [60.0, 100.0, 200.0])
 def test_noise_that_cameras_have_smoothed_is_borne(rate: float) -> None:
     found, error = chosen(rate, 0.001, 20.0), errors(rate, 0.001, 20.0)[1]
@@ -79,6 +81,7 @@ OTHERS = {
 SOME = [(60.0, 0.001), (100.0, 0.0001), (200.0, 0.0003), (200.0, 0.003)]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("name", "rate", "size"), some([(name, *each) for each in SOME for name in OTHERS], 2)
 )

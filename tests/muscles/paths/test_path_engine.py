@@ -93,6 +93,7 @@ def held(case):
     return ellipsoid & (np.abs(case.solve(layout=free).length - case.solve().length)[:, 0] > 1e-9)
 
 
+@pytest.mark.in_part(2)
 def test_the_gradient_is_the_derivative_of_length(case):
     """Ends moved, objects moved and rotated at random; where no contact begins or ends within the step."""
     rng, step = np.random.default_rng(6), 1e-6
@@ -198,6 +199,7 @@ def plane_path(first, last, radii, angle):
     return min(np.linalg.norm(np.diff(corners[way], axis=0), axis=1).sum() for way in ways)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("kind", ["cylinder", "sphere", "ellipsoid"])
 def test_no_path_in_a_plane_is_shorter_and_the_best_is_little_longer(kind):
     """An independent route: plane sections give paths around the object, almost the shortest ones."""

@@ -92,6 +92,7 @@ def test_pulls_on_all_bodies_balance(model, leg, state):
     )
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("way", [lambda model: model, expand], ids=["plain", "expanded"])
 def test_the_full_formulation_has_the_same_moment_arms(model, leg, posed, state, way):
     """Eliminating the multipliers from the rows dL_MT/dq, explicit part and all."""

@@ -125,6 +125,7 @@ def arm_result(recorded_walk_text: str, tmp_path_factory: pytest.TempPathFactory
     return ms.run(walk_with(recorded_walk_text, folder, *changes))
 
 
+@pytest.mark.thorough
 def test_six_muscles_of_an_arm_share_the_moments_of_the_recorded_walk(arm_result) -> None:
     shared = [f"{dof}_{side}" for side in "rl" for dof in SHARED]
     assert_certified(arm_result, shared)

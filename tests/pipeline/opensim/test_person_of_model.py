@@ -119,6 +119,7 @@ def test_elastic_tendons_have_the_factor_on_the_slack_length_that_is_used(model_
     assert any("elastic tendons" in note and "rigid tendons" in note for note in body.notes)
 
 
+@pytest.mark.thorough
 def test_another_model_with_these_muscles_is_said_and_one_without_refused(tmp_path: Path) -> None:
     path = trial_in(tmp_path)
     parent = tmp_path / "parent.osim"

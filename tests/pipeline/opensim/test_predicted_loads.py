@@ -113,6 +113,7 @@ def test_a_result_says_that_loads_are_predicted(shared: xr.Dataset) -> None:
     assert measured.attrs["ground_reactions"] == "measured"
 
 
+@pytest.mark.thorough
 def test_the_floor_is_where_the_feet_stand(shared: xr.Dataset) -> None:
     """The origin of the ground lies elsewhere: 40 mm lower, forces stay what they are and act 40 mm lower."""
     model, coordinates = knee()
@@ -168,6 +169,7 @@ def test_models_that_no_ground_reaction_can_be_predicted_for(small: OpenSimModel
         ms.share_model(floating, coordinates, loads="predicted")
 
 
+@pytest.mark.thorough
 def test_samples_predict_the_loads_anew_with_their_errors() -> None:
     """Without errors the moments of the result; a wrong mass scales all; errors of the prediction widen the moments."""
     model, coordinates, _ = walk()

@@ -89,6 +89,7 @@ def test_the_rates_are_those_of_inverse_dynamics() -> None:
     np.testing.assert_allclose(predicted[inner], rise[inner], atol=3e-3 * np.abs(rise[inner]).max())
 
 
+@pytest.mark.thorough
 def test_a_small_change_leaves_a_small_residual(result: xr.Dataset, kept: ModelBody) -> None:
     """44 N rms to 7 N, by at most 8 mm of any center of mass."""
     change = Facts(result).motion_change

@@ -97,6 +97,7 @@ def test_full_turns_change_no_number(leg, plain: xr.Dataset, name: str, turns: i
     assert max(off.values()) < 1e-9, off
 
 
+@pytest.mark.thorough
 def test_variants_of_a_published_model_change_no_number() -> None:
     """A few of those that `python -m benchmarks.model_variants` draws."""
     worst = compare_variants(recorded("opensim_models") / "gait2392.osim", count=2, seed=3)
@@ -140,6 +141,7 @@ def test_an_angle_of_splines_is_read_in_the_unit_that_lies_between_their_knots(l
     assert any("0.2 rad beyond the knots" in note for note in beyond.notes)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "name",
     ["r14_plateau_6mm", "r14_plateau_0mm", "r14_split_shank", "r11_reversed_knee_ankle", "r26_tibia_turned"],

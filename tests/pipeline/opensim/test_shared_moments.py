@@ -35,6 +35,7 @@ def at_rest(model: OpenSimModel) -> tuple[dict[str, Array], np.ndarray]:
     return {"time": TIME[FEW], **pose}, np.stack([dynamics.column(name) for name in SHARED], axis=1)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("reverse", ["", "hip_r", "knee_joint_r", "ankle_r"])
 def test_columns_of_opensim_are_the_moments_of_rates_and_couplings(tmp_path: Path, reverse: str) -> None:
     """OpenSim's own inverse dynamics under gravity, of each joint alone and about the axes of the pelvis at the hip."""

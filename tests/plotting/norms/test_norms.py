@@ -116,6 +116,7 @@ def test_every_norm_names_its_source_and_covers_the_cycle(name):
         assert curve.sd is None or (curve.sd > 0.0).all()
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("figure", "count"), [(joint_angles_and_moments, 9), (joint_powers, 3)])
 def test_bands_are_behind_the_curves_and_named(figure, count):
     drawn = figure(walking())
@@ -167,6 +168,7 @@ def test_a_standard_figure_without_a_norm_says_so(quantity: str) -> None:
     assert WITHOUT_NORM[quantity] not in too_fast.why_not
 
 
+@pytest.mark.thorough
 def test_a_misspelt_curve_of_a_norm_file_is_named_with_what_it_may_mean(tmp_path):
     file = tmp_path / "norms.csv"
     names = ("joint_angle,hip_flexon,deg", "joint_angle,knee_flexion,deg", "activation,soleus,1")

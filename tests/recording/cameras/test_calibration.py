@@ -148,6 +148,7 @@ def test_points_next_to_a_critical_curve_are_refused_as_well() -> None:
     assert found.center_per_pixel > 3.0 * calibrate_cameras(CUBE, camera.project(CUBE)).center_per_pixel
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("points", [CUBE, some_points(10, 6), 0.4 * CUBE, CUBE * [1.0, 0.1, 1.0]])
 def test_the_center_scatters_as_predicted(points: np.ndarray) -> None:
     rng, camera = np.random.default_rng(11), ring(4)[0]

@@ -174,6 +174,7 @@ def test_an_image_that_the_other_cameras_contradict_is_left_out_and_noted(tmp_pa
         assert "camera 'camera_2' (1) and of 'HEEL' (1)" in found.notes[-1]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("cameras", "points"), [(1, 6), (2, 18)])
 def test_the_noise_of_control_points_is_rarely_larger_than_stated(cameras: int, points: int) -> None:
     rng, known = np.random.default_rng(4), FRAME[[0, 2, 4, 13, 15, 17, *range(5, 17)]][:points]

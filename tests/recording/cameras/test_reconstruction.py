@@ -20,6 +20,7 @@ def images(cameras: list[Camera], points: np.ndarray) -> np.ndarray:
     return np.stack([camera.project(points) for camera in cameras])
 
 
+@pytest.mark.thorough
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(2, 6))
 def test_points_are_recovered_from_exact_pixels(seed: int, count: int) -> None:
     rng = np.random.default_rng(seed)

@@ -221,6 +221,7 @@ def test_on_a_recorded_walk_splines_and_bodies_come_near_the_truth(recorded_walk
     assert np.sqrt(np.mean(np.square(found))) > 0.4 * np.sqrt(np.mean(np.square(expected)))
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize(
     ("length", "spline_s", "markers"), [(3, 0.1, ALL), (10, 0.1, ALL), (30, 0.0, CARRIED)]
 )

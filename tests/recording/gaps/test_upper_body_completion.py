@@ -40,6 +40,7 @@ def test_a_shoulder_that_is_lost_at_the_start_follows_the_trunk(tmp_path):
     assert warned(path) == [note]
 
 
+@pytest.mark.thorough
 def test_an_arm_marker_that_is_never_seen_is_left_out_with_what_hangs_there(tmp_path):
     path = recording(tmp_path, ("elbow_lateral_l", *EVER))
     trial = read_trial(path)

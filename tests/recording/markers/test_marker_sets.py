@@ -189,6 +189,7 @@ def test_a_landmark_of_a_set_can_be_switched_off() -> None:
     assert pig(BOTH, BOTH, elbow_medial=False)[0]["elbow_medial"] is False
 
 
+@pytest.mark.thorough
 def test_check_reads_a_set_as_the_analysis_does(recorded_walk: Path, tmp_path: Path) -> None:
     """Medial markers of the standing trial only: some follow their segment, some are carried by nothing."""
     names = {"ASIS": "ASI", "PSIS": "PSI", "Knee": "KNE", "MKnee": "KNM", "TH1": "THI", "Ankle": "ANK"}
@@ -278,6 +279,7 @@ def test_names_that_no_file_can_have_are_refused(tmp_path: Path, name: str) -> N
         read_markers(name + ".txt")
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "weights",
     [
@@ -327,6 +329,7 @@ def gait2392_without(folder: Path, *markers: str) -> Path:
     return path
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "standing_only",
     [[name for name in KNEES_AND_ANKLES if "Knee" in name], [*KNEES_AND_ANKLES, "Top.Head"]],

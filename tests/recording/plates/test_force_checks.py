@@ -102,6 +102,7 @@ def test_the_force_from_which_on_points_are_reliable_is_reported_as_the_remedy(t
     assert isinstance(trial, Trial) and not lost(trial).size
 
 
+@pytest.mark.thorough
 def test_points_that_stray_for_a_large_part_of_the_contact_are_refused(tmp_path: Path) -> None:
     path = rewritten(tmp_path, setting("r_px", slice(600, 1200), 4.0))
     assert "strays" in refused(path)
@@ -185,7 +186,6 @@ def test_a_spike_costs_its_instant_and_one_far_away_nothing(tmp_path: Path, time
     assert not any(plate.impossible for plate in read_trial(path).forces)
 
 
-@pytest.mark.every_pair
 @pytest.mark.parametrize("column", ["r_vy", "l_px", "r_mz"])
 @pytest.mark.parametrize("value", [1e6, 1e11])
 def test_a_number_that_was_not_measured_is_refused_wherever_it_is(
@@ -198,6 +198,7 @@ def test_a_number_that_was_not_measured_is_refused_wherever_it_is(
     assert not examined(path).ok
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("divisor", [1000.0, 834.0, np.inf])
 def test_forces_that_never_load_a_plate_are_refused(tmp_path: Path, divisor: float) -> None:
     def change(table: Table, values: np.ndarray) -> None:
@@ -213,6 +214,7 @@ def test_a_plate_without_a_step_is_no_fault_beside_one_with(tmp_path: Path) -> N
     read_trial(rewritten(tmp_path, setting([f"l_v{axis}" for axis in "xyz"], slice(None), 0.0)))
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("edit", "part"),
     [

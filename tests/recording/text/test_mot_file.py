@@ -194,6 +194,7 @@ def test_a_file_cut_anywhere_is_refused_or_its_rows_are_whole(tmp_path: Path, cu
     assert found.row_warning or found.time.size == 3
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("count", ["9", "1000000"])
 def test_a_trial_is_read_with_another_count_of_rows(tmp_path: Path, count: str) -> None:
     """The results say so, and check warns; converted, the count is right."""

@@ -132,6 +132,7 @@ def test_where_it_stands(tmp_path: Path, form: str, where: str) -> None:
     assert dict(found.repeated) == {"A": where}
 
 
+@pytest.mark.thorough
 def test_a_trial_that_does_not_use_it_is_read_with_a_note(tmp_path: Path) -> None:
     plain = read_trial(write_trial(tmp_path))
     codes = examined(plain.path).codes
@@ -144,6 +145,7 @@ def test_a_trial_that_does_not_use_it_is_read_with_a_note(tmp_path: Path) -> Non
     assert examined(trial.path).codes == codes
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("file", "label"),
     [

@@ -266,6 +266,7 @@ def leg_moments(trial: ms.files.Trial) -> np.ndarray:
     return projected_moments(found.model, found.motion, found.wrenches)[:, : found.model.tree.joint_count]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("decimals", [2, 3, 4])
 def test_joint_moments_are_those_of_the_exact_times(recording: Path, tmp_path: Path, decimals: int) -> None:
     exact = read_trial(recording)

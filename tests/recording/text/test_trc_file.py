@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from synthetic_trial import write_trial
+from thorough import examples
 
 from musclesolve import read_trial
 from musclesolve.cameras import read_camera_file
@@ -49,7 +50,7 @@ def sample(tmp_path: Path, *edits: tuple[str, str]) -> Path:
     return path
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), marker_names=names, unit=st.sampled_from(["mm", "cm", "m"]))
 def test_what_is_written_is_read_again(
     tmp_path: Path, data: st.DataObject, marker_names: list[str], unit: str
@@ -297,6 +298,7 @@ def test_the_row_in_which_a_file_is_cut_short_does_not_count(tmp_path: Path) -> 
     np.testing.assert_array_equal(found.position, plain.position[:2])
 
 
+@pytest.mark.thorough
 def test_a_trial_with_a_trimmed_file_is_read(tmp_path: Path) -> None:
     """The results say so, check warns once, and the numbers are those of the same rows with the right count."""
     path = write_trial(tmp_path)

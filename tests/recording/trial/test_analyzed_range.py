@@ -126,6 +126,7 @@ def test_a_leg_that_was_not_measured_cannot_be_selected(tmp_path):
     assert find_options(trial, None, None, "both").sides == ("r", "l")
 
 
+@pytest.mark.thorough
 def test_other_stretches_that_were_measured_are_reported(tmp_path):
     trial = read_trial(walk(tmp_path, strides=5, steps=("r2", "l2", "l4", "l5")))
     right, left = trial.analyzed[:2]
@@ -133,6 +134,7 @@ def test_other_stretches_that_were_measured_are_reported(tmp_path):
     assert "measured too, for [time]: 0.53 to 2.0" in left
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "options",
     [
@@ -231,6 +233,7 @@ def test_a_plate_without_numbers_ends_the_range_of_its_leg_alone(standard, tmp_p
     assert "before it a plate has no numbers (1.20 to 1.70 s)" in trial.analyzed[0]
 
 
+@pytest.mark.thorough
 def test_a_force_while_the_foot_is_in_the_air_is_no_contact(tmp_path):
     path = walk(tmp_path, steps=("r2",))
     table = read_mot(tmp_path / "forces.mot")
@@ -335,6 +338,7 @@ def test_both_feet_on_one_plate_are_left_out(tmp_path):
     assert trial.time_range[0] > 2.1
 
 
+@pytest.mark.thorough
 def test_check_does_not_blame_the_contacts_for_a_range_that_was_refused(standard):
     path = standard.with_name("range.toml")
     path.write_text(standard.read_text(encoding="utf-8") + "\n[time]\nstart_s = 50.0\n", encoding="utf-8")
@@ -350,6 +354,7 @@ def test_check_does_not_judge_the_plates_by_a_mass_that_is_missing(standard):
     assert not report.ok and set(report.codes) >= {"trial_file"} and "force_units" not in report.codes
 
 
+@pytest.mark.thorough
 def test_what_two_plates_measure_of_a_cycle_is_enough_for_an_average(standard):
     result = ms.run(standard)
     for side in ("r", "l"):

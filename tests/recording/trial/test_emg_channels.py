@@ -239,6 +239,7 @@ def envelopes(rate: float = EMG_RATE) -> Table:
     return Table(time, table.names, np.stack(columns, axis=1), False, table.path)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("rate", [100.0, EMG_RATE])
 def test_envelopes_are_known_by_their_signal(tmp_path: Path, rate: float) -> None:
     assert envelopes().values.min() < 0.0
@@ -249,6 +250,7 @@ def test_envelopes_are_known_by_their_signal(tmp_path: Path, rate: float) -> Non
     assert not read_emg(trial_with(tmp_path, signals())).options.processed
 
 
+@pytest.mark.thorough
 def test_what_is_stated_holds_and_an_envelope_that_is_called_raw_is_found(tmp_path: Path) -> None:
     path = trial_with(tmp_path, envelopes(), ("\n\n", "\nprocessed = false\n\n"))
     assert not read_emg(path).options.processed
@@ -285,6 +287,7 @@ def test_rounded_times_are_even(tmp_path: Path) -> None:
     np.testing.assert_allclose(emg.values, table.values, atol=1e-5)
 
 
+@pytest.mark.thorough
 def test_raw_signals_are_no_envelopes(tmp_path: Path) -> None:
     path = trial_with(tmp_path, None, ("\n\n", "\nprocessed = true\n\n"))
     with refused("bad_signal", "[emg.channels] SOL", "processed"):

@@ -109,6 +109,7 @@ def test_times_that_go_back(tmp_path: Path) -> None:
         read_trial(path)
 
 
+@pytest.mark.thorough
 def test_check_finds_what_a_run_refuses(tmp_path: Path) -> None:
     for length, text, code in (
         (LENGTH, TABLE.replace('unit = "m"', 'unit = "m"\noffset_s = 30'), "fascicle"),

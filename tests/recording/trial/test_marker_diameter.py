@@ -14,6 +14,7 @@ from musclesolve.settings.trial import SubjectSettings
 MARKER_DIAMETER = SubjectSettings().marker_diameter_m
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("in_file", "stated", "used", "noted"),
     [

@@ -96,6 +96,7 @@ def test_masses_that_leave_the_rest_too_little_are_refused_at_the_subject(with_t
     assert "segments" in caught.value.where and caught.value.file == trial.document.path
 
 
+@pytest.mark.thorough
 def test_a_child_has_the_masses_of_its_age_and_the_result_says_so(with_text):
     child, adult = with_text(subject="age_years = 9"), with_text(subject="age_years = 40")
     notes = [note for note in child.notes if "Jensen" in note]

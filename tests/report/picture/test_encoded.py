@@ -121,6 +121,7 @@ def test_contact_forces_act_at_their_joints(stride: xr.Dataset) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_a_mirrored_walk_gives_a_mirrored_picture(stride: xr.Dataset) -> None:
     """Left becomes right: y changes its sign and names their side; nothing else in the picture changes."""
     mirrored = stride.copy(deep=True)
@@ -174,6 +175,7 @@ def test_five_seconds_fit_into_ten_megabytes(stride: xr.Dataset) -> None:
     assert len(picture_page(long).encode()) < 10e6
 
 
+@pytest.mark.thorough
 def test_a_very_long_result_is_shown_with_fewer_frames_and_says_so(stride: xr.Dataset) -> None:
     frame = sum(size * stride.sizes.get(dim, 0) for dim, size in BYTES.items())
     copies = int(1.98 * MOST_BYTES / (frame * stride.sizes["time"]))
@@ -239,6 +241,7 @@ def test_what_is_no_result_of_a_run_is_refused(stride: xr.Dataset, kind: str) ->
         picture_page(wrong)
 
 
+@pytest.mark.thorough
 def test_texts_of_a_result_cannot_break_the_page(stride: xr.Dataset) -> None:
     evil = stride.assign_attrs(subject="</script><script>alert(1)</script>", cost='"><img src=x>')
     page = picture_page(evil)

@@ -36,6 +36,7 @@ def call(*words: object):
     return CliRunner().invoke(cli.app, [str(word) for word in words])
 
 
+@pytest.mark.thorough
 def test_a_gif_lasts_as_long_as_the_trial_at_its_speed(stride: xr.Dataset) -> None:
     short = stride.isel(time=slice(0, 20))
     image = Image.open(io.BytesIO(film(short, "gif", speed=1.0)))
@@ -179,6 +180,7 @@ def test_a_missing_package_is_one_clear_error_and_a_sentence_in_another_page(
     three_js.cache_clear()
 
 
+@pytest.mark.thorough
 def test_a_still_has_one_muscle_of_each_of_four_groups_and_the_verdict(
     stride: xr.Dataset, tmp_path: Path
 ) -> None:

@@ -70,6 +70,7 @@ OLD = """<?xml version="1.0" encoding="UTF-8" ?>
 </Body></objects></BodySet></Model></OpenSimDocument>"""
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("text", [with_meshes(), OLD], ids=["version 4", "version 2"])
 def test_geometry_lies_where_opensim_draws_it(text: str, tmp_path: Path) -> None:
     """Vertices in the ground, in the default pose; meshes that are switched off are in neither."""
@@ -155,6 +156,7 @@ def test_page_and_film_show_them(shared: xr.Dataset) -> None:
     assert np.isfinite(faces.corners).all() and (faces.colors[:, :3] > 0.4).all()
 
 
+@pytest.mark.thorough
 def test_the_commands_take_the_folder(folder: Path, tmp_path: Path) -> None:
     save_vtp(tmp_path / "on_offset.vtp", ball(0.02))
 
@@ -187,6 +189,7 @@ def test_a_folder_for_a_recording_is_refused(stride: xr.Dataset, tmp_path: Path)
         ms.save_picture(stride, tmp_path / "walk.html", geometry=tmp_path)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", ["gait2392", "hamner_2010", "rajagopal_2016"])
 def test_models_without_files_have_simple_bones_from_joint_to_joint(
     public_model: Callable[[str], OpenSimModel], name: str

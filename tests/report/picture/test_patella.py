@@ -47,6 +47,7 @@ def skeleton(side: str, size: float) -> Skeleton:
     return Skeleton(points, position, (), segments, position[:, :2], rotation)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("side", "size", "width"), [("r", 1.0, None), ("l", 0.9, 0.105), ("r", 1.05, 0.12)])
 def test_the_patella_stays_on_the_femur_and_its_ligament_keeps_its_length(
     side: str, size: float, width: float | None

@@ -121,6 +121,7 @@ def test_every_color_part_leg_and_view_changes_the_picture(desktop: Any) -> None
     page.locator(part("names")).click()
 
 
+@pytest.mark.thorough
 def test_a_frame_without_a_solution_has_gray_muscles_alone(desktop: Any) -> None:
     """With the right leg alone: every muscle is gray, whatever colors them."""
     page = desktop.page
@@ -140,6 +141,7 @@ def test_a_frame_without_a_solution_has_gray_muscles_alone(desktop: Any) -> None
     page.locator(part("legs")).select_option("both")
 
 
+@pytest.mark.thorough
 def test_mouse_and_wheel_move_the_camera(desktop: Any) -> None:
     page = desktop.page
     scrub(page, 20)
@@ -163,6 +165,7 @@ def test_mouse_and_wheel_move_the_camera(desktop: Any) -> None:
     assert pixels(page) == shown[0]
 
 
+@pytest.mark.thorough
 def test_the_wheel_scrolls_past_a_picture_within_a_page_until_it_is_chosen(
     desktop: Any, page_file: Path, tmp_path: Path
 ) -> None:

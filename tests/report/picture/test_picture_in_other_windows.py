@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import xarray as xr
 from browser import PHONE, needs_chromium, opened
 
@@ -21,6 +22,7 @@ def part(name: str) -> str:
     return f'[data-msp="{name}"]'
 
 
+@pytest.mark.thorough
 def test_a_phone_needs_no_sideways_scrolling(page_file: Path) -> None:
     with opened(page_file, PHONE) as found:
         found.page.wait_for_function(START)

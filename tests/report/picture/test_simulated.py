@@ -205,6 +205,7 @@ def small_fall() -> xr.Dataset:
     )
 
 
+@pytest.mark.thorough
 def test_muscles_that_drive_have_the_activation_of_their_course(tmp_path: Path) -> None:
     problem = ms.forward_problem(reference_stride())
     swing = problem.simulate(0.02)

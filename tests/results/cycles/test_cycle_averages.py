@@ -233,6 +233,7 @@ def test_the_table_says_how_many_strides_its_means_are_of(tmp_path):
     assert cells["cadence [steps/min]"] == ["120.0", "-"]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     "choice",
     [

@@ -157,6 +157,7 @@ def test_a_cycle_that_no_walk_has_is_left_out_and_said_but_not_where_it_is_state
     assert len(intervals(data, "r").cycles) == 1
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("kind", [Squat, Chair])
 def test_squat_and_chair_as_recordings(kind, tmp_path):
     data = ms.run(synthetic_recording(tmp_path, kind.to(0.25), truth=False))

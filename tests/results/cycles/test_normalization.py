@@ -106,6 +106,7 @@ def files(tmp_path):
     return paths
 
 
+@pytest.mark.thorough
 def test_several_persons_are_averaged_in_units_that_they_share(files):
     alone = average_results(files[:1])
     together = average_results(files)

@@ -63,6 +63,7 @@ def test_it_is_written_and_read(shared: xr.Dataset, tmp_path: Path) -> None:
     assert summary(read) == summary(shared)
 
 
+@pytest.mark.thorough
 def test_muscles_without_a_side(tmp_path: Path) -> None:
     """All names without _r: one side, `other`."""
     from small_model import TEXT
@@ -78,6 +79,7 @@ def test_muscles_without_a_side(tmp_path: Path) -> None:
     assert {path.stem for path in save_figures(result, tmp_path / "figures")} >= DRAWN
 
 
+@pytest.mark.thorough
 def test_what_the_trunk_lacks_is_not_said_of_the_leg(tmp_path: Path) -> None:
     """A coordinate of no side with a muscle of a side: its verdict, its reserves and its reasons stand apart."""
     from small_model import TEXT

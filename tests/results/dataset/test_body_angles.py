@@ -58,6 +58,7 @@ def test_the_flat_foot_has_the_toe_out_that_was_planted(result, side):
     np.testing.assert_allclose(found, -TOE_OUT, atol=1.0)
 
 
+@pytest.mark.thorough
 def test_angles_of_cycles_do_not_depend_on_the_axes_of_the_laboratory(trial, result):
     turned = ms.run(rotated(trial, 130.0))
     assert np.degrees(np.abs(turned["heading"] - result["heading"])).min() > 100.0

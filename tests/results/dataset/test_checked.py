@@ -86,6 +86,7 @@ def test_gait_cycles_of_a_damaged_result_are_refused(name: str) -> None:
         ms.cycles(damage(result(n_frames=251)), "r", strides=True)
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("name", [*DAMAGES, *OF_FIGURES])
 def test_average_of_a_damaged_result_is_refused_with_its_file(name, tmp_path) -> None:
     damage, place = (DAMAGES | OF_FIGURES)[name]

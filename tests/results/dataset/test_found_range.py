@@ -58,6 +58,7 @@ def of_side(result: xr.Dataset, name: str, side: str) -> np.ndarray:
     return values.transpose("time", ...).values.reshape(values.sizes["time"], -1)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_each_leg_has_numbers_where_it_was_measured_and_none_elsewhere(result, side):
     measured = own(result, side)
@@ -121,6 +122,7 @@ def test_check_and_run_end_well(folder, tmp_path):
     assert "not analyzed" in ran.output
 
 
+@pytest.mark.thorough
 def test_comparing_and_many_count_only_what_was_analyzed(folder):
     from musclesolve.results.comparison_facts import ComparisonFacts
     from musclesolve.studies.many_trials.trial_record import Measures
@@ -132,6 +134,7 @@ def test_comparing_and_many_count_only_what_was_analyzed(folder):
     assert measures.residual_percent < 5.0
 
 
+@pytest.mark.thorough
 def test_uncertainty_is_that_of_the_measured_frames(folder, result):
     spread = ms.uncertainty(
         folder / "trial.toml", samples=3, seed=1, side="r", workers=1, contributions=False

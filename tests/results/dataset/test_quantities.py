@@ -65,6 +65,7 @@ def test_an_unknown_kind_or_set_is_refused(said):
         Quantity("name", ("time",), "1", "meaning", **said)
 
 
+@pytest.mark.thorough
 def test_every_variable_of_an_answer_is_a_quantity_over_its_dimensions():
     trial, result = reference_stride(), ms.run(reference_stride())
     answers = {

@@ -207,6 +207,7 @@ def test_a_result_without_valid_is_refused_in_one_message(broken):
             function(lacking, *words)
 
 
+@pytest.mark.in_part(2)
 def test_a_variable_is_added_to_a_file_in_its_place(broken, tmp_path):
     path = tmp_path / "result.nc"
     write_result(broken[1], path)

@@ -95,6 +95,7 @@ def test_a_large_result_without_room_changes_nothing(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_a_changed_bit_never_changes_a_number_silently(tmp_path, seed):
     data = result()

@@ -41,6 +41,7 @@ def sampled(seed: int = 0) -> xr.Dataset:
     return data
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("seed", range(5))
 def test_value_spread_and_shares_are_of_the_largest_frame_of_stance(seed: int) -> None:
     found = sampled(seed)
@@ -99,6 +100,7 @@ def test_without_contributions_there_are_no_shares() -> None:
     assert "STRENGTH" not in summary(found)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("seed", range(3))
 def test_every_number_of_a_sentence_is_of_the_frame_that_it_names(seed: int) -> None:
     """Every frame has other numbers: those printed are looked up again at the time that stands beside them."""
@@ -129,6 +131,7 @@ def test_so_it_is_in_the_document() -> None:
             )
 
 
+@pytest.mark.thorough
 def test_it_says_where_a_bound_changes() -> None:
     """The first order holds where a muscle stays between its bounds, here the first, and two frames have one side."""
     found = sampled()

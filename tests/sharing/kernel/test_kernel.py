@@ -30,6 +30,7 @@ COSTS = [
 ]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("cost", COSTS, ids=lambda cost: cost.label)
 def test_compiled_and_numpy_methods_agree(make_leg, cost):
     problem = make_leg(20, seed=6)

@@ -72,6 +72,7 @@ def test_every_status_is_proved_and_the_numpy_method_agrees(case):
         assert slow.status[0] != Status.SOLVED
 
 
+@pytest.mark.thorough
 @THOROUGH
 @given(nasty(), st.sampled_from([1e-3, 1.0, 1e6]))
 def test_with_reserves_every_frame_is_solved(case, weight):

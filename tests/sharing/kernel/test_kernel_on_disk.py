@@ -112,6 +112,7 @@ print(answer.status, ms.sharing.compile_kernel())
 """
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(
     ("name", "value", "code", "message"),
     [

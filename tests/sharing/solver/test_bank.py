@@ -205,6 +205,7 @@ def made(name):
     return (BANK | LARGE)[name]()
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.every_pair
 @pytest.mark.parametrize("solver", solvers())
 @pytest.mark.parametrize("name", BANK)
@@ -215,6 +216,7 @@ def test_small_problems(name, solver):
         assert answered >= (0.5 if may_give_up else MOSTLY if solver == FRAGILE else 1.0)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("solver", [name for name in solvers() if name in OURS - {"trust-constr"}])
 @pytest.mark.parametrize("name", LARGE)
 def test_large_problems(name, solver):
@@ -254,6 +256,7 @@ def walk_problems(recorded_walk_trial):
     ]
 
 
+@pytest.mark.in_part(4)
 @pytest.mark.parametrize("solver", solvers())
 def test_the_recorded_walk(walk_problems, solver):
     for leg in walk_problems[:1] if solver in SLOW or solver not in OURS else walk_problems:
@@ -289,6 +292,7 @@ def test_the_first_level_is_that_of_a_linear_program(name):
         assert answer.cost[t] == pytest.approx(found.fun, rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("weight", [1e-6, 1e-2, 1.0, 1e4])
 def test_levels_need_no_reserves_where_muscles_suffice(weight):
     """Moments that some activations produce: weights of reserves change nothing."""

@@ -105,6 +105,7 @@ def test_frames_at_the_edge_cost_the_least(cost, upper, mixed):
         assert not (answer.status == Status.MAX_ITERATIONS).any()
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("solver", [*(name for name in solvers() if name != "linprog"), Vectorized()])
 @pytest.mark.parametrize("cost", POWERS)
 def test_no_claim_is_accepted_at_the_edge(cost, solver):
@@ -170,6 +171,7 @@ def test_muscles_of_very_different_strength_at_the_edge(solver, decades):
         assert (answer.cost <= (1.0 + 1e-3) * find_cost(cost).value(problem, corner)).all()
 
 
+@pytest.mark.thorough
 def test_levels_at_the_edge_of_reach():
     """Min/max is solved where muscles are at full activation, though their level is above it by rounding."""
     solved = []

@@ -29,6 +29,7 @@ def large(kind: str, upper: float) -> Problem:
     return Problem(arm, moment, strongest, strongest, upper=bound)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("kind", ["all", "mixed", "few", "corner"])
 @pytest.mark.parametrize("cost", ["force_squared", "stress_cubed"])
 def test_they_are_solved_as_in_units_in_which_they_are_one(kind, cost):

@@ -37,6 +37,7 @@ def installed(name):
     return name
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", QUADRATIC)
 def test_a_backend_prints_nothing(name):
     """In a process of its own, because some print once: `--json` prints a document on standard output."""

@@ -33,6 +33,7 @@ def test_frames_do_not_depend_on_their_neighbors(make_leg):
     np.testing.assert_allclose(single.activation, whole.activation[11], atol=1e-12)
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize(
     ("solver", "cost"), [("batch", "own"), ("linprog", "min_max"), ("slsqp", "stress_cubed")]
 )

@@ -80,12 +80,14 @@ def test_combinations_without_a_measurement_are_refused():
         study.benchmark(solvers=("linprog",), costs=("stress_cubed",))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("solver", "cost"), [("slsqp", "force_squared"), ("linprog", "min_max")])
 def test_every_kind_of_solver_is_measured(solver, cost):
     found = measured(random_problem(3, 3, 9), cost, solver, 0.01)
     assert found["solved"] == found["frames"] >= 1 and found["certificate"] <= 1e-6 and not found["remark"]
 
 
+@pytest.mark.thorough
 def test_failures_stay_in_the_table(monkeypatch):
     problem = random_problem(2, 3, 9)
     absent = registry.SolverRecord(**(vars(registry.REGISTRY["slsqp"]) | {"packages": ("no_such_package",)}))
@@ -147,6 +149,7 @@ def test_affordable_grows_to_all_frames_or_stops():
     assert affordable(asked.append, 1000, 0.0) == 1
 
 
+@pytest.mark.thorough
 def test_memory_counts_what_is_taken_after_it():
     """A system short of memory may take pages of the process away meanwhile: one of three attempts is enough."""
     found = []

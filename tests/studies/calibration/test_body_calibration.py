@@ -61,6 +61,7 @@ def off(body: BodyCalibration, truth: dict[str, float]) -> dict[str, float]:
     }
 
 
+@pytest.mark.thorough
 def test_planted_errors_lie_within_their_intervals(tmp_path):
     trial = planted(recorded(tmp_path))
     body = ms.calibrate_body(trial)
@@ -75,6 +76,7 @@ def test_planted_errors_lie_within_their_intervals(tmp_path):
     assert outcome.after.moment < outcome.before.moment
 
 
+@pytest.mark.thorough
 def test_intervals_cover_the_truth(tmp_path):
     errors = []
     for seed in some(range(40), 20):
@@ -109,6 +111,7 @@ def test_a_trial_file_that_uses_the_body_has_the_residual_that_was_promised(tmp_
     assert np.sqrt((moment**2).sum(axis=1).mean()) == pytest.approx(promised.moment, rel=1e-4)
 
 
+@pytest.mark.thorough
 def test_trials_predict_each_other_and_sessions_have_clocks_of_their_own(tmp_path):
     trials = [recorded(tmp_path / name, seed) for seed, name in enumerate(("monday", "tuesday"))]
     trials[1] = replace(trials[1], forces=tuple(replace(p, time=p.time - LATE) for p in trials[1].forces))
@@ -121,6 +124,7 @@ def test_trials_predict_each_other_and_sessions_have_clocks_of_their_own(tmp_pat
     assert body.covariance.shape == (len(body.parameters),) * 2
 
 
+@pytest.mark.thorough
 def test_what_is_not_determined_stays_and_is_named(tmp_path):
     body = ms.calibrate_body(recorded(tmp_path))
     hands = next(one for one in body.parameters if one.name == "mass of the hands")
@@ -162,6 +166,7 @@ def test_trials_that_cannot_be_calibrated_are_refused(tmp_path):
         ms.calibrate_body(replace(trial, subject=replace(trial.subject, mass=0.9 * trial.subject.mass)))
 
 
+@pytest.mark.thorough
 def test_flight_alone_and_trials_without_all_contacts(tmp_path):
     trial = recorded(tmp_path / "one")
     piece = trial_pieces(trial, mechanics(trial))[0]

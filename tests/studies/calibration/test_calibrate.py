@@ -60,6 +60,7 @@ def test_muscles_behind_rigid_tendons_are_found_within_their_intervals(found):
     assert by_name["tendon_slack_length of gastrocnemius"].sd < 0.01
 
 
+@pytest.mark.thorough
 def test_muscles_behind_elastic_tendons_are_found():
     person = (("tendon_slack_length", HEADS, 0.985), ("tendon_strain", (*HEADS, "soleus_r"), 1.3))
     free = {"tendon_slack_length": ["gastrocnemius"], "tendon_strain": ["achilles"]}
@@ -135,6 +136,7 @@ def test_file_is_read_back_and_used_as_a_muscle_set(found, tmp_path):
     assert read.covariance == pytest.approx(found.person.covariance)
 
 
+@pytest.mark.thorough
 def test_profile_is_least_at_the_best_value(found):
     name = "tendon_slack_length of gastrocnemius_r"
     done = calibrate_muscles(known_trials("rigid", RIGID, 0.02), FREE, profile=name, side="r")

@@ -40,7 +40,7 @@ def test_shape_of_emg_is_a_straight_line_at_zero_and_concave_below():
     assert (bent[1:-1] > envelope[1:-1]).all()
 
 
-@pytest.mark.parametrize("tendon", ["rigid", "elastic"])
+@pytest.mark.parametrize("tendon", ["rigid", pytest.param("elastic", marks=pytest.mark.thorough)])
 def test_derivatives_of_every_observation_are_its_differences(tendon):
     trials = known_trials(tendon, PERSON)
     bodies = [prepare(trial, side="r") for trial in trials]

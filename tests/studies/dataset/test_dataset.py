@@ -149,6 +149,7 @@ def test_stopped_twice_and_resumed_it_is_the_same_to_the_bit(
     assert (made.folder / "subjects.csv").read_bytes() == (again.folder / "subjects.csv").read_bytes()
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("in_processes")
 def test_two_processes_compute_the_same_to_the_bit(made: DataSet, folder: Path, tmp_path: Path) -> None:
     two = ms.make_dataset(folder / "S01", tmp_path / "forces", jobs=2)
@@ -209,6 +210,7 @@ def test_files_and_sources_of_the_user_are_not_overwritten(folder: Path, tmp_pat
     assert table.read_text(encoding="utf-8") == "subject,mass_kg\nS01,70\n"
 
 
+@pytest.mark.thorough
 def test_an_estimate_does_not_mix_frames_and_bytes(tmp_path: Path) -> None:
     """A kind whose sample fails: its length is a number of bytes, and that of the others a number of frames."""
     source, walk = tmp_path / "sources", recorded("rajagopal_walk")
@@ -223,6 +225,7 @@ def test_an_estimate_does_not_mix_frames_and_bytes(tmp_path: Path) -> None:
     assert found.size == pytest.approx(3 * result.stat().st_size, rel=0.1)
 
 
+@pytest.mark.thorough
 def test_trials_of_a_b3d_file_are_unpacked_where_they_are_computed(tmp_path: Path) -> None:
     """The trials of the real file, one of them without ground forces, beside a file that is cut off."""
     real = recorded("addbiomechanics") / "results.b3d"

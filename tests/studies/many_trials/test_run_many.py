@@ -29,6 +29,7 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("interruptible", "in_processes")
 def test_a_dead_process_takes_only_its_own_trial_and_stopping_leaves_what_is_done(tmp_path):
     trials = [

@@ -118,6 +118,7 @@ def test_recordings_come_by_the_numbers_in_their_names(day: Day) -> None:
         assert [row["name"] for row in csv.DictReader(file)] == ["walk_1", "walk_2", "walk_10"]
 
 
+@pytest.mark.thorough
 def test_what_is_written_still_and_what_lacks_a_file_is_waited_for(day: Day) -> None:
     day.save("late", forces=False)
     path = day.folder / "slow_markers.trc"

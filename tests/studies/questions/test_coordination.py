@@ -47,6 +47,7 @@ def test_factors_of_a_known_product_are_found():
     assert np.abs(two[0] @ two[1] - courses @ weights).max() > 0.1
 
 
+@pytest.mark.thorough
 def test_the_number_of_synergies_follows_the_rule(found, result):
     for side in found["side"].values:
         own = found.sel(side=side)

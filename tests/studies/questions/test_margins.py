@@ -28,6 +28,7 @@ def found() -> xr.Dataset:
     return margins(reference_stride())
 
 
+@pytest.mark.thorough
 def test_a_group_needs_at_least_what_one_of_its_muscles_needs(found):
     result = ms.run(reference_stride())
     group = {f"{g}_{m[-1]}": [] for g, m in zip(result.group.values, result.muscle.values, strict=True)}
@@ -65,6 +66,7 @@ def test_the_path_ends_where_muscles_are_at_their_limit(found):
     assert float(found["peak_activation"].isel(strength=-1).max()) == pytest.approx(1.0, abs=1e-4)
 
 
+@pytest.mark.thorough
 def test_what_is_weak_already_raises_the_margins_of_others(found):
     weak = margins(reference_stride(), strength={"soleus": 0.8})
     assert (weak["margin"] >= found["margin"] - NUDGE)[weak["of"].values != "soleus"].all()
@@ -137,6 +139,7 @@ def more() -> xr.Dataset:
     return margins(reference_stride(), strength, side="r", pairs=True, lengths=True)
 
 
+@pytest.mark.thorough
 def test_a_pair_needs_at_least_what_each_group_needs(more):
     alone = more["margin"].to_series()
     for pair, margin in more["pair_margin"].to_series().items():
@@ -172,6 +175,7 @@ def test_lengths_end_where_the_motion_becomes_impossible(more):
     assert 0.9 < calf[0] and calf[1] < 1.2
 
 
+@pytest.mark.thorough
 def test_bounded_contact_forces_raise_margins(found):
     bound = margins(reference_stride(), contact="now")
     assert (bound["margin"] >= found["margin"] - 1e-4).all()

@@ -318,6 +318,7 @@ def test_mass_and_load():
     assert effort[1] > 1.1 and effort[2] > 1.1
 
 
+@pytest.mark.thorough
 def test_other_tendons_are_compared_with_now_behind_such_tendons():
     answer = what_if(reference_stride(), ["weak: soleus=0.9, muscles.tendon=elastic"], side="r")
     facts = {each["scenario"]: each for each in scenario_facts(answer)}

@@ -20,7 +20,6 @@ def errors(compared) -> set[tuple[str, str | None]]:
     return {(found.code, found.where.subject) for found in compared.findings if found.severity == "error"}
 
 
-@pytest.mark.every_pair
 @pytest.mark.parametrize("fault", SUBJECT_FAULTS)
 @pytest.mark.parametrize("count", [4, 8, 20])
 def test_a_planted_fault_is_found_and_nobody_else_is_accused(fault, count):
@@ -36,7 +35,6 @@ def test_a_planted_fault_is_found_and_nobody_else_is_accused(fault, count):
     assert found >= (studies if large else 0.5 * studies if count == 4 else 0.8 * studies)
 
 
-@pytest.mark.every_pair
 @pytest.mark.parametrize("count", [3, 4, 8, 20])
 @pytest.mark.parametrize("normal", [True, False])
 def test_sound_subjects_are_not_accused(count, normal):

@@ -67,7 +67,7 @@ def once(act, when):
     return progress, acted
 
 
-@pytest.mark.skipif(not THOROUGH, reason="test_run_many.py and test_worker_pool.py kill processes, too")
+@pytest.mark.skipif(not THOROUGH, reason="test_watch_folder.py and test_worker_pool.py kill processes, too")
 @pytest.mark.usefixtures("in_processes")
 def test_a_killed_process_of_the_pool_costs_no_trial(study, tmp_path):
     def kill():
@@ -79,6 +79,7 @@ def test_a_killed_process_of_the_pool_costs_no_trial(study, tmp_path):
     assert complete(computed)
 
 
+@pytest.mark.thorough
 def test_a_killed_worker_of_a_cluster_costs_no_trial(study, tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(cluster, "AT_ONCE", 2)  # fewer than there are trials: the others are submitted later
@@ -139,6 +140,7 @@ def test_a_second_run_into_the_folder_is_refused(study, tmp_path):
     assert not (tmp_path / "trials").exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
 def test_a_full_disk_is_an_input_error_and_leaves_the_study_as_it_was(study, tmp_path):
     import resource

@@ -11,6 +11,7 @@ import xarray as xr
 from refusals import refused
 from small_model import TEXT
 from small_model_motion import DOFS, save_inputs
+from thorough import THOROUGH, some
 
 import musclesolve as ms
 from musclesolve import check_study, read_result
@@ -31,16 +32,16 @@ ASK = '[settings.questions]\nask = ["contributions", "margins", "coordination"]\
 
 
 def study_in(folder: Path, design: str = "", questions: str = ASK) -> Path:
-    """A study of two subjects of the bundled stride, the second with weaker muscles."""
+    """A study of the bundled stride; in a thorough run of two subjects, the second with weaker muscles."""
     for file in reference_stride().parent.iterdir():
         if file.is_file():
             shutil.copy(file, folder / file.name)
     path = folder / "study.toml"
-    weak = "settings = { muscles = { strength = 0.9 } }"
+    weak = 'weak = { subject = "S2", file = "trial.toml", settings = { muscles = { strength = 0.9 } } }'
     path.write_text(
         f"[design]\n{design}\n{questions}[trials]\n"
         'strong = { subject = "S1", file = "trial.toml" }\n'
-        f'weak = {{ subject = "S2", file = "trial.toml", {weak} }}\n',
+        f"{weak if THOROUGH else ''}\n",
         encoding="utf-8",
     )
     return path
@@ -58,7 +59,7 @@ def whole(tmp_path_factory):
 
 
 def test_numbers_of_a_study_are_those_of_the_commands(whole):
-    for name, strength in (("strong", None), ("weak", 0.9)):
+    for name, strength in some([("strong", None), ("weak", 0.9)], 2):
         trial = ms.read_trial(reference_stride())
         if strength is not None:
             trial = trial.with_settings(muscles={"strength": strength})
@@ -121,6 +122,7 @@ def test_what_is_asked_is_in_tables_and_figures(whole):
     assert {"center_acceleration", "co_contraction"} <= set(whole.groups)
 
 
+@pytest.mark.thorough
 def test_the_same_command_again_keeps_all(whole):
     again = ms.run_study(whole.computed.study, whole.computed.folder, jobs=1)
     assert {each.outcome.value for each in again.computed.records.values()} == {"unchanged"}

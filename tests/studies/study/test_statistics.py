@@ -457,6 +457,7 @@ def test_bad_input_is_refused(rng, monkeypatch):
         compare_curves(means)
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("design", ["paired", "Welch", "repeated"])
 def test_differences_are_found_where_there_are_none_as_often_as_the_level_says(design):
     """Many null studies; limits of 99.9 %. Welch: the smaller group is three times as variable."""
@@ -511,6 +512,7 @@ def test_where_groups_differ_each_is_compared_with_the_first(rng):
     assert set(found["effect"].values[found["cluster_test"].values]) == {"group", "group: c - a"}
 
 
+@pytest.mark.thorough
 def test_single_comparisons_are_wrong_no_more_often_than_the_analysis():
     """One of four conditions differs always, so the analysis does not protect the two others."""
     many, rng = 200 if THOROUGH else 100, np.random.default_rng(12)

@@ -337,6 +337,7 @@ def test_subjects_without_a_group_are_called_so(whole):
     assert '<th scope="row">all</th><td>5</td>' in study_page(whole)
 
 
+@pytest.mark.thorough
 def test_numbers_of_the_page_are_of_what_counts(whole):
     """A refused trial is in no mean, nor is a subject that is left out; each mean has its number of subjects."""
 
@@ -384,6 +385,7 @@ def test_numbers_without_a_unit_are_written_without_one(whole):
     )
 
 
+@pytest.mark.thorough
 def test_figures_of_an_earlier_run_are_removed(few, tmp_path):
     lines = few.read_text(encoding="utf-8").splitlines()
     few.write_text("\n".join(line for line in lines if not line.startswith(FEW[1:])), encoding="utf-8")
@@ -439,6 +441,7 @@ def test_tables_of_a_check_say_a_finding_once_with_its_trials(few, tmp_path):
     assert found.verdict.startswith("1 of 4 trials has an error")
 
 
+@pytest.mark.thorough
 def test_what_prevents_tests_or_means_is_said(whole, monkeypatch):
     """On trials that are computed: no package for tests, a unit without its size, damaged cycles."""
     computed, monkey = whole.computed, monkeypatch
@@ -555,6 +558,7 @@ def test_init_drafts_what_study_computes(folder):
         assert (trial.subject, trial.condition) == (own.subject, own.condition)
 
 
+@pytest.mark.thorough
 def test_a_subject_in_another_unit_and_a_trial_with_an_error_do_not_count(whole, tmp_path):
     """Moments of S02 in N m/kg are divided by the mass once more; S01_free_1 has an error, S01_free_2 a warning."""
     place = shutil.copytree(whole.computed.folder, tmp_path / "results")
@@ -646,6 +650,7 @@ def with_verdicts(result, place, wrong):
     return replace(result.computed, folder=place, records=records)
 
 
+@pytest.mark.thorough
 def test_differences_are_tested_again_without_what_is_not_plausible(whole, tmp_path):
     wrong = ("S01_free_1", "S02_loaded_2")
     result = analyze_study(with_verdicts(whole, tmp_path / "some", wrong))
@@ -673,6 +678,7 @@ def test_differences_are_tested_again_without_what_is_not_plausible(whole, tmp_p
     assert analyze_study(with_verdicts(whole, tmp_path / "none", ())).sensitivity == ""
 
 
+@pytest.mark.thorough
 def test_primary_outcomes_may_be_curves_and_values(whole, folder, tmp_path):
     """The planted difference: knee moments are half as great again."""
     head = (
@@ -733,6 +739,7 @@ def test_what_is_no_outcome_condition_or_leg_is_refused(few, wrong, said):
         ms.read_study(few)
 
 
+@pytest.mark.thorough
 def test_legs_and_odd_cycles(whole, tmp_path):
     """Affected legs by the study file; a cycle three times as long as the others is named."""
     place = shutil.copytree(whole.computed.folder, tmp_path / "results")

@@ -79,6 +79,7 @@ def test_they_are_those_of_the_muscles_differentiated_exactly(trial: Trial, sour
     assert found["muscle_force_first_order_sd"].values[unique] == pytest.approx(expected, rel=3e-3, abs=0.02)
 
 
+@pytest.mark.thorough
 def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(trial: Trial) -> None:
     known = [source for source in sources().values() if source.key in error_keys("recording")]
     small = {source.key: 0.01 * source.sd for source in known} | {
@@ -119,6 +120,7 @@ def test_a_center_of_pressure_moves_the_ankle_by_its_lever(trial: Trial) -> None
     assert only.where(ankle > 0.0).min() == 1.0
 
 
+@pytest.mark.thorough
 def test_a_cost_without_derivatives_has_no_contributions_and_says_so(trial: Trial) -> None:
     short = replace(trial, time_range=(0.6, 0.8))
     found = ms.uncertainty(short, 2, cost="min_max", solver="linprog", side="r", workers=1)

@@ -60,6 +60,7 @@ def test_the_seed_decides(replay: RecordedReplay) -> None:
     assert not np.array_equal(designed_numbers(replay, 1), designed_numbers(replay, 2))
 
 
+@pytest.mark.thorough
 def test_moments_spread_as_the_first_order_says(trial: Trial) -> None:
     """They are linear in small errors of plates and hip centers, whose columns are orthogonal."""
     sd = NONE | {"center_of_pressure_mm": 1.0, "hip_center_mm": 1.0}
@@ -84,6 +85,7 @@ def test_directions_hold_every_parameter_once(replay: RecordedReplay) -> None:
     assert len(linear.tasks()) > 3 * len(linear.tasks(few=True))
 
 
+@pytest.mark.thorough
 def test_it_says_where_the_first_order_holds(trial: Trial) -> None:
     found = ms.uncertainty(trial, "fast", sd=NONE | {"strength": 0.05, "hip_center_mm": 2.0}, side="r")
     shares = UncertaintyFacts(found).first_order_shares

@@ -139,6 +139,7 @@ def test_loads_act_elsewhere_and_feet_stay(tmp_path: Path) -> None:
     assert "beta_r" not in replay.angles
 
 
+@pytest.mark.thorough
 def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(
     body: ModelBody, replay: ModelReplay
 ) -> None:
@@ -187,6 +188,7 @@ def test_one_difference_serves_all_muscles(replay: ModelReplay) -> None:
         assert summed.max() > 0.0
 
 
+@pytest.mark.in_part(2)
 def test_it_is_written_summed_up_and_drawn(body: ModelBody, tmp_path: Path) -> None:
     write_result(uncertainty(body, 4, workers=1), tmp_path / "uncertainty.nc")
     found: xr.Dataset = read_result(tmp_path / "uncertainty.nc")

@@ -68,6 +68,7 @@ def logarithms(body: ModelBody, sd: dict[str, float], samples: int) -> dict[str,
     return {quantity: np.array(rows) for quantity, rows in found.items()}
 
 
+@pytest.mark.thorough
 def test_samples_reproduce_the_covariance_and_other_numbers_have_their_usual_errors(tmp_path: Path) -> None:
     body = body_of(tmp_path, known_person(tmp_path))
     drawn = logarithms(body, NONE | {"calibration": 1.0, "optimal_fiber_length": 0.05, "strength": 0.15}, 700)

@@ -98,6 +98,7 @@ def test_errors_have_the_stated_size(body: RecordedBody) -> None:
     np.testing.assert_array_equal(moved(sd, 0.04, ~every), whole)
 
 
+@pytest.mark.thorough
 def test_the_ground_force_has_its_band(body: RecordedBody) -> None:
     off = {source.key: 0.0 for source in sources().values() if not source.name.startswith("predicted")}
     found = ms.uncertainty(body, 3, sd=off, workers=1)

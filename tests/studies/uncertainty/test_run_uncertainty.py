@@ -54,6 +54,7 @@ def test_it_is_written_beside_the_result_and_summed_up(short_trial, tmp_path, mo
     assert not any((tmp_path / name).exists() for name in (UNCERTAINTY, *files_of("uncertainty")))
 
 
+@pytest.mark.thorough
 def test_designed_samples_are_asked_for_by_a_word(short_trial, tmp_path) -> None:
     given = ["run", short_trial, "-o", str(tmp_path), "--side", "r", "--no-figures", "--uncertainty", "fast"]
     done = CliRunner().invoke(app, given)

@@ -41,6 +41,7 @@ def uncertain(trial: Trial, samples: int, seed: int = 0, contributions: bool = F
     )
 
 
+@pytest.mark.thorough
 def test_a_truth_of_the_family_is_covered_at_the_nominal_rate(trial: Trial) -> None:
     """Muscles that follow a cost and a co-contraction drawn as stated have contact forces within the band of 95 %.
 
@@ -70,6 +71,7 @@ def test_a_truth_of_the_family_is_covered_at_the_nominal_rate(trial: Trial) -> N
     assert (high - low).mean() > 0.05 * body_weight(found)
 
 
+@pytest.mark.thorough
 def test_the_contact_model_moves_contact_forces_alone_by_its_share_of_body_weight(trial: Trial) -> None:
     found = uncertain(trial, 300, contributions=True, contact_model_bw=0.1)
     weight = body_weight(found)
@@ -130,6 +132,7 @@ def test_co_contraction_is_a_floor_under_all_activations(trial: Trial) -> None:
     assert float((found["contact_force_sd"] / first).median()) == pytest.approx(1.0, abs=0.2)
 
 
+@pytest.mark.in_part(3)
 @pytest.mark.parametrize("key", ["cost_exponent", "multi_joint_weight", "muscle_weight"])
 def test_small_errors_of_the_cost_spread_as_the_first_order_says(trial: Trial, key: str) -> None:
     found = uncertain(replace(trial, time_range=(0.6, 0.65)), 80, 1, contributions=True, **{key: 0.01})

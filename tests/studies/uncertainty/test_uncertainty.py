@@ -86,6 +86,7 @@ def test_plates_cannot_change_the_angles(trial: Trial) -> None:
     assert (found["joint_moment_sd"].sel(dof="ankle_dorsiflexion_r").max()) > 1.0
 
 
+@pytest.mark.thorough
 def test_it_is_kept_in_a_file_and_drawn(found, tmp_path) -> None:
     write_result(found, tmp_path / "uncertainty.nc")
     read = read_result(tmp_path / "uncertainty.nc")

@@ -184,6 +184,7 @@ def test_cameras_in_other_axes_see_the_same_markers(clean, tmp_path):
     assert seen.files["markers"].name == "walk.toml"
 
 
+@pytest.mark.thorough
 def test_a_pixel_shows_as_much_on_a_long_walkway(tmp_path):
     size = []
     for strides in (1, 3):

@@ -53,6 +53,7 @@ def test_without_noise_from_the_pixels_of_four_cameras(tmp_path):
     assert largest.max() < 5.0
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_with_three_millimeters_of_noise_from_the_pixels_of_four_cameras(tmp_path, seed):
     """100 frames a second, one pixel of noise, which is 3 mm; the recording chooses the cut-offs of its markers.

@@ -55,6 +55,7 @@ def recorded(request, tmp_path_factory) -> Path:
     )
 
 
+@pytest.mark.in_part(2)
 def test_nothing_is_wrong_with_a_curved_walk(recorded):
     report = check(recorded)
     assert report.codes == (), str(report)

@@ -72,6 +72,7 @@ def test_cost_is_that_of_the_states():
     assert report.cost == pytest.approx(problem.weight @ by_frame, rel=1e-10)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("options", [{}, {"mesh": 2}, {"scheme": "radau", "order": 2}], ids=str)
 def test_multiplier_is_the_derivative_of_the_cost_by_a_moment(options):
     problem = small_motion()
@@ -111,6 +112,7 @@ SCHEMES = [
 ]
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize(("scheme", "order", "tolerance"), SCHEMES)
 def test_schemes_converge_to_each_other(scheme, order, tolerance):
     """Root mean square of the difference of activations, at one and four intervals per frame."""
@@ -152,6 +154,7 @@ def test_start_does_not_change_a_solution_found_before():
     assert again.activation == pytest.approx(found.activation, abs=1e-6)
 
 
+@pytest.mark.thorough
 def test_moments_out_of_reach_are_named_as_such():
     problem = small_motion(load=20.0)
     report = solved(problem)

@@ -22,6 +22,7 @@ STEP = 5e-4
 MUSCLE = 1
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_differences_are_those_of_the_solver_of_the_package(quantity):
     problem = three_muscles()
@@ -38,6 +39,7 @@ def test_differences_are_those_of_the_solver_of_the_package(quantity):
         assert (high - low) / (2.0 * STEP) == pytest.approx(there, abs=1e-4 * np.abs(there).max())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("quantity", some(QUANTITIES, 2))
 def test_error_falls_with_the_square_of_the_step(quantity):
     problem = three_muscles()
@@ -49,6 +51,7 @@ def test_error_falls_with_the_square_of_the_step(quantity):
     assert second < 1e-5 * np.abs(fine).max() or first / second == pytest.approx(4.0, rel=0.1)
 
 
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_derivative_of_the_cost_is_that_of_the_lagrangian(quantity):
     """dJ/dx = -sum (lambda . dR/dx f + mu . dE/dx) at the states of the optimum (certificate.py)."""
