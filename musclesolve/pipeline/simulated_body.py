@@ -1,0 +1,298 @@
+"""A model of another program, MuJoCo or biorbd, along its positions: its muscles as a body that shares moments."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.message_text import few
+from musclesolve._util.sides import sides_of
+from musclesolve._util.warning_note import WarningNote
+from musclesolve.constants import BIORBD, STANDARD_GRAVITY, USUAL_COST, USUAL_SOLVER
+from musclesolve.errors import input_error
+from musclesolve.muscles.muscle_parameters import TENDON_STRAIN, MuscleParameters
+from musclesolve.muscles.muscle_state import MuscleState
+from musclesolve.muscles.passive.passive_element import PassiveElement
+from musclesolve.muscles.scaling.scale_muscles import separate_groups
+from musclesolve.pipeline.body import Sharing, SharingGroup
+from musclesolve.pipeline.knee_contact import ContactSpacing
+from musclesolve.pipeline.share import sharing_problem
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver.solver_registry import find_solver
+
+_NO_ARM = 1e-12
+"""Largest moment arm of a coordinate on which no muscle acts [m; 1 if a length]."""
+_CARRIED = 0.25
+"""Force on coordinates without muscles, as a share of the weight, that shows missing loads."""
+ANGLE, LENGTH = "rad", "m"
+"""Units of positions and coordinates; parts of a quaternion have none."""
+
+
+class Drawing(NamedTuple):
+    """Bodies with their parents (-1: none) and origins (T, B, 3) [m]; paths (T, P, 3) [m] of muscles; z points up."""
+
+    bodies: tuple[str, ...]
+    parents: tuple[int, ...]
+    origin: Array
+    paths: Mapping[str, Array]
+
+
+class SimulatedMotion(NamedTuple):
+    """Muscles at the coordinates on which they act, with the angles (T, m) there, NaN where a coordinate has none.
+
+    units: of these coordinates. left: names of the other ones, and the largest force [N] and moment [N m] that remain
+    on them.
+    """
+
+    group: SharingGroup
+    angle: Array
+    units: tuple[str, ...]
+    left: tuple[tuple[str, ...], float, float]
+
+
+class SimulatedModel(ABC):
+    """A model of another program whose muscles share moments; file: None of a model in memory."""
+
+    program: ClassVar[str]
+    file: Path | None
+
+    @property
+    @abstractmethod
+    def positions(self) -> tuple[str, ...]:
+        """Names of the nq numbers of a pose."""
+
+    @property
+    @abstractmethod
+    def units(self) -> tuple[str, ...]:
+        """ANGLE, LENGTH or "" for each number of a pose."""
+
+    @property
+    @abstractmethod
+    def ranges(self) -> Array:
+        """Least and greatest numbers (nq, 2) of a pose by the model."""
+
+    @property
+    @abstractmethod
+    def muscles(self) -> tuple[str, ...]:
+        """Names of the n muscles."""
+
+    @property
+    @abstractmethod
+    def mass(self) -> float:
+        """Mass [kg]."""
+
+    @abstractmethod
+    def along(self, time: Array, positions: Array, loads: Path | None = None) -> SimulatedMotion:
+        """Muscles along positions (T, nq), under the external loads of a file.
+
+        Raises:
+            InputError: a position is beyond its limits; the program takes no external loads, or not these.
+        """
+
+    @abstractmethod
+    def drawing(self, positions: Array) -> Drawing:
+        """Bodies and paths of muscles at positions (T, nq)."""
+
+    @property
+    def limits(self) -> Array:
+        """Least and greatest numbers (nq, 2) of a pose: a turn of an angle, and its range; others are free."""
+        low, high = self.ranges.T
+        wide = np.stack([np.minimum(low, -2.0 * np.pi), np.maximum(high, 2.0 * np.pi)], axis=1)
+        return np.where(np.array(self.units)[:, None] == ANGLE, wide, [-np.inf, np.inf])
+
+    def check_limits(self, pose: Array, file: Path | None = None) -> None:
+        """Refuse angles of a motion (T, nq) beyond their limits, which only degrees explain."""
+        limits = self.limits
+        for frame, k in np.argwhere((pose < limits[:, 0]) | (pose > limits[:, 1]))[:1]:
+            raise input_error(
+                "dynamics.angle_beyond_a_turn",
+                file=file,
+                where=f"{self.positions[k]} in frame {frame}",
+                angle=pose[frame, k],
+            )
+
+
+def is_simulated(model: object) -> bool:
+    """Whether a file holds a model of MuJoCo or biorbd: by its name, an XML file by its content."""
+    if not isinstance(model, str | Path):
+        return False
+    path = Path(model)
+    suffix = path.suffix.casefold()
+    if suffix != ".xml":
+        return suffix in (BIORBD, ".mjb")
+    try:
+        with path.open("rb") as stream:
+            return b"<mujoco" in stream.read(20_000)
+    except OSError:  # said by the reader of OpenSim models
+        return False
+
+
+def simulated_muscles(
+    names: tuple[str, ...],
+    force: ArrayLike,
+    optimal: ArrayLike,
+    slack: ArrayLike,
+    fastest: ArrayLike,
+    pennation: ArrayLike = 0.0,
+) -> MuscleParameters:
+    """Parameters of muscles whose curves the program computes: no Hill curves, no passive elements."""
+    force, optimal, slack, fastest, pennation, strain, joints = (
+        np.array(np.broadcast_to(each, len(names)), float)
+        for each in (force, optimal, slack, fastest, pennation, TENDON_STRAIN, 1.0)
+    )
+    none = PassiveElement(*np.zeros((3, len(names))))
+    return MuscleParameters(
+        names, force, optimal, slack, pennation, fastest, strain, joints, families=(), passive=none
+    )
+
+
+def acting(arm: Array) -> Mask:
+    """Whether a muscle acts on a coordinate (m, n), by its arms (T, m, n)."""
+    return np.asarray((np.abs(arm) > _NO_ARM).any(axis=0))
+
+
+def simulated_motion(
+    time: Array,
+    coordinates: Sequence[tuple[str, str, str]],
+    arm: Array,
+    tau: Array,
+    angle: Array,
+    rate: Array,
+    parameters: MuscleParameters,
+    **state: Array,
+) -> SimulatedMotion:
+    """Muscles at the coordinates on which one acts, of arms (T, m, n) and forces tau (T, m) of all coordinates.
+
+    coordinates: name, unit and moved body of each; angle, rate (T, m); state: further arrays of `MuscleState`.
+    """
+    acts = acting(arm)
+    some = np.flatnonzero(acts.any(axis=1))
+    names, units, bodies = map(np.array, zip(*coordinates, strict=True))
+    crossed: Array = np.array([np.unique(bodies[of_muscle]).size for of_muscle in acts.T], np.float64)
+    muscles = MuscleState(
+        parameters=replace(parameters, joints_crossed=crossed),
+        moment_arm=arm[:, some],
+        slack=np.zeros(state["fiber_length"].shape, bool),
+        **state,
+    )
+    dofs = tuple(names[some].tolist())
+    group = SharingGroup(
+        sides=sides_of(dofs),
+        dofs=dofs,
+        shared=dofs,
+        state=muscles,
+        moment=tau[:, some],
+        usable=np.ones(len(time), bool),
+        time=time,
+        angle=angle[:, some] if np.isfinite(angle[:, some]).all() else None,
+        rate=rate[:, some],
+    )
+    rest = ~acts.any(axis=1)
+    force, moment = (
+        float(np.linalg.norm(tau[:, rest & (units == unit)], axis=1).max()) for unit in (LENGTH, ANGLE)
+    )
+    left = tuple(names[rest].tolist()), force, moment
+    return SimulatedMotion(group, angle[:, some], tuple(units[some].tolist()), left)
+
+
+def problem_of(motion: SimulatedMotion, least_activation: float, reserve_weight: float | None) -> Problem:
+    """The problem of muscles along a motion, for any cost and solver."""
+    usual = find_cost(USUAL_COST), find_solver(USUAL_SOLVER)
+    chosen = Sharing(*usual, reserve_weight=reserve_weight, least_activation=least_activation)
+    return sharing_problem(motion.group, chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedBody:
+    """A model of another program along its positions (T, nq); see `Body`. files: role -> file; notes: on the files."""
+
+    model: SimulatedModel
+    positions: Array
+    motion: SimulatedMotion
+    sharing: Sharing
+    files: Mapping[str, Path]
+    notes: tuple[str, ...] = ()
+    joints: tuple[str, ...] = ()
+    emg: None = None
+    fascicles: None = None
+    trial: None = None
+    person: None = None
+    stature: None = None
+    kind: str = "moments"
+    is_predicted: bool = False
+
+    @property
+    def time(self) -> Array:
+        """Times (T,) of the frames [s]."""
+        return self.motion.group.time
+
+    @property
+    def dofs(self) -> tuple[str, ...]:
+        """Names of the m coordinates on which muscles act."""
+        return self.motion.group.dofs
+
+    @property
+    def angle(self) -> Array:
+        """Coordinates (T, m) [rad, m], NaN of one that has no number, as in a ball joint."""
+        return self.motion.angle
+
+    @property
+    def speed(self) -> Array:
+        """Rates (T, m) of the coordinates."""
+        assert self.motion.group.rate is not None
+        return self.motion.group.rate
+
+    @property
+    def moment(self) -> Array:
+        """Forces (T, m) that muscles must produce on the coordinates [N m, N]."""
+        return self.motion.group.moment
+
+    @property
+    def muscles(self) -> tuple[str, ...]:
+        """Names of the muscles."""
+        return self.model.muscles
+
+    @property
+    def mass(self) -> float:
+        """Mass of the model [kg]."""
+        return self.model.mass
+
+    @property
+    def contact_spacing(self) -> dict[str, ContactSpacing]:
+        """Return nothing: contact forces are not computed."""
+        return {}
+
+    @cached_property
+    def parts(self) -> tuple[SharingGroup, ...]:
+        """Groups of coordinates and muscles that no muscle connects."""
+        whole = self.motion.group
+        groups = separate_groups(acting(whole.state.moment_arm))
+        return tuple(whole.part(dofs, muscles) for dofs, muscles in groups)
+
+    @property
+    def warnings(self) -> tuple[WarningNote, ...]:
+        """A warning where the loads of the motion do not carry the model."""
+        names, force, moment = self.motion.left
+        weight = self.mass * STANDARD_GRAVITY
+        if not names or force <= _CARRIED * weight:
+            return ()
+        return (
+            WarningNote(
+                f"No muscle acts on {few(names, 7)}, where forces of up to {force:.0f} N and moments of up to "
+                f"{moment:.0f} N m remain. The loads of the motion do not carry the model of {weight:.0f} N.",
+                "model",
+                "give the loads (for MuJoCo: --loads), or a motion in whose contacts they arise",
+            ),
+        )
+
+    def check(self, sharing: Sharing) -> None:
+        """Costs that need reactions or EMG are refused where the problem lacks them."""
