@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,9 +82,10 @@ def simulated_result(
         files=files,
         notes=(*table.sentences, *notes),
     )
-    place = Where(file=path)
+    found = (finding(each.code, "warning", {"sentence": each}, Where(file=path)) for each in body.warnings)
+    remedies = [each.remedy for each in body.warnings]
     return judged_result(
-        body, [finding(each.code, "warning", {"sentence": each}, place) for each in body.warnings]
+        body, [replace(each, remedy=remedy) for each, remedy in zip(found, remedies, strict=True)]
     )
 
 

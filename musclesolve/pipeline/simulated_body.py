@@ -178,10 +178,12 @@ def simulated_motion(
     some = np.flatnonzero(acts.any(axis=1))
     names, units, bodies = map(np.array, zip(*coordinates, strict=True))
     crossed: Array = np.array([np.unique(bodies[of_muscle]).size for of_muscle in acts.T], np.float64)
+    slack = state["fiber_length"] <= 0.0
+    state["fiber_length"] = np.where(slack, 0.0, state["fiber_length"])
     muscles = MuscleState(
         parameters=replace(parameters, joints_crossed=crossed),
         moment_arm=arm[:, some],
-        slack=np.zeros(state["fiber_length"].shape, bool),
+        slack=slack,
         **state,
     )
     dofs = tuple(names[some].tolist())
@@ -279,20 +281,25 @@ class SimulatedBody:
         return tuple(whole.part(dofs, muscles) for dofs, muscles in groups)
 
     @property
-    def warnings(self) -> tuple[WarningNote, ...]:
-        """A warning where the loads of the motion do not carry the model."""
+    def warnings(self) -> list[WarningNote]:
+        """Warnings where loads of the motion do not carry the model, and of paths that are too short for a fiber."""
         names, force, moment = self.motion.left
-        weight = self.mass * STANDARD_GRAVITY
-        if not names or force <= _CARRIED * weight:
-            return ()
-        return (
-            WarningNote(
+        weight, slack, found = self.mass * STANDARD_GRAVITY, self.motion.group.state.slack, list[WarningNote]()
+        if names and force > _CARRIED * weight:
+            text = (
                 f"No muscle acts on {few(names, 7)}, where forces of up to {force:.0f} N and moments of up to "
-                f"{moment:.0f} N m remain. The loads of the motion do not carry the model of {weight:.0f} N.",
-                "model",
-                "give the loads (for MuJoCo: --loads), or a motion in whose contacts they arise",
-            ),
-        )
+                f"{moment:.0f} N m remain. The loads of the motion do not carry the model of {weight:.0f} N."
+            )
+            remedy = "give the loads (for MuJoCo: --loads), or a motion in whose contacts they arise"
+            found.append(WarningNote(text, "model", remedy))
+        if slack.any():
+            short = [name for name, some in zip(self.muscles, slack.any(axis=0), strict=True) if some]
+            text = (
+                f"By the ranges of length of the model, paths leave no length for the fibers of {few(short, 8)} in "
+                f"{int(slack.any(axis=1).sum())} of {len(slack)} frames."
+            )
+            found.append(WarningNote(text, "model", "see whether these paths leave their wraps in such poses"))
+        return found
 
     def check(self, sharing: Sharing) -> None:
         """Costs that need reactions or EMG are refused where the problem lacks them."""

@@ -37,8 +37,6 @@ MARKERS = ("filter_method", "cutoff_choice", "hip_method", "knee_method", "ankle
 MOTION = ("consistency_method", "consistency_derivatives", "consistency_residual")
 MUSCLES = ("muscle_database", "muscle_parameters", "fiber_lengths", "passive", "strength")
 """Attributes in the order of the sentences about them."""
-_SIMULATORS = {"MuJoCo": "todorov_2012", "biorbd": "michaud_2021"}
-"""Program of a model -> its citation."""
 _CITED = re.compile(r" ?\[(@[\w;@]+)\]")
 _NAME = re.compile(r"^(?P<family>[^,]+), (?P<given>.+)$")
 _PARAMETER = re.compile(r"(\w+)=")
@@ -124,8 +122,8 @@ def _sentences(trial: TrialFiles) -> list[str]:
         if text(result, "ground_reactions") == PREDICTED:
             moments = [always["inverse_predicted"]]
         passive = _of_choices(result, ("muscle_parameters", "passive"))
-        software = model["simulated" if "simulator" in result.attrs else "software"]
-        sentences = [software, *filtered, *moments, *passive]
+        software = _of_choices(result, ("simulator",)) or [model["software"]]
+        sentences = [*software, *filtered, *moments, *passive]
     else:
         sentences = [always["software"], always["subject"], *_of_choices(result, MARKERS)]
         inertia = "inertia_of_child" if "Jensen" in text(result, "inertia_table") else "inertia"
@@ -194,8 +192,6 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         "start": f"{time[0]:.3f}",
         "end": f"{time[-1]:.3f}",
         "model": text(result, "subject"),
-        "simulator": text(result, "simulator"),
-        "simulator_work": _SIMULATORS.get(text(result, "simulator"), ""),
         "tendons": text(result, "tendon", RIGID),
         "curves": curves.get(text(result, "curves", usual), curves["other"]),
         "dofs": ", ".join(stems) or "the joints",
