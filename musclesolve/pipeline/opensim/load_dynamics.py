@@ -282,8 +282,13 @@ class LoadDynamics:
 
     @cached_property
     def residual(self) -> RootResidual | None:
-        """Residual at the root in the frames whose loads are measured; None where `root_force` is None."""
+        """Residual at the root in the frames whose loads are measured; None where `root_force` is None.
+
+        Also of a model without feet that its loads do not carry, such as an arm: what holds it is not measured.
+        """
         if self.root_wrench is None or self.root_residual is None:
+            return None
+        if not (self.stands or feet_of(self.model)):
             return None
         wrench = self.about_root(self.root_wrench)
         wrench[np.isnan(self.root_residual)] = np.nan
