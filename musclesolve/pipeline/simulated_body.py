@@ -284,7 +284,11 @@ class SimulatedBody:
     def warnings(self) -> list[WarningNote]:
         """Warnings where loads of the motion do not carry the model, and of paths that are too short for a fiber."""
         names, force, moment = self.motion.left
-        weight, slack, found = self.mass * STANDARD_GRAVITY, self.motion.group.state.slack, list[WarningNote]()
+        weight, slack, found = (
+            self.mass * STANDARD_GRAVITY,
+            self.motion.group.state.slack,
+            list[WarningNote](),
+        )
         if names and force > _CARRIED * weight:
             text = (
                 f"No muscle acts on {few(names, 7)}, where forces of up to {force:.0f} N and moments of up to "
@@ -293,12 +297,14 @@ class SimulatedBody:
             remedy = "give the loads (for MuJoCo: --loads), or a motion in whose contacts they arise"
             found.append(WarningNote(text, "model", remedy))
         if slack.any():
-            short = [name for name, some in zip(self.muscles, slack.any(axis=0), strict=True) if some]
+            short = [self.muscles[k] for k in np.flatnonzero(slack.any(axis=0))]
             text = (
                 f"By the ranges of length of the model, paths leave no length for the fibers of {few(short, 8)} in "
                 f"{int(slack.any(axis=1).sum())} of {len(slack)} frames."
             )
-            found.append(WarningNote(text, "model", "see whether these paths leave their wraps in such poses"))
+            found.append(
+                WarningNote(text, "model", "see whether these paths leave their wraps in such poses")
+            )
         return found
 
     def check(self, sharing: Sharing) -> None:
