@@ -336,11 +336,19 @@ def frame_on_frame(joint: str, place: Sequence[float]) -> Variant:
 
 
 def always(tree: Tree) -> None:
-    """Write every second point of a path under a condition that always holds."""
-    for point in list(tree.iter("PathPoint"))[::2]:
-        point.tag = "ConditionalPathPoint"
-        for tag, text in (("socket_coordinate", "/jointset/hip_r/hip_flexion_r"), ("range", "-100 100")):
-            ElementTree.SubElement(point, tag).text = text
+    """Write every second point of muscles of the right hip under a condition that always holds."""
+    for muscle in _set(tree, "ForceSet"):
+        points = list(muscle.iter("PathPoint"))
+        ends = {_text(point, "socket_parent_frame").split("/")[-1] for point in (*points[:1], *points[-1:])}
+        if "pelvis" not in ends or not ends & {
+            "femur_r",
+            "tibia_r",
+        }:  # others would not cross the hip without it
+            continue
+        for point in points[::2]:
+            point.tag = "ConditionalPathPoint"
+            for tag, text in (("socket_coordinate", "/jointset/hip_r/hip_flexion_r"), ("range", "-100 100")):
+                ElementTree.SubElement(point, tag).text = text
 
 
 def among_components(body: str) -> Variant:

@@ -13,7 +13,6 @@ the forces of the constraints do no work. Tendons of MuJoCo's muscles are rigid.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -349,17 +348,13 @@ class MujocoModel(SimulatedModel):
 
     def _forces(self, length: Array, rate: Array) -> tuple[Array, Array]:
         """Capacities and passive forces (n,) [N] at lengths [m] and rates [m/s]."""
-        engine, capacity, passive = _engine(), np.empty(len(length)), np.empty(len(length))
-        for k, (number, shared) in enumerate(self._curves()):
-            gain, bias = self.model.actuator_gainprm[number, :9], self.model.actuator_biasprm[number, :9]
+        engine, model, capacity, passive = _engine(), self.model, np.empty(len(length)), np.empty(len(length))
+        for k, number in enumerate(self.muscle):
+            shared = model.actuator_lengthrange[number], model.actuator_acc0[number]
+            gain, bias = model.actuator_gainprm[number, :9], model.actuator_biasprm[number, :9]
             capacity[k] = -engine.mju_muscleGain(length[k], rate[k], *shared, gain)
             passive[k] = -engine.mju_muscleBias(length[k], *shared, bias)
         return capacity, passive
-
-    def _curves(self) -> Iterator[tuple[int, tuple[Array, float]]]:
-        """Yield number, length range and unit acceleration of each muscle."""
-        for number in self.muscle:
-            yield number, (self.model.actuator_lengthrange[number], self.model.actuator_acc0[number])
 
     def _peak(self) -> Array:
         """Maximum isometric forces (n,) [N]: stated, or a scale over the acceleration that a unit force gives."""
@@ -384,31 +379,26 @@ def _engine() -> Any:
     return mujoco
 
 
-def _dense(rows: int, columns: int, values: Array, count: Indices, start: Indices, column: Indices) -> Array:
-    """A matrix (rows, columns) from its sparse form."""
-    matrix = np.zeros((rows, columns))
-    for row in range(rows):
-        part = slice(start[row], start[row] + count[row])
-        matrix[row, column[part]] = values[part]
-    return matrix
-
-
 def _moments(data: Any, model: Any) -> Array:
     """dL/dq (nu, nv) of all actuators."""
-    sparse = data.moment_rownnz, data.moment_rowadr, data.moment_colind
-    return _dense(model.nu, model.nv, np.ravel(data.actuator_moment), *sparse)
+    moments, sparse = (
+        np.zeros((model.nu, model.nv)),
+        (data.moment_rownnz, data.moment_rowadr, data.moment_colind),
+    )
+    _engine().mju_sparse2dense(moments, np.ravel(data.actuator_moment), *sparse)
+    return moments
 
 
 def _equalities(data: Any, model: Any) -> Array:
     """Jacobian (r, nv) of the equality constraints that act."""
     engine = _engine()
     rows = int((data.efc_type == engine.mjtConstraint.mjCNSTR_EQUALITY).sum())  # they come first
-    if not rows:
-        return np.zeros((0, model.nv))
-    if engine.mj_isSparse(model):
-        sparse = data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind
-        return _dense(rows, model.nv, np.ravel(data.efc_J), *sparse)
-    return np.array(data.efc_J).reshape(-1, model.nv)[:rows]
+    if not rows or not engine.mj_isSparse(model):
+        return np.array(data.efc_J).reshape(-1, model.nv)[:rows]
+    jacobian = np.zeros((data.nefc, model.nv))
+    sparse = data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind
+    engine.mju_sparse2dense(jacobian, np.ravel(data.efc_J), *sparse)
+    return jacobian[:rows]
 
 
 def _null_space(jacobians: list[Array], followers: Indices) -> tuple[Indices, Array]:

@@ -74,14 +74,9 @@ def simulated_result(
     if loads := given.pop("loads", None):
         files["loads"] = Path(loads)
     given = {name: defaults[name] for name in _OPTIONS[:2]} | given
-    body = SimulatedBody(
-        model=read,
-        positions=positions,
-        motion=read.along(table.time, positions, files.get("loads")),
-        sharing=Sharing(find_cost(cost), find_solver(solver), **given),
-        files=files,
-        notes=(*table.sentences, *notes),
-    )
+    motion = read.along(table.time, positions, files.get("loads"))
+    sharing = Sharing(find_cost(cost), find_solver(solver), **given)
+    body = SimulatedBody.from_motion(read, positions, motion, sharing, files, [*table.sentences, *notes])
     found = (finding(each.code, "warning", {"sentence": each}, Where(file=path)) for each in body.warnings)
     remedies = [each.remedy for each in body.warnings]
     return judged_result(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,48 +57,39 @@ class SimulatedMotion(NamedTuple):
     left: tuple[tuple[str, ...], float, float]
 
 
-class SimulatedModel(ABC):
-    """A model of another program whose muscles share moments; file: None of a model in memory."""
+class SimulatedModel(Protocol):
+    """A model of another program whose muscles share moments.
+
+    program: its name; file: None of a model in memory. positions: names of the nq numbers of a pose; units: ANGLE,
+    LENGTH or "" for each; ranges: least and greatest numbers (nq, 2) by the model. muscles: names of the n muscles.
+    mass [kg].
+    """
 
     program: ClassVar[str]
     file: Path | None
 
     @property
-    @abstractmethod
-    def positions(self) -> tuple[str, ...]:
-        """Names of the nq numbers of a pose."""
-
+    def positions(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
-    @abstractmethod
-    def units(self) -> tuple[str, ...]:
-        """ANGLE, LENGTH or "" for each number of a pose."""
-
+    def units(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
-    @abstractmethod
-    def ranges(self) -> Array:
-        """Least and greatest numbers (nq, 2) of a pose by the model."""
-
+    def ranges(self) -> Array: ...  # noqa: D102
     @property
-    @abstractmethod
-    def muscles(self) -> tuple[str, ...]:
-        """Names of the n muscles."""
-
+    def muscles(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
-    @abstractmethod
-    def mass(self) -> float:
-        """Mass [kg]."""
+    def mass(self) -> float: ...  # noqa: D102
 
-    @abstractmethod
     def along(self, time: Array, positions: Array, loads: Path | None = None) -> SimulatedMotion:
         """Muscles along positions (T, nq), under the external loads of a file.
 
         Raises:
             InputError: a position is beyond its limits; the program takes no external loads, or not these.
         """
+        ...
 
-    @abstractmethod
     def drawing(self, positions: Array) -> Drawing:
         """Bodies and paths of muscles at positions (T, nq)."""
+        ...
 
     @property
     def limits(self) -> Array:
@@ -215,14 +204,26 @@ def problem_of(motion: SimulatedMotion, least_activation: float, reserve_weight:
 
 @dataclass(frozen=True, eq=False)
 class SimulatedBody:
-    """A model of another program along its positions (T, nq); see `Body`. files: role -> file; notes: on the files."""
+    """A model of another program along its positions (T, nq); see `Body`. files: role -> file; notes: on the files.
+
+    speed and moment are those of the coordinates on which muscles act.
+    """
 
     model: SimulatedModel
     positions: Array
     motion: SimulatedMotion
     sharing: Sharing
     files: Mapping[str, Path]
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
+    time: Array
+    dofs: tuple[str, ...]
+    angle: Array
+    speed: Array
+    moment: Array
+    muscles: tuple[str, ...]
+    mass: float
+    parts: tuple[SharingGroup, ...]
+    contact_spacing: dict[str, ContactSpacing] = field(default_factory=dict)
     joints: tuple[str, ...] = ()
     emg: None = None
     fascicles: None = None
@@ -232,53 +233,24 @@ class SimulatedBody:
     kind: str = "moments"
     is_predicted: bool = False
 
-    @property
-    def time(self) -> Array:
-        """Times (T,) of the frames [s]."""
-        return self.motion.group.time
-
-    @property
-    def dofs(self) -> tuple[str, ...]:
-        """Names of the m coordinates on which muscles act."""
-        return self.motion.group.dofs
-
-    @property
-    def angle(self) -> Array:
-        """Coordinates (T, m) [rad, m], NaN of one that has no number, as in a ball joint."""
-        return self.motion.angle
-
-    @property
-    def speed(self) -> Array:
-        """Rates (T, m) of the coordinates."""
-        assert self.motion.group.rate is not None
-        return self.motion.group.rate
-
-    @property
-    def moment(self) -> Array:
-        """Forces (T, m) that muscles must produce on the coordinates [N m, N]."""
-        return self.motion.group.moment
-
-    @property
-    def muscles(self) -> tuple[str, ...]:
-        """Names of the muscles."""
-        return self.model.muscles
-
-    @property
-    def mass(self) -> float:
-        """Mass of the model [kg]."""
-        return self.model.mass
-
-    @property
-    def contact_spacing(self) -> dict[str, ContactSpacing]:
-        """Return nothing: contact forces are not computed."""
-        return {}
-
-    @cached_property
-    def parts(self) -> tuple[SharingGroup, ...]:
-        """Groups of coordinates and muscles that no muscle connects."""
-        whole = self.motion.group
+    @classmethod
+    def from_motion(
+        cls,
+        model: SimulatedModel,
+        positions: Array,
+        motion: SimulatedMotion,
+        sharing: Sharing,
+        files: Mapping[str, Path],
+        notes: Sequence[str],
+    ) -> SimulatedBody:
+        """Groups of coordinates and muscles that no muscle connects are the parts."""
+        whole = motion.group
         groups = separate_groups(acting(whole.state.moment_arm))
-        return tuple(whole.part(dofs, muscles) for dofs, muscles in groups)
+        parts = tuple(whole.part(dofs, muscles) for dofs, muscles in groups)
+        assert whole.rate is not None
+        named = model.muscles, model.mass, parts
+        known = whole.time, whole.dofs, motion.angle, whole.rate, whole.moment
+        return cls(model, positions, motion, sharing, files, tuple(notes), *known, *named)
 
     @property
     def warnings(self) -> list[WarningNote]:
