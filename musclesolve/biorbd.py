@@ -82,8 +82,8 @@ class BiorbdModel(SimulatedModel):
     @property
     def ranges(self) -> Array:
         """See `SimulatedModel`."""
-        ranges = [each for segment in self.model.segments() for each in segment.QRanges()]
-        return np.array([(each.min(), each.max()) for each in ranges])
+        ranges = [limits for segment in self.model.segments() for limits in segment.QRanges()]
+        return np.array([(limits.min(), limits.max()) for limits in ranges])
 
     @property
     def mass(self) -> float:
@@ -151,8 +151,8 @@ class BiorbdModel(SimulatedModel):
             rows.append((tau, arm, *forces, *np.transpose(lengths)))
         tau, arm, most, passive, fiber, length = map(np.array, zip(*rows, strict=True))
         numbers = [
-            (each.forceIsoMax(), each.optimalLength(), each.tendonSlackLength(), each.pennationAngle())
-            for each in (muscle.characteristics() for muscle in muscles)
+            (known.forceIsoMax(), known.optimalLength(), known.tendonSlackLength(), known.pennationAngle())
+            for known in (muscle.characteristics() for muscle in muscles)
         ]
         force, optimal, slack, pennation = np.transpose(numbers)
         fastest = [muscle.characteristics().maxShorteningSpeed() for muscle in muscles]

@@ -203,8 +203,8 @@ class MujocoModel(SimulatedModel):
 
     def along(self, time: Array, positions: Array, loads: Path | None = None) -> SimulatedMotion:
         """See `SimulatedModel`; with external loads the contacts of the simulator do not act."""
-        given = None if loads is None else self._external(time, positions, loads)
-        return self._along(time, positions, None, None, given, loads is None)
+        external = None if loads is None else self._external(time, positions, loads)
+        return self._along(time, positions, None, None, external, loads is None)
 
     def _along(
         self,

@@ -45,9 +45,9 @@ def simulated_result(
     """
     usual, places, path = ModelSettings(), share_arguments(), Path(model)
     defaults = {name: usual[table][key] for name, (table, key) in places.items()} | {"side": BOTH}
-    given = {name: value for name, value in options.items() if value not in (None, defaults.get(name))}
+    stated = {name: value for name, value in options.items() if value not in (None, defaults.get(name))}
     if others := [
-        name for name in ("moments" * (moments is not None), *given) if name and name not in _OPTIONS
+        name for name in ("moments" * (moments is not None), *stated) if name and name not in _OPTIONS
     ]:
         raise input_error(
             "conflict",
@@ -71,17 +71,17 @@ def simulated_result(
     positions, notes = _positions(table, read)
     read.check_limits(positions, table.path)
     files = {"model": path, "coordinates": table.path}
-    if loads := given.pop("loads", None):
+    if loads := stated.pop("loads", None):
         files["loads"] = Path(loads)
-    given = {name: defaults[name] for name in _OPTIONS[:2]} | given
+    weights = {name: defaults[name] for name in _OPTIONS[:2]} | stated
     motion = read.along(table.time, positions, files.get("loads"))
-    sharing = Sharing(find_cost(cost), find_solver(solver), **given)
+    sharing = Sharing(find_cost(cost), find_solver(solver), **weights)
     body = SimulatedBody.from_motion(read, positions, motion, sharing, files, [*table.sentences, *notes])
-    found = (finding(each.code, "warning", {"sentence": each}, Where(file=path)) for each in body.warnings)
-    remedies = [each.remedy for each in body.warnings]
-    return judged_result(
-        body, [replace(each, remedy=remedy) for each, remedy in zip(found, remedies, strict=True)]
-    )
+    findings = [
+        replace(finding(note.code, "warning", {"sentence": note}, Where(file=path)), remedy=note.remedy)
+        for note in body.warnings
+    ]
+    return judged_result(body, findings)
 
 
 def _positions(table: Table, model: SimulatedModel) -> tuple[Array, list[str]]:

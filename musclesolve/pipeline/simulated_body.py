@@ -135,8 +135,8 @@ def simulated_muscles(
 ) -> MuscleParameters:
     """Parameters of muscles whose curves the program computes: no Hill curves, no passive elements."""
     force, optimal, slack, fastest, pennation, strain, joints = (
-        np.array(np.broadcast_to(each, len(names)), float)
-        for each in (force, optimal, slack, fastest, pennation, TENDON_STRAIN, 1.0)
+        np.array(np.broadcast_to(numbers, len(names)), float)
+        for numbers in (force, optimal, slack, fastest, pennation, TENDON_STRAIN, 1.0)
     )
     none = PassiveElement(*np.zeros((3, len(names))))
     return MuscleParameters(
@@ -206,7 +206,7 @@ def problem_of(motion: SimulatedMotion, least_activation: float, reserve_weight:
 class SimulatedBody:
     """A model of another program along its positions (T, nq); see `Body`. files: role -> file; notes: on the files.
 
-    speed and moment are those of the coordinates on which muscles act.
+    speed, moment (T, m): of the m coordinates on which muscles act.
     """
 
     model: SimulatedModel
@@ -256,28 +256,25 @@ class SimulatedBody:
     def warnings(self) -> list[WarningNote]:
         """Warnings where loads of the motion do not carry the model, and of paths that are too short for a fiber."""
         names, force, moment = self.motion.left
-        weight, slack, found = (
-            self.mass * STANDARD_GRAVITY,
-            self.motion.group.state.slack,
-            list[WarningNote](),
-        )
+        weight, slack = self.mass * STANDARD_GRAVITY, self.motion.group.state.slack
+        notes = list[WarningNote]()
         if names and force > _CARRIED * weight:
             text = (
                 f"No muscle acts on {few(names, 7)}, where forces of up to {force:.0f} N and moments of up to "
                 f"{moment:.0f} N m remain. The loads of the motion do not carry the model of {weight:.0f} N."
             )
             remedy = "give the loads (for MuJoCo: --loads), or a motion in whose contacts they arise"
-            found.append(WarningNote(text, "model", remedy))
+            notes.append(WarningNote(text, "model", remedy))
         if slack.any():
             short = [self.muscles[k] for k in np.flatnonzero(slack.any(axis=0))]
             text = (
                 f"By the ranges of length of the model, paths leave no length for the fibers of {few(short, 8)} in "
                 f"{int(slack.any(axis=1).sum())} of {len(slack)} frames."
             )
-            found.append(
+            notes.append(
                 WarningNote(text, "model", "see whether these paths leave their wraps in such poses")
             )
-        return found
+        return notes
 
     def check(self, sharing: Sharing) -> None:
         """Costs that need reactions or EMG are refused where the problem lacks them."""

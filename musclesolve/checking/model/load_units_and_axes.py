@@ -131,7 +131,7 @@ def roles_of_unit(case: ModelCase, names: Sequence[str] = ()) -> list[str]:
 def force_unit(case: ModelCase) -> Iterator[Finding]:
     """Compare the sizes of loads with the force that the body needs."""
     force, needed = case.force(case.loads), case.fixed.due[:, 3:]
-    given, due = (np.linalg.norm(each, axis=1) for each in (force, needed))
+    given, due = np.linalg.norm([force, needed], axis=2)
     great = given > SCALED * np.quantile(given, 0.9)
     if great.sum() < FEWEST_FRAMES or not given.max() > 0.0:
         return

@@ -232,11 +232,11 @@ def share_into(
         drawn = _figures(result, progress) if figures else {}
         progress("writing", 1.0)
         if is_simulated(inputs[0]):
-            table = result["activation"].transpose("time", "muscle").to_pandas()
-            own = {ACTIVATIONS: table.to_csv(float_format="%.6g").encode()}
+            activations = result["activation"].transpose("time", "muscle").to_pandas()
+            tables = {ACTIVATIONS: activations.to_csv(float_format="%.6g").encode()}
         else:
-            own = storage_files(result, stem)
-        files = {RESULT: result_content(result), **own, **drawn}
+            tables = storage_files(result, stem)
+        files = {RESULT: result_content(result), **tables, **drawn}
         return result, write_files(folder, files, [*in_every_format(files_of(RECORDING, MODEL)), REPORT])
 
 
