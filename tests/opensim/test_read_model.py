@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -380,3 +381,13 @@ def test_two_coordinates_about_one_axis_are_refused(tmp_path: Path) -> None:
     )
     with refused("bad_model", "knee_r, more_r", "same axis"):
         read_osim(save_model(tmp_path, text))
+
+
+def test_commas_between_numbers_are_read_as_opensim_reads_them(tmp_path: Path) -> None:
+    usual = read_osim(save_model(tmp_path))
+    text = re.sub(r"<location>([^<]*)", lambda found: f"<location>{', '.join(found[1].split())}", TEXT)
+    assert text != TEXT
+    model = read_osim(save_model(tmp_path, text))
+    for name, muscle in usual.muscles.items():
+        for point, same in zip(muscle.points, model.muscles[name].points, strict=True):
+            np.testing.assert_array_equal(same.location, point.location)
