@@ -23,6 +23,7 @@ from musclesolve.pipeline.simulated_body import ANGLE, LENGTH, SimulatedBody, Si
 from musclesolve.recording.data import Table
 from musclesolve.recording.formats import read_forces_table
 from musclesolve.recording.text.cells import role_and_size
+from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.finding import Where, finding
 from musclesolve.results.shared_result import judged_result
 from musclesolve.settings.trial import ModelSettings, share_arguments
@@ -57,17 +58,9 @@ def simulated_result(
             expected=f"of the options of share for this model cost, solver, {', '.join(_OPTIONS)}",
             remedy="leave it out",
         )
-    if not isinstance(coordinates, str | Path):
-        raise input_error(
-            "bad_type",
-            where="coordinates",
-            problem=f"coordinates are {type(coordinates).__name__}",
-            expected="the path of a table of text for this model",
-            remedy="call the method problem of ms.mujoco.MujocoModel or ms.biorbd.BiorbdModel with arrays",
-        )
     reader = BiorbdModel if path.suffix.casefold() == BIORBD else MujocoModel
     read: SimulatedModel = reader.read(path)
-    table = read_forces_table(coordinates)
+    table = read_forces_table(file_path(coordinates, "coordinates"))
     positions, notes = _positions(table, read)
     read.check_limits(positions, table.path)
     files = {"model": path, "coordinates": table.path}
