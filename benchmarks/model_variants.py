@@ -3,9 +3,11 @@
     python -m benchmarks.model_variants MODEL... [--count 70] [--seed 0]
 
 Bodies are split, welded with massless ones between or beside them, or get other axes; joints are reversed, or written
-as two in series; angles make full turns. Each model moves its right leg under a load on the foot. A row
-compares muscle forces, contact forces, moment arms and moments of a variant and of the model: the largest difference,
-as a share of the greatest value of the same unit, and the variable that has it.
+as two in series; angles make full turns. The file is written in other ways, too: its elements in another order, paths
+of sockets relative or absolute, frames on frames, bodies among the components, points under a condition that always
+holds, and the text with a mark of its bytes, other line ends, comments and spaces. Each model moves its right leg
+under a load on the foot. A row compares muscle forces, contact forces, moment arms and moments of a variant and of the
+model: the largest difference, as a share of the greatest value of the same unit, and the variable that has it.
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ def _joint(tree: Tree, name: str) -> Tree:
 
 def _frame(joint: Tree, role: str) -> Tree:
     """The offset frame of a joint on its "parent" or "child"."""
-    named = (joint.findtext(f"socket_{role}_frame") or "").strip()
+    named = _text(joint, f"socket_{role}_frame").split("/")[-1]
     return next(frame for frame in joint.iter("PhysicalOffsetFrame") if frame.get("name") == named)
 
 
@@ -284,13 +286,114 @@ def turned(body: str, angles: Sequence[float]) -> Variant:
     return change
 
 
+def other_order(seed: int) -> Variant:
+    """Bodies, joints and forces in another order."""
+
+    def change(tree: Tree) -> None:
+        chance = np.random.default_rng(seed)
+        for name in ("BodySet", "JointSet", "ForceSet"):
+            objects = _set(tree, name)
+            elements = list(objects)
+            objects[:] = [elements[k] for k in chance.permutation(len(elements))]
+
+    return change
+
+
+def other_sockets(tree: Tree) -> None:
+    """Frames of joints by absolute paths, and bodies by paths from where they are named."""
+    for joint in _set(tree, "JointSet"):
+        for role in ("parent", "child"):
+            socket = joint.find(f"socket_{role}_frame")
+            if socket is not None and "/" not in str(socket.text):
+                socket.text = f"/jointset/{joint.get('name')}/{str(socket.text).strip()}"
+    depth = {"PhysicalOffsetFrame": 3, "PathPoint": 4, "ConditionalPathPoint": 4, "MovingPathPoint": 4}
+    for element in tree.iter():
+        for name in ("socket_parent", "socket_parent_frame"):
+            socket, text = element.find(name), _text(element, name)
+            if socket is not None and text.startswith("/bodyset/") and element.tag in depth:
+                socket.text = "../" * depth[element.tag] + text[1:]
+
+
+def frame_on_frame(joint: str, place: Sequence[float]) -> Variant:
+    """The frame of a joint on its parent, on another frame of the parent."""
+
+    def change(tree: Tree) -> None:
+        own = _joint(tree, joint)
+        frame, between = _frame(own, "parent"), copy.deepcopy(_frame(own, "parent"))
+        between.set("name", f"{frame.get('name')}_below")
+        turn = rotation_xyz(np.array(place))
+        _write(between.find("translation"), np.array(place))
+        _write(between.find("orientation"), np.array(place))
+        _write(frame.find("translation"), turn.T @ (_numbers(frame.find("translation")) - place))
+        matrix = turn.T @ rotation_xyz(_numbers(frame.find("orientation")))
+        _write(frame.find("orientation"), _angles(matrix))
+        socket, frames = frame.find("socket_parent"), own.find("frames")
+        assert socket is not None and frames is not None
+        socket.text = f"/jointset/{joint}/{between.get('name')}"
+        frames.append(between)
+
+    return change
+
+
+def always(tree: Tree) -> None:
+    """Write every second point of muscles of the right hip under a condition that always holds."""
+    for muscle in _set(tree, "ForceSet"):
+        points = list(muscle.iter("PathPoint"))
+        ends = {_text(point, "socket_parent_frame").split("/")[-1] for point in (*points[:1], *points[-1:])}
+        if "pelvis" not in ends or not ends & {
+            "femur_r",
+            "tibia_r",
+        }:  # others would not cross the hip without it
+            continue
+        for point in points[::2]:
+            point.tag = "ConditionalPathPoint"
+            for tag, text in (("socket_coordinate", "/jointset/hip_r/hip_flexion_r"), ("range", "-100 100")):
+                ElementTree.SubElement(point, tag).text = text
+
+
+def among_components(body: str) -> Variant:
+    """A body among the components of the model instead of its set."""
+
+    def change(tree: Tree) -> None:
+        bodies, model = _set(tree, "BodySet"), tree.find("Model")
+        assert model is not None
+        own = next(each for each in bodies if each.get("name") == body)
+        bodies.remove(own)
+        holder = model.find("components")
+        if holder is None:
+            holder = ElementTree.SubElement(model, "components")
+        holder.append(own)
+        for element in tree.iter():
+            if (element.text or "").strip() == f"/bodyset/{body}":
+                element.text = f"/{body}"
+
+    return change
+
+
+@dataclass(frozen=True)
+class OtherText:
+    """The file with a mark of its bytes, other line ends, comments before all elements of a tag, and spaces."""
+
+    tag: str
+
+    def __call__(self, tree: Tree) -> None:
+        """Change nothing in the model."""
+
+    def written(self, text: str) -> bytes:
+        """Return the bytes of the file."""
+        text = text.replace(f"<{self.tag}>", f"<!-- a < b & c, and {self.tag} -->\n\t<{self.tag}>\n ")
+        return b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode()
+
+
 def varied(path: Path, folder: Path, *changes: Variant) -> Path:
     """The model of a file with some changes, as a file in a folder."""
     tree = ElementTree.parse(path)
     for change in changes:
         change(tree.getroot())
     folder.mkdir(parents=True, exist_ok=True)
-    tree.write(folder / path.name)
+    text = ElementTree.tostring(tree.getroot(), encoding="unicode")
+    others = [change.written(text) for change in changes if isinstance(change, OtherText)]
+    (folder / path.name).write_bytes(others[0] if others else text.encode())
     return folder / path.name
 
 
@@ -352,9 +455,16 @@ def random_variants(model: Path, count: int, seed: int = 0) -> dict[str, tuple[V
                 name, int(chance.choice([-2, -1, 1, 3])), float(chance.choice([0.0, 0.4]))
             ),
         ),
+        "component": (bodies, among_components),
+        "order": (["of elements"], lambda name: other_order(int(chance.integers(1000)))),
+        "sockets": (["absolute"], lambda name: other_sockets),
+        "frame on frame": (legs, lambda name: frame_on_frame(name, chance.uniform(-0.5, 0.5, 3).tolist())),
+        "always": (["under a condition"], lambda name: always),
+        "text": (["mass", "location", "socket_parent_frame", "orientation"], OtherText),
     }
     while len(found) < count:
         chosen = chance.choice(list(kinds), size=chance.integers(1, 4), replace=False).tolist()
+        chosen.sort(key=list(kinds).index)  # the ways of writing last
         named = [(kind, str(chance.choice(kinds[kind][0]))) for kind in chosen]
         title = f"{len(found) + 1}: " + ", ".join(f"{kind} {name}" for kind, name in named)
         found[title] = tuple(kinds[kind][1](name) for kind, name in named)

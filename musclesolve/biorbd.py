@@ -8,22 +8,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_increasing
 from musclesolve.errors import input_error, not_installed
-from musclesolve.mujoco import check_limits, problem_of_arms, turn_or
+from musclesolve.opensim.model import TO_GLOBAL
+from musclesolve.pipeline.simulated_body import (
+    ANGLE,
+    LENGTH,
+    Drawing,
+    SimulatedModel,
+    SimulatedMotion,
+    problem_of,
+    simulated_motion,
+    simulated_muscles,
+)
 from musclesolve.sharing.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
-class BiorbdModel:
+class BiorbdModel(SimulatedModel):
     """A biorbd model whose muscles share moments; model: the biorbd.Model."""
 
+    program: ClassVar[str] = "biorbd"
     model: Any
+    file: Path | None = None
 
     @classmethod
     def read(cls, path: str | Path) -> BiorbdModel:
@@ -54,7 +66,7 @@ class BiorbdModel:
                 expected="muscles, which share the moments",
                 remedy="give a model with muscles",
             )
-        return cls(model)
+        return cls(model, Path(path))
 
     @property
     def positions(self) -> tuple[str, ...]:
@@ -62,15 +74,21 @@ class BiorbdModel:
         return self.coordinates
 
     @property
-    def limits(self) -> Array:
-        """Least and greatest coordinates (nq, 2) of a pose: a turn of an angle, and its range; others are free."""
-        ranges = [each for segment in self.model.segments() for each in segment.QRanges()]
-        return np.array(
-            [
-                turn_or((each.min(), each.max())) if "_Rot" in name else (-np.inf, np.inf)
-                for name, each in zip(self.positions, ranges, strict=True)
-            ]
-        )
+    def units(self) -> tuple[str, ...]:
+        """See `SimulatedModel`."""
+        kinds = {"Rot": ANGLE, "Tra": LENGTH}
+        return tuple(kinds.get(name.rpartition("_")[2][:3], "") for name in self.positions)
+
+    @property
+    def ranges(self) -> Array:
+        """See `SimulatedModel`."""
+        ranges = [limits for segment in self.model.segments() for limits in segment.QRanges()]
+        return np.array([(limits.min(), limits.max()) for limits in ranges])
+
+    @property
+    def mass(self) -> float:
+        """Mass of all segments [kg]."""
+        return float(self.model.mass())
 
     @property
     def muscles(self) -> tuple[str, ...]:
@@ -101,9 +119,22 @@ class BiorbdModel:
         Raises:
             InputError: an array has another shape, numbers are not finite, or an angle is beyond a turn and its range.
         """
+        return problem_of(self.along(time, q), least_activation, reserve_weight)
+
+    def along(self, time: Array, positions: Array, loads: Path | None = None) -> SimulatedMotion:
+        """See `SimulatedModel`."""
+        if loads is not None:
+            raise input_error(
+                "unsupported",
+                file=self.file,
+                where="loads",
+                problem="external loads of a biorbd model",
+                expected="a motion without contact, or a model of OpenSim or MuJoCo",
+                remedy="leave the loads out",
+            )
         model, time = self.model, check_increasing(time, where="time")
-        q = check_array(q, "q", (len(time), model.nbQ()))
-        check_limits(q, self.positions, self.limits)
+        q = check_array(positions, "q", (len(time), model.nbQ()))
+        self.check_limits(q)
         rate = np.gradient(q, time, axis=0)
         of_frames = zip(q, rate, np.gradient(rate, time, axis=0), strict=True)
         muscles = [model.muscle(k) for k in range(model.nbMuscles())]
@@ -112,20 +143,56 @@ class BiorbdModel:
             tau = model.InverseDynamics(pose, speed, change).to_array()
             model.updateMuscles(pose, speed, True)
             arm = -model.musclesLengthJacobian().to_array().T
-            length = np.array([muscle.length(model, pose, False) for muscle in muscles])
-            rows.append((tau, arm, self._force(pose, speed, 1.0), self._force(pose, speed, 0.0), length))
-        tau, arm, most, passive, length = map(np.array, zip(*rows, strict=True))
-        parameters = [muscle.characteristics() for muscle in muscles]
-        return problem_of_arms(
-            *(time, arm, tau, most - passive, passive),
-            self.coordinates,
-            least_activation,
-            reserve_weight,
-            max_isometric_force=np.array([each.forceIsoMax() for each in parameters]),
-            muscle=self.muscles,
-            fiber_length=length,
-            optimal_fiber_length=np.array([each.optimalLength() for each in parameters]),
+            lengths = [
+                (muscle.length(model, pose, False), muscle.musculoTendonLength(model, pose, False))
+                for muscle in muscles
+            ]
+            forces = self._force(pose, speed, 1.0), self._force(pose, speed, 0.0)
+            rows.append((tau, arm, *forces, *np.transpose(lengths)))
+        tau, arm, most, passive, fiber, length = map(np.array, zip(*rows, strict=True))
+        numbers = [
+            (known.forceIsoMax(), known.optimalLength(), known.tendonSlackLength(), known.pennationAngle())
+            for known in (muscle.characteristics() for muscle in muscles)
+        ]
+        force, optimal, slack, pennation = np.transpose(numbers)
+        fastest = [muscle.characteristics().maxShorteningSpeed() for muscle in muscles]
+        velocity = -np.einsum("ti,tin->tn", rate, arm)
+        coordinates = [
+            (name, unit or ANGLE, name.rpartition("_")[0])
+            for name, unit in zip(self.coordinates, self.units, strict=True)
+        ]
+        return simulated_motion(
+            *(time, coordinates, arm, tau, q, rate),
+            simulated_muscles(self.muscles, force, optimal, slack, fastest, pennation),
+            musculotendon_length=length,
+            musculotendon_velocity=velocity,
+            fiber_length=fiber,
+            fiber_velocity=velocity,
+            force_capacity=most - passive,
+            passive_force=passive,
         )
+
+    def drawing(self, positions: Array) -> Drawing:
+        """See `SimulatedModel`."""
+        model, segments = self.model, [segment.name().to_string() for segment in self.model.segments()]
+        parents = [segment.parent().to_string() for segment in model.segments()]
+        up = TO_GLOBAL if abs(model.getGravity().to_array()[1]) > 1.0 else np.eye(3)
+        origin, rows = np.empty((len(positions), len(segments), 3)), list[list[Array]]()
+        for frame, pose in enumerate(positions):
+            origin[frame] = [axes.to_array()[:3, 3] for axes in model.allGlobalJCS(pose)]
+            model.updateMuscles(pose, True)
+            rows.append(
+                [
+                    np.array([point.to_array() for point in model.muscle(k).musclesPointsInGlobal()])
+                    for k in range(model.nbMuscles())
+                ]
+            )
+        paths = {
+            name: np.array(of_muscle) @ up.T
+            for name, of_muscle in zip(self.muscles, zip(*rows, strict=True), strict=True)
+        }
+        numbers = tuple(segments.index(parent) if parent in segments else -1 for parent in parents)
+        return Drawing(tuple(segments), numbers, origin @ up.T, paths)
 
     def _force(self, pose: Array, speed: Array, activation: float) -> Array:
         """Forces (n,) of all muscles at one activation [N]."""

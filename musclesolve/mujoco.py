@@ -13,34 +13,52 @@ the forces of the constraints do no work. Tendons of MuJoCo's muscles are rigid.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import qr
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, vector_product
 from musclesolve._util.checks import check_array, check_increasing
 from musclesolve._util.names import shortened
 from musclesolve.errors import input_error, not_installed
+from musclesolve.opensim.external_loads import described_loads, load_wrench
+from musclesolve.opensim.kinematics import BodyMotion
+from musclesolve.opensim.model import GROUND
+from musclesolve.pipeline.simulated_body import (
+    ANGLE,
+    LENGTH,
+    Drawing,
+    SimulatedModel,
+    SimulatedMotion,
+    problem_of,
+    simulated_motion,
+    simulated_muscles,
+)
 from musclesolve.sharing.problem import Problem
 
 _RANK = 1e-8
-"""Least pivot of the constraints, beside the largest one, that removes a freedom."""
-_NO_ARM = 1e-12
-"""Largest moment arm of a coordinate on which no muscle acts [m; 1 if a length]."""
+"""Least singular value of the constraints, beside the largest one, that removes a freedom."""
+_FIRST = 1e4
+"""Weight of the columns that are chosen first."""
+_OF_POSITION = {"FREE": (LENGTH,) * 3 + ("",) * 4, "BALL": ("",) * 4, "SLIDE": (LENGTH,), "HINGE": (ANGLE,)}
+_OF_VELOCITY = _OF_POSITION | {"FREE": (LENGTH,) * 3 + (ANGLE,) * 3, "BALL": (ANGLE,) * 3}
+"""Kind of a joint -> units of its positions, and of its coordinates of velocity."""
 
 
 @dataclass(frozen=True, eq=False)
-class MujocoModel:
+class MujocoModel(SimulatedModel):
     """A MuJoCo model whose muscles share moments.
 
     model: the MjModel; muscle: numbers of its muscle actuators. Other actuators are at rest.
     """
 
+    program: ClassVar[str] = "MuJoCo"
     model: Any
+    file: Path | None = None
     muscle: Indices = field(init=False)
 
     def __post_init__(self) -> None:
@@ -72,7 +90,7 @@ class MujocoModel:
         binary = file.suffix.casefold() == ".mjb"
         reader = engine.MjModel.from_binary_path if binary else engine.MjModel.from_xml_path
         try:
-            return cls(reader(str(file)))
+            return cls(reader(str(file)), file)
         except (ValueError, FileNotFoundError, RuntimeError) as fault:
             if hasattr(fault, "code"):  # an InputError
                 raise
@@ -90,12 +108,40 @@ class MujocoModel:
         return self._numbered(self.model.jnt_qposadr, self.model.nq)
 
     @property
-    def limits(self) -> Array:
-        """Least and greatest numbers (nq, 2) of a pose: a turn of a hinge, and its range; others are free."""
-        limits, model = np.tile([-np.inf, np.inf], (self.model.nq, 1)), self.model
-        for joint in np.flatnonzero(model.jnt_type == _engine().mjtJoint.mjJNT_HINGE):
-            limits[model.jnt_qposadr[joint]] = turn_or(model.jnt_range[joint])
-        return limits
+    def units(self) -> tuple[str, ...]:
+        """See `SimulatedModel`."""
+        return self._units(_OF_POSITION)
+
+    def _units(self, of_kind: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+        """The units of all joints one after the other."""
+        kinds = _engine().mjtJoint
+        by_kind = {int(getattr(kinds, f"mjJNT_{kind}")): units for kind, units in of_kind.items()}
+        return tuple(unit for kind in self.model.jnt_type for unit in by_kind[int(kind)])
+
+    @property
+    def ranges(self) -> Array:
+        """See `SimulatedModel`."""
+        ranges, single = np.zeros((self.model.nq, 2)), self._single
+        ranges[self.model.jnt_qposadr[single]] = self.model.jnt_range[single]
+        return ranges
+
+    @property
+    def mass(self) -> float:
+        """Mass of all bodies [kg]."""
+        return float(self.model.body_mass.sum())
+
+    @property
+    def _followers(self) -> Indices:
+        """Coordinates of joints that follow another joint by an equality constraint."""
+        model = self.model
+        follows = (model.eq_type == _engine().mjtEq.mjEQ_JOINT) & (model.eq_obj2id >= 0)
+        return np.asarray(model.jnt_dofadr[model.eq_obj1id[follows]])
+
+    @property
+    def _single(self) -> Indices:
+        """Numbers of the hinges and slides."""
+        kinds = _engine().mjtJoint
+        return np.flatnonzero(np.isin(self.model.jnt_type, [int(kinds.mjJNT_HINGE), int(kinds.mjJNT_SLIDE)]))
 
     @property
     def muscles(self) -> tuple[str, ...]:
@@ -152,11 +198,29 @@ class MujocoModel:
             InputError: an array has another shape, numbers are not finite, or a hinge turns more than a full rotation
                 beyond its range.
         """
+        motion = self._along(time, qpos, qvel, qacc, external, contacts)
+        return problem_of(motion, least_activation, reserve_weight)
+
+    def along(self, time: Array, positions: Array, loads: Path | None = None) -> SimulatedMotion:
+        """See `SimulatedModel`; with external loads the contacts of the simulator do not act."""
+        external = None if loads is None else self._external(time, positions, loads)
+        return self._along(time, positions, None, None, external, loads is None)
+
+    def _along(
+        self,
+        time: Array,
+        qpos: Array,
+        qvel: Array | None,
+        qacc: Array | None,
+        external: Array | None,
+        contacts: bool,
+    ) -> SimulatedMotion:
+        """Muscles and inverse dynamics along a motion; see `problem`."""
         engine, model = _engine(), copy.copy(self.model)
         time = check_increasing(time, where="time")
         frames, bodies = len(time), model.nbody
         qpos = check_array(qpos, "qpos", (frames, model.nq))
-        check_limits(qpos, self.positions, self.limits)
+        self.check_limits(qpos)
         qvel = (
             self._differences(time, qpos) if qvel is None else check_array(qvel, "qvel", (frames, model.nv))
         )
@@ -166,7 +230,7 @@ class MujocoModel:
         given = None if external is None else check_array(external, "external", (frames, bodies, 6))
         count = len(self.muscle)
         tau, arm = np.empty((frames, model.nv)), np.empty((frames, model.nv, count))
-        length, rate, capacity, passive = (np.empty((frames, count)) for _ in range(4))
+        length, capacity, passive = (np.empty((frames, count)) for _ in range(3))
         independent = np.arange(model.nv)
         basis = np.broadcast_to(np.eye(model.nv), (frames, model.nv, model.nv))
         disabled = engine.mjtDisableBit
@@ -190,24 +254,70 @@ class MujocoModel:
                         place = data.xipos[body]
                         engine.mj_applyFT(model, data, wrench[:3], wrench[3:], place, body, acting)
                         tau[frame] -= acting
-            rate[frame] = -qvel[frame] @ arm[frame]
+        rate = -np.einsum("ti,tin->tn", qvel, arm)
+        for frame in range(frames):
             capacity[frame], passive[frame] = self._forces(length[frame], rate[frame])
         if jacobians[0].size:
-            independent, basis = _null_space(jacobians)
+            independent, basis = _null_space(jacobians, self._followers)
         tau, arm = np.einsum("tij,ti->tj", basis, tau), np.einsum("tij,tin->tjn", basis, arm)
         optimal, start = self._optimal()
+        slack = model.actuator_lengthrange[self.muscle, 0] - start * optimal
+        fastest = model.actuator_gainprm[self.muscle, 6]
+        angle, single, units = np.full((frames, model.nv), np.nan), self._single, self._units(_OF_VELOCITY)
+        angle[:, model.jnt_dofadr[single]] = qpos[:, model.jnt_qposadr[single]]
         names = self.coordinates
-        return problem_of_arms(
-            *(time, arm, tau, capacity, passive),
-            [names[k] for k in independent],
-            least_activation,
-            reserve_weight,
-            max_isometric_force=self._peak(),
-            muscle=self.muscles,
+        coordinates = [(names[k], units[k], str(model.dof_bodyid[k])) for k in independent]
+        return simulated_motion(
+            *(time, coordinates, arm, tau, angle[:, independent], qvel[:, independent]),
+            simulated_muscles(self.muscles, self._peak(), optimal, slack, fastest),
+            musculotendon_length=length,
+            musculotendon_velocity=rate,
+            fiber_length=length - slack,
             fiber_velocity=rate,
-            fiber_length=start * optimal + length - self.model.actuator_lengthrange[self.muscle, 0],
-            optimal_fiber_length=optimal,
+            force_capacity=capacity,
+            passive_force=passive,
         )
+
+    def _external(self, time: Array, qpos: Array, loads: Path) -> Array:
+        """Forces and moments (T, nbody, 6) of an ExternalLoads file on the bodies, in the world of the simulator."""
+        origin, turned, center, _ = self._poses(qpos)
+        names = [self._name("BODY", body) for body in range(self.model.nbody)]
+        bodies = SimpleNamespace(
+            name=(self.file or loads).name,
+            body_number={GROUND: 0} | {name: k for k, name in enumerate(names)},
+        )
+        pose = BodyMotion(turned, origin, np.zeros((len(qpos), 0, len(names), 6)))
+        wrench = load_wrench(bodies, described_loads(loads), time, pose)
+        force = wrench[..., 3:]
+        return np.concatenate([force, wrench[..., :3] - vector_product(center, force)], axis=2)
+
+    def drawing(self, positions: Array) -> Drawing:
+        """See `SimulatedModel`."""
+        origin, _, _, paths = self._poses(positions)
+        names = tuple(self._name("BODY", body) for body in range(1, self.model.nbody))
+        parents = tuple(int(parent) - 1 for parent in self.model.body_parentid[1:])
+        return Drawing(names, parents, origin[:, 1:], paths)
+
+    def _poses(self, qpos: Array) -> tuple[Array, Array, Array, dict[str, Array]]:
+        """Origins (T, nbody, 3), rotations (T, nbody, 3, 3) and mass centers of bodies; paths of tendons of muscles."""
+        engine, model, (frames, _) = _engine(), self.model, np.shape(qpos)
+        data, rows = engine.MjData(model), []
+        for pose in qpos:
+            data.qpos[:] = pose
+            engine.mj_kinematics(model, data)
+            engine.mj_comPos(model, data)
+            engine.mj_tendon(model, data)
+            part = data.xpos, data.xmat, data.xipos, data.wrap_xpos, data.ten_wrapadr, data.ten_wrapnum
+            rows.append([np.array(array) for array in part])
+        origin, turned, center, points, first, count = map(np.array, zip(*rows, strict=True))
+        points, paths = points.reshape(frames, -1, 3), dict[str, Array]()
+        for name, actuator in zip(self.muscles, self.muscle, strict=True):
+            if model.actuator_trntype[actuator] == engine.mjtTrn.mjTRN_TENDON:
+                tendon = model.actuator_trnid[actuator, 0]
+                most = count[:, tendon].max()
+                places = first[:, tendon, None] + np.minimum(np.arange(most), count[:, tendon, None] - 1)
+                paths[name] = points[np.arange(frames)[:, None], places]
+        return origin, turned.reshape(frames, -1, 3, 3), center, paths
 
     def controls(self, time: Array, activation: Array) -> Array:
         """Controls (T, nu) with which the activations (T, n) of a solution follow from frame to frame.
@@ -238,17 +348,13 @@ class MujocoModel:
 
     def _forces(self, length: Array, rate: Array) -> tuple[Array, Array]:
         """Capacities and passive forces (n,) [N] at lengths [m] and rates [m/s]."""
-        engine, capacity, passive = _engine(), np.empty(len(length)), np.empty(len(length))
-        for k, (number, shared) in enumerate(self._curves()):
-            gain, bias = self.model.actuator_gainprm[number, :9], self.model.actuator_biasprm[number, :9]
+        engine, model, capacity, passive = _engine(), self.model, np.empty(len(length)), np.empty(len(length))
+        for k, number in enumerate(self.muscle):
+            shared = model.actuator_lengthrange[number], model.actuator_acc0[number]
+            gain, bias = model.actuator_gainprm[number, :9], model.actuator_biasprm[number, :9]
             capacity[k] = -engine.mju_muscleGain(length[k], rate[k], *shared, gain)
             passive[k] = -engine.mju_muscleBias(length[k], *shared, bias)
         return capacity, passive
-
-    def _curves(self) -> Iterator[tuple[int, tuple[Array, float]]]:
-        """Yield number, length range and unit acceleration of each muscle."""
-        for number in self.muscle:
-            yield number, (self.model.actuator_lengthrange[number], self.model.actuator_acc0[number])
 
     def _peak(self) -> Array:
         """Maximum isometric forces (n,) [N]: stated, or a scale over the acceleration that a unit force gives."""
@@ -264,50 +370,6 @@ class MujocoModel:
         return (longest - shortest) / (high - low), low
 
 
-def turn_or(limits: Iterable[float]) -> tuple[float, float]:
-    """The limits of an angle [rad], at least a full turn to either side."""
-    low, high = limits
-    return min(low, -2.0 * np.pi), max(high, 2.0 * np.pi)
-
-
-def check_limits(pose: Array, names: Sequence[str], limits: Array, file: Path | None = None) -> None:
-    """Refuse angles of a motion (T, nq) beyond their limits (nq, 2), which only degrees explain."""
-    for frame, k in np.argwhere((pose < limits[:, 0]) | (pose > limits[:, 1]))[:1]:
-        raise input_error(
-            "dynamics.angle_beyond_a_turn",
-            file=file,
-            where=f"{names[k]} in frame {frame}",
-            angle=pose[frame, k],
-        )
-
-
-def problem_of_arms(
-    time: Array,
-    arm: Array,
-    tau: Array,
-    capacity: Array,
-    passive: Array,
-    names: Sequence[str],
-    least_activation: float,
-    reserve_weight: float | None,
-    **arrays: Any,
-) -> Problem:
-    """The problem of the coordinates on which a muscle acts, of arms (T, m, n) and forces tau (T, m) of all of them."""
-    acted_on = np.flatnonzero((np.abs(arm) > _NO_ARM).any(axis=(0, 2)))
-    arm = arm[:, acted_on]
-    return Problem(
-        moment_arm=arm,
-        moment=tau[:, acted_on] - np.einsum("tjn,tn->tj", arm, passive),
-        force_capacity=capacity,
-        lower=np.array(least_activation),
-        reserve_weight=None if reserve_weight is None else np.array(reserve_weight),
-        dof=tuple(names[int(k)] for k in acted_on),
-        passive_force=passive,
-        time=time,
-        **arrays,
-    )
-
-
 def _engine() -> Any:
     """The package mujoco."""
     try:
@@ -317,38 +379,37 @@ def _engine() -> Any:
     return mujoco
 
 
-def _dense(rows: int, columns: int, values: Array, count: Indices, start: Indices, column: Indices) -> Array:
-    """A matrix (rows, columns) from its sparse form."""
-    matrix = np.zeros((rows, columns))
-    for row in range(rows):
-        part = slice(start[row], start[row] + count[row])
-        matrix[row, column[part]] = values[part]
-    return matrix
-
-
 def _moments(data: Any, model: Any) -> Array:
     """dL/dq (nu, nv) of all actuators."""
-    sparse = data.moment_rownnz, data.moment_rowadr, data.moment_colind
-    return _dense(model.nu, model.nv, np.ravel(data.actuator_moment), *sparse)
+    moments, sparse = (
+        np.zeros((model.nu, model.nv)),
+        (data.moment_rownnz, data.moment_rowadr, data.moment_colind),
+    )
+    _engine().mju_sparse2dense(moments, np.ravel(data.actuator_moment), *sparse)
+    return moments
 
 
 def _equalities(data: Any, model: Any) -> Array:
     """Jacobian (r, nv) of the equality constraints that act."""
     engine = _engine()
     rows = int((data.efc_type == engine.mjtConstraint.mjCNSTR_EQUALITY).sum())  # they come first
-    if not rows:
-        return np.zeros((0, model.nv))
-    if engine.mj_isSparse(model):
-        sparse = data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind
-        return _dense(rows, model.nv, np.ravel(data.efc_J), *sparse)
-    return np.array(data.efc_J).reshape(-1, model.nv)[:rows]
+    if not rows or not engine.mj_isSparse(model):
+        return np.array(data.efc_J).reshape(-1, model.nv)[:rows]
+    jacobian = np.zeros((data.nefc, model.nv))
+    sparse = data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind
+    engine.mju_sparse2dense(jacobian, np.ravel(data.efc_J), *sparse)
+    return jacobian[:rows]
 
 
-def _null_space(jacobians: list[Array]) -> tuple[Indices, Array]:
-    """Independent coordinates (c,), and rates of all by theirs (T, nv, c), under the J (r, nv) of each frame."""
-    _, triangle, order = qr(jacobians[0], pivoting=True, mode="economic")
-    pivots = np.abs(np.diag(triangle))
-    rank = int((pivots > _RANK * pivots.max(initial=0.0)).sum())
+def _null_space(jacobians: list[Array], followers: Indices) -> tuple[Indices, Array]:
+    """Independent coordinates (c,), and rates of all by theirs (T, nv, c), under the J (r, nv) of each frame.
+
+    Coordinates that follow others by a constraint of joints are dependent, as far as the constraints allow.
+    """
+    columns = jacobians[0].copy()
+    columns[:, followers] *= _FIRST
+    order = qr(columns, mode="r", pivoting=True)[1]
+    rank = np.linalg.matrix_rank(jacobians[0], rtol=_RANK)
     dependent, independent = np.sort(order[:rank]), np.sort(order[rank:])
     basis = np.zeros((len(jacobians), jacobians[0].shape[1], len(independent)))
     basis[:, independent, np.arange(len(independent))] = 1.0

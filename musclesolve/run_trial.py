@@ -15,6 +15,7 @@ from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.opensim.coordinate_motion import Source
 from musclesolve.pipeline.opensim.model_body import model_body, model_settings
+from musclesolve.pipeline.simulated_body import is_simulated
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.shared_result import judged_result
@@ -76,6 +77,8 @@ def share_model(
 ) -> xr.Dataset:
     """Compute the muscle forces of an OpenSim model from its motion and joint moments or loads.
 
+    The path of a model of MuJoCo or biorbd is taken likewise, with the path of a table of its positions.
+
     Args:
         model, coordinates, moments, side, choices: see `opensim_problem`.
         cost: a name (`costs()` lists them) or a Cost.
@@ -89,6 +92,10 @@ def share_model(
     Raises:
         InputError: see `opensim_problem`; an unknown cost or solver.
     """
+    if is_simulated(model):
+        from musclesolve.simulated import simulated_result
+
+        return simulated_result(str(model), coordinates, moments, cost, solver, {"side": side, **choices})
     settings = model_settings(**choices)
     tendon, stated = settings.muscles.tendon, settings.sharing
     chosen = find_cost(cost), find_solver(solver)

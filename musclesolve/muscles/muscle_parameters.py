@@ -173,7 +173,9 @@ class MuscleParameters:
 
     @cached_property
     def thickness(self) -> Array:
-        """Thickness L0 sin(a0) (n,) [m]; refuses impossible parameters."""
+        """Thickness L0 sin(a0) (n,) [m]; refuses impossible parameters, unless another program has the curves."""
+        if not self.families:
+            return np.asarray(self.optimal_fiber_length * np.sin(self.pennation_angle))
         optimal, _, angle = check_rigid(
             self.optimal_fiber_length, self.tendon_slack_length, self.pennation_angle
         )
@@ -190,14 +192,18 @@ class MuscleParameters:
 
     def muscles(self, which: Indices) -> MuscleParameters:
         """Some of the muscles, by number, in the order of `which`."""
-        number = np.empty(len(self.names), np.intp)
+        number = np.zeros(len(self.names), np.intp)
         for k, (_, members) in enumerate(self.families):
             number[members] = k
         chosen = number[which]
         return replace(
             self,
             names=tuple(self.names[k] for k in which),
-            families=tuple((self.families[k][0], np.flatnonzero(chosen == k)) for k in np.unique(chosen)),
+            families=tuple(
+                (family, np.flatnonzero(chosen == k))
+                for k, (family, _) in enumerate(self.families)
+                if (chosen == k).any()
+            ),
             passive=PassiveElement(*(part[which] for part in self.passive)),
             **{name: getattr(self, name)[which] for name in _NUMBERS},
         )

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -75,7 +76,16 @@ class ExternalLoad:
         return replace(self, time=time, force=force, point=point, moment=moment)
 
 
-def load_wrench(model: OpenSimModel, loads: Sequence[ExternalLoad], time: Array, pose: BodyMotion) -> Array:
+class NamedBodies(Protocol):
+    """The name of a model, and the number of each of its bodies, the ground among them."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def body_number(self) -> Mapping[str, int]: ...  # noqa: D102
+
+
+def load_wrench(model: NamedBodies, loads: Sequence[ExternalLoad], time: Array, pose: BodyMotion) -> Array:
     """Moment about the origin of the ground and force of all loads, on every body: (T, B, 6).
 
     Force and moment about the origin of the frame are interpolated, not the point: when a foot strikes or leaves the
@@ -85,7 +95,7 @@ def load_wrench(model: OpenSimModel, loads: Sequence[ExternalLoad], time: Array,
     for load in loads:
         for body in (load.body, load.force_frame, load.point_frame):
             if body not in number:
-                raise unknown_name(body, "body", model.bodies, f" in {model.name!r}", load.file, load.name)
+                raise unknown_name(body, "body", number, f" in {model.name!r}", load.file, load.name)
         if time[0] < load.time[0] - _BEYOND or time[-1] > load.time[-1] + _BEYOND:
             raise input_error(
                 "no_overlap",
@@ -160,7 +170,7 @@ def read_external_loads(
     check_choice(feet, "feet", FEET.choices)
     file = Path(path)
     if file.suffix.lower() == ".xml":
-        stated = _described_loads(read_xml(file, "external loads of OpenSim (.xml)"))
+        stated = described_loads(file)
         if feet == "stated" or time is None or pose is None:
             return stated
         on_foot = set().union(*(bodies_of_foot(model, side) for side in SIDES))
@@ -210,8 +220,9 @@ def stated_loads(holder: Element) -> Iterator[StatedLoad]:
         yield StatedLoad(element, last_part(element.text_of("applied_to_body")), identifiers, (axes, origin))
 
 
-def _described_loads(root: Element) -> list[ExternalLoad]:
-    """The forces of an <ExternalLoads>, with the columns of its data file in the same folder."""
+def described_loads(path: Path) -> list[ExternalLoad]:
+    """The forces of an ExternalLoads file, with the columns of its data file in the same folder."""
+    root = read_xml(path, "external loads of OpenSim (.xml)")
     holder = root if root.tag == "ExternalLoads" else root.find("ExternalLoads")
     if holder is None:
         root.fail(

@@ -30,7 +30,9 @@ from musclesolve.recording.text.text_file import file_path, suffix_of
 _OLDEST = 20000
 _TENSOR = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
 """Rows and columns of the entries of <inertia> in the matrix."""
-_ROUNDING = 1e-9
+_SLIGHT = 0.05
+"""Least moment of inertia below zero, as a share of the largest element, that makes a body unusable; the tensors of
+published models are slightly wrong."""
 _BEYOND_TRIANGLE = 0.05
 """Allowed excess of the largest moment of inertia over the sum of the others: files are rounded, and models scaled."""
 
@@ -239,7 +241,7 @@ def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
         masses[body.name] = read = BodyMass(mass.number(), center, inertia[_TENSOR])
         principal = np.linalg.eigvalsh(read.inertia)
         least = float(principal[0])
-        if read.mass < 0.0 or least < -_ROUNDING * np.abs(read.inertia).max():
+        if read.mass < 0.0 or least < -_SLIGHT * np.abs(read.inertia).max():
             faults[body.name] = (
                 f"line {body.line}: body {body.name} has the mass {read.mass:g} kg and the least principal moment of "
                 f"inertia {least:g} kg m2"

@@ -100,9 +100,9 @@ class Element:
         return self.text.split()
 
     def finite_numbers(self) -> Array | None:
-        """The text as finite numbers; None for other text."""
+        """The text as finite numbers, between spaces or between commas and spaces; None for other text."""
         try:
-            values = np.array([float(word) for word in self.words()])
+            values = np.array([float(word.removesuffix(",")) for word in self.words()])
         except ValueError:
             return None
         return values if np.isfinite(values).all() else None

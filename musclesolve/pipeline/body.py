@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve._util.sides import ALL_SIDES, OTHER, side_of
+from musclesolve._util.sides import ALL_SIDES, OTHER, side_of, sides_of
 from musclesolve.constants import ELASTIC, RIGID, USUAL_LEAST_ACTIVATION
 from musclesolve.dynamics.vectors import blocks
 from musclesolve.muscles.muscle_state import MuscleState, group_blocks
@@ -234,6 +234,21 @@ class SharingGroup:
         selected = {name: array[which] for name, array in arrays.items() if array is not None}
         loads = self.loads.frames(which) if loaded and self.loads is not None else None
         return replace(self, state=self.state.frames(which), loads=loads, **selected)
+
+    def part(self, dofs: Indices, muscles: Indices, loads: JointLoads | None = None) -> SharingGroup:
+        """Some degrees of freedom and the muscles that act on them alone, by number, and their loads."""
+        names = tuple(self.dofs[k] for k in dofs)
+        return replace(
+            self,
+            sides=sides_of(names),
+            dofs=names,
+            shared=names,
+            state=self.state.part(dofs, muscles),
+            moment=self.moment[:, dofs],
+            angle=None if self.angle is None else self.angle[:, dofs],
+            rate=None if self.rate is None else self.rate[:, dofs],
+            loads=loads,
+        )
 
     @property
     def rows(self) -> slice | Indices:

@@ -130,8 +130,8 @@ class Table(FromFile):
             columns are rotations.
         path: the file it came from.
         lines: (T,) the line of every row in the file; empty without a file.
-        roles: "force", "point" or "moment" by the unit of every column, "" for a column without unit; empty for formats
-            without units.
+        roles: "force", "point", "moment" or "angle" by the unit of every column, "" for a column without unit; empty
+            for formats without units.
         notes: for the results.
         repeated: repeated name -> its places in the file; the values of these columns are NaN.
         aliases: other name in the file -> name.

@@ -1,4 +1,6 @@
-"""Units of length, force and moment in files, and the largest number that can be a measurement."""
+"""Units of length, angle, force and moment in files, and the largest number that can be a measurement."""
+
+import math
 
 METERS = {"mm": 0.001, "cm": 0.01, "m": 1.0}
 """Unit of length of text files -> meters."""
@@ -12,6 +14,8 @@ _LENGTH_WORDS = {
     for prefix, size in (("milli", 0.001), ("centi", 0.01), ("deci", 0.1), ("", 1.0))
     for word in ("meters", "metres")
 }
+_ANGLES = {"deg": math.radians(1.0), "rad": 1.0}
+_ANGLE_WORDS = {"degrees": math.radians(1.0), "radians": 1.0}
 _FORCES = {"n": 1.0, "nt": 1.0, "nts": 1.0, "kn": 1000.0}
 _FORCE_WORDS = {"newtons": 1.0, "kilonewtons": 1000.0}
 # The one prefix that programs put before a moment; kilo- comes with the force.
@@ -32,6 +36,11 @@ def plain_unit(unit: str) -> str:
 def meters_in(unit: str) -> float | None:
     """Return the size [m] of a unit of length such as "mm", "Millimeters", "mete", "cm."; None for other words."""
     return _size(plain_unit(unit), _LENGTHS, _LENGTH_WORDS)
+
+
+def radians_in(unit: str) -> float | None:
+    """Return the size [rad] of a unit of angle such as "deg", "degrees", the degree sign, "rad"; None for others."""
+    return _size(plain_unit(unit.replace("\N{DEGREE SIGN}", "deg")), _ANGLES, _ANGLE_WORDS)
 
 
 def newtons_in(unit: str) -> float | None:

@@ -70,6 +70,13 @@ def test_the_problem_is_what_biorbd_computes(tmp_path: Path) -> None:
         rate = (length(pose + step) - length(pose - step)) / 2e-6
         np.testing.assert_allclose(problem.moment_arm[100, k, 0], -rate, atol=1e-8)
     assert read.positions == read.coordinates
+    rows = "".join(f"{t:.9g},{a:.12g},{b:.12g}\n" for t, (a, b) in zip(time[::10], q[::10], strict=True))
+    (tmp_path / "q.csv").write_text("time,upper_RotY,fore_RotY\n" + rows, encoding="utf-8")
+    result = ms.share_model(path, tmp_path / "q.csv")
+    assert result["valid"].all() and result.attrs["simulator"] == "biorbd"
+    drawn = result["skeleton_position"].sel(skeleton_point="fore").values
+    np.testing.assert_allclose(np.linalg.norm(drawn, axis=1), 0.3, atol=1e-6)
+    assert list(np.unique(result["path_muscle"])) == ["back", "front"]
     with refused("bad_number", "fore_RotY in frame 3"):
         read.problem(time, np.where(np.arange(402).reshape(201, 2) == 7, 11.0, q))
     with refused("bad_model", "no muscles"):

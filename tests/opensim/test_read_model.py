@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -340,11 +341,14 @@ def test_which_coordinates_are_angles(tmp_path: Path, turn: str, shift: str, is_
     assert read_osim(save_model(tmp_path, text)).coordinates["knee_r"].rotational is is_angle
 
 
-def test_moments_of_inertia_that_no_body_has_are_noted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("inertia", ["0.7 0.03 0.05 0.001", "0.07 0.03 0.05 0.046"])
+def test_moments_of_inertia_that_no_body_has_are_noted(tmp_path: Path, inertia: str) -> None:
+    """Also where the least one is below zero by 0.2 % of the greatest, as in a published model."""
     assert not read_osim(save_model(tmp_path)).notes
-    text = TEXT.replace("<inertia>0.07 0.03 0.05", "<inertia>0.7 0.03 0.05")
-    (note,) = read_osim(save_model(tmp_path, text)).notes
-    assert "tibia_r" in note and "inertia" in note
+    text = TEXT.replace("<inertia>0.07 0.03 0.05 0.001", f"<inertia>{inertia}")
+    model = read_osim(save_model(tmp_path, text))
+    (note,) = model.notes
+    assert "tibia_r" in note and "inertia" in note and not model.mass_faults
 
 
 def test_unassigned_units_and_empty_elements_are_the_defaults(tmp_path: Path) -> None:
@@ -377,3 +381,13 @@ def test_two_coordinates_about_one_axis_are_refused(tmp_path: Path) -> None:
     )
     with refused("bad_model", "knee_r, more_r", "same axis"):
         read_osim(save_model(tmp_path, text))
+
+
+def test_commas_between_numbers_are_read_as_opensim_reads_them(tmp_path: Path) -> None:
+    usual = read_osim(save_model(tmp_path))
+    text = re.sub(r"<location>([^<]*)", lambda found: f"<location>{', '.join(found[1].split())}", TEXT)
+    assert text != TEXT
+    model = read_osim(save_model(tmp_path, text))
+    for name, muscle in usual.muscles.items():
+        for point, same in zip(muscle.points, model.muscles[name].points, strict=True):
+            np.testing.assert_array_equal(same.location, point.location)

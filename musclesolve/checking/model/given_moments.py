@@ -61,9 +61,8 @@ from musclesolve.opensim.inverse_dynamics import (
 )
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
-from musclesolve.pipeline.opensim.load_dynamics import whole_motion
+from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS, whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.moments import COLUMN_ENDINGS
 from musclesolve.recording.data import Table
 from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 

@@ -130,10 +130,12 @@ def roles_of_unit(case: ModelCase, names: Sequence[str] = ()) -> list[str]:
 
 def force_unit(case: ModelCase) -> Iterator[Finding]:
     """Compare the sizes of loads with the force that the body needs."""
-    given = np.linalg.norm(case.force(case.loads), axis=1)
-    due = np.linalg.norm(case.fixed.due[:, 3:], axis=1)
+    force, needed = case.force(case.loads), case.fixed.due[:, 3:]
+    given, due = np.linalg.norm([force, needed], axis=2)
     great = given > SCALED * np.quantile(given, 0.9)
     if great.sum() < FEWEST_FRAMES or not given.max() > 0.0:
+        return
+    if np.median((force * needed).sum(axis=1)[great]) < 0.0:  # a weight in a hand, or another sign
         return
     factor, mass = float(np.median(due[great] / given[great])), case.fixed.model.mass
     if 1.0 / OTHER_UNIT < factor < OTHER_UNIT:

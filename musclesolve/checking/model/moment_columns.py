@@ -30,7 +30,7 @@ from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.opensim.inverse_dynamics import joint_forces
 from musclesolve.opensim.model import GROUND
-from musclesolve.pipeline.opensim.moments import COLUMN_ENDINGS
+from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS
 from musclesolve.recording.data import Table
 from musclesolve.results.finding import Finding, finding
 

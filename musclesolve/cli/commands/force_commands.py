@@ -26,9 +26,8 @@ from musclesolve.cli.options import (
     with_settings,
 )
 from musclesolve.cli.printing import complain, finish, print_summary, progress
-from musclesolve.constants import BIORBD, RESULT_FILE, SEED
+from musclesolve.constants import RESULT_FILE, SEED
 from musclesolve.data.bundled import reference_stride
-from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import PageStyle, page_style
 from musclesolve.results.tables.lines import line
 from musclesolve.settings.commands import CommandSettings, FigureSettings, command_arguments
@@ -101,47 +100,18 @@ def share(
     """Muscle forces of an OpenSim model from its coordinates and joint moments or loads: result.nc, page, STO.
 
     A trial file of a model, with the same inputs, is for `musclesolve run`. Of a model of MuJoCo or biorbd: result.nc,
-    activations and certificates.
+    page, activations.csv.
     """
     from musclesolve.sharing.kernel.compiled_solver import compile_kernel_beside
     from musclesolve.studies.many_trials.one_trial import share_into
 
     compile_kernel_beside()
     options = {"side": side, "loads": loads, **settings}
-    if _is_simulated(model):
-        from musclesolve.studies.many_trials.share_simulated import share_simulated
-
-        options |= {"side": None if side == BOTH else side, "moments": moments}
-        solution, paths = share_simulated(output, model, coordinates, options)
-        code = 0 if solution.solved.all() else SOME_FRAMES_FAILED
-        said = solution.summary().splitlines()
-        finish("share", said, lambda: {"summary": said}, paths, code)
-        return
     with progress() as report:
         result, paths = share_into(
             output, (model, coordinates, moments), options, report, figures=figures is True
         )
     finish_result("share", result, paths, page=figures is not False)
-
-
-def _is_simulated(model: Path) -> bool:
-    """Whether a file holds a model of MuJoCo or biorbd: by its name, an XML file by its content."""
-    if not model.exists():
-        raise input_error(
-            "missing_file",
-            file=model,
-            problem="there is no such file",
-            expected="a model of OpenSim (.osim), MuJoCo (.xml, .mjb) or biorbd (.bioMod)",
-            remedy="check the name and the folder",
-        )
-    suffix = model.suffix.casefold()
-    if suffix != ".xml":
-        return suffix in (BIORBD, ".mjb")
-    try:
-        with model.open("rb") as stream:
-            return b"<mujoco" in stream.read(20_000)
-    except OSError:  # said by the reader of OpenSim models
-        return False
 
 
 def analyze(
@@ -200,7 +170,7 @@ def finish_result(
     said = statements(facts, uncertainty)
     code = 0 if judge(facts).complete else SOME_FRAMES_FAILED
     print_summary(summary(said))  # the verdict first; the page takes a moment
-    if command == "share" and (note := opensim_note(result, "sto")):
+    if any(path.suffix == ".sto" for path in paths) and (note := opensim_note(result, "sto")):
         print_summary(line("note", f"STO files: {note}"))
     if page or answers:
         from musclesolve.results.files.atomic_writing import write_files

@@ -1,7 +1,7 @@
 """Joint moments and contact forces of an OpenSim model from external loads, along its coordinates."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -41,10 +41,11 @@ from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import JointLoads, Pulls
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
-from musclesolve.pipeline.opensim.moments import COLUMN_ENDINGS, CoordinateMoments
 from musclesolve.pipeline.patella import Ligament, PatellarLever, quadriceps
 from musclesolve.recording.data import Table
 
+COLUMN_ENDINGS = ("_moment", "_force")
+"""Ends of the names of columns of moments and forces."""
 FREE = 6
 """Degrees of freedom of a body that no joint holds."""
 _BEHIND = ("talus", "ankle", "hindfoot", "calc", "foot")
@@ -282,8 +283,13 @@ class LoadDynamics:
 
     @cached_property
     def residual(self) -> RootResidual | None:
-        """Residual at the root in the frames whose loads are measured; None where `root_force` is None."""
+        """Residual at the root in the frames whose loads are measured; None where `root_force` is None.
+
+        Also of a model without feet that its loads do not carry, such as an arm: what holds it is not measured.
+        """
         if self.root_wrench is None or self.root_residual is None:
+            return None
+        if not (self.stands or feet_of(self.model)):
             return None
         wrench = self.about_root(self.root_wrench)
         wrench[np.isnan(self.root_residual)] = np.nan
@@ -450,6 +456,25 @@ def device_notes(
         if given
         else f"{named} The muscles get the rest."
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class CoordinateMoments:
+    """Moments (T, m) [N m; N for a translation] of coordinates at times (T,); NaN in holes too long to be filled.
+
+    known: mask of the frames from the first to the last time of the source.
+    loads: the external loads of the inverse dynamics; None where a file or the caller gives moments.
+    unmeasured: foot -> mask (T,) of the frames in which it stands without a measured load.
+    dynamics: under the loads in the known frames.
+    """
+
+    moment: Array
+    known: Mask
+    file: Path | None
+    notes: tuple[str, ...] = ()
+    loads: tuple[ExternalLoad, ...] | None = None
+    unmeasured: Mapping[str, Mask] = field(default_factory=dict)
+    dynamics: LoadDynamics | None = None
 
 
 def load_moments(

@@ -620,21 +620,11 @@ def _part(
     model: OpenSimModel, dynamics: LoadDynamics | None, whole: SharingGroup, dofs: Indices, muscles: Indices
 ) -> SharingGroup:
     """Select some coordinates, and the muscles that act on them alone, by their numbers in the whole part."""
-    names, loads = tuple(whole.dofs[k] for k in dofs), whole.loads
+    loads = whole.loads
     if loads is not None and dynamics is not None:
-        of_part = [whole.state.parameters.names[k] for k in muscles]
-        loads = dynamics.joint_loads(shared_joints(model, names), of_part)
-    return replace(
-        whole,
-        sides=sides_of(names),
-        dofs=names,
-        shared=names,
-        state=whole.state.part(dofs, muscles),
-        moment=whole.moment[:, dofs],
-        angle=None if whole.angle is None else whole.angle[:, dofs],
-        rate=None if whole.rate is None else whole.rate[:, dofs],
-        loads=loads,
-    )
+        joints = shared_joints(model, [whole.dofs[k] for k in dofs])
+        loads = dynamics.joint_loads(joints, [whole.state.parameters.names[k] for k in muscles])
+    return whole.part(dofs, muscles, loads)
 
 
 def body_of_trial(

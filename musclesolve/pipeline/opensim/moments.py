@@ -16,48 +16,27 @@ to the rates already, like the forces of `inverse_dynamics`.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, within
+from musclesolve._util.arrays import Array, within
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.message_text import few
 from musclesolve._util.time_holes import HoleLimits, hole_note
 from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import input_error
-from musclesolve.opensim.external_loads import ExternalLoad
 from musclesolve.opensim.geometry import coordinate_chain
 from musclesolve.opensim.kinematics import coordinate_values, joint_motion
 from musclesolve.opensim.model import Joint, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Source, as_table
+from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS, CoordinateMoments
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.number_rows import check_used
 
-COLUMN_ENDINGS = ("_moment", "_force")
 _OF_PLATE = re.compile("[vp][xyz]$")
 """Columns of forces and centers of pressure, such as ground_force_vx."""
-
-
-@dataclass(frozen=True, eq=False)
-class CoordinateMoments:
-    """Moments (T, m) [N m; N for a translation] of coordinates at times (T,); NaN in holes too long to be filled.
-
-    known: mask of the frames from the first to the last time of the source.
-    loads: the external loads of the inverse dynamics; None where a file or the caller gives moments.
-    unmeasured: foot -> mask (T,) of the frames in which it stands without a measured load.
-    dynamics: the `LoadDynamics` under the loads in the known frames.
-    """
-
-    moment: Array
-    known: Mask
-    file: Path | None
-    notes: tuple[str, ...] = ()
-    loads: tuple[ExternalLoad, ...] | None = None
-    unmeasured: Mapping[str, Mask] = field(default_factory=dict)
-    dynamics: Any = None
 
 
 def coordinate_moments(

@@ -75,7 +75,7 @@ def consistency_shift(result: xr.Dataset) -> Sheet:
 
 @native
 def reserves(result: xr.Dataset | Solution) -> Sheet:
-    """Moments that the muscles of an OpenSim model, or of a solution, leave to reserves [N m]."""
+    """Moments that the muscles of a model, or of a solution, leave to reserves [N m]."""
     result = as_result(result)
     legs, stems = Legs.from_result(result, analyzed=False), coordinate_stems(result)
     rows = -(-len(stems) // 2)

@@ -22,7 +22,7 @@ from musclesolve.recording.text.number_rows import (
     section_end,
 )
 from musclesolve.recording.text.text_file import EXPORT_AGAIN
-from musclesolve.recording.units import METERS, meters_in, newton_meters_in, newtons_in
+from musclesolve.recording.units import METERS, meters_in, newton_meters_in, newtons_in, radians_in
 
 SECONDS = {
     "s": 1.0,
@@ -32,12 +32,12 @@ SECONDS = {
 }
 LENGTH_UNITS = "mm, cm, m"
 """The expected units of length, for messages."""
-FORCES = "N, kN, mm, cm, m, Nm, Nmm"
-"""The expected units of columns of a plate, for messages."""
+FORCES = "N, kN, mm, cm, m, Nm, Nmm, deg, rad"
+"""The expected units of columns, for messages."""
 # Force [N] and number of samples that show the point of the moments; moment [N m] that is none, or an error of printed
 # digits; distance [m] of a plate from the origin that is never reached.
 _SURE, _FEWEST, _SMALL, _FARTHEST = 100.0, 20, 2.0, 50.0
-_ROLES = {"force": newtons_in, "point": meters_in, "moment": newton_meters_in}
+_ROLES = {"force": newtons_in, "point": meters_in, "moment": newton_meters_in, "angle": radians_in}
 # Columns that only number the rows.
 COUNTERS = ("frame", "frame#", "framenumber", "frame number", "sub frame", "subframe", "index")
 TIMES = ("time", "timestamp", "t")

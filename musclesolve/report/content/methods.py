@@ -122,7 +122,8 @@ def _sentences(trial: TrialFiles) -> list[str]:
         if text(result, "ground_reactions") == PREDICTED:
             moments = [always["inverse_predicted"]]
         passive = _of_choices(result, ("muscle_parameters", "passive"))
-        sentences = [model["software"], *filtered, *moments, *passive]
+        software = _of_choices(result, ("simulator",)) or [model["software"]]
+        sentences = [*software, *filtered, *moments, *passive]
     else:
         sentences = [always["software"], always["subject"], *_of_choices(result, MARKERS)]
         inertia = "inertia_of_child" if "Jensen" in text(result, "inertia_table") else "inertia"

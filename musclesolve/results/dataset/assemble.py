@@ -21,6 +21,7 @@ from musclesolve.pipeline.energy import metabolic_power
 from musclesolve.pipeline.knee_contact import compartments
 from musclesolve.pipeline.patella import quadriceps
 from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.pipeline.simulated_body import SimulatedBody
 from musclesolve.results.dataset.block_array import BlockArray
 from musclesolve.results.dataset.labels import DIRECTIONS, Labels
 from musclesolve.results.dataset.muscle_variables import (
@@ -31,6 +32,7 @@ from musclesolve.results.dataset.muscle_variables import (
 )
 from musclesolve.results.dataset.quantities import ANALYSIS, QUANTITIES, by_formula, of_parts
 from musclesolve.results.dataset.recording_labels import recording_axes, recording_labels
+from musclesolve.results.dataset.simulated_labels import simulated_labels
 from musclesolve.results.dataset.skeleton import Variable
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.results.finding import FINDINGS, Finding, finding, texts
@@ -106,6 +108,7 @@ def segment_axes(body: Body) -> dict[str, Array]:
 
 
 segment_axes.register(RecordedBody, recording_axes)
+segment_axes.register(SimulatedBody, lambda body: {})
 
 
 @singledispatch
@@ -117,6 +120,7 @@ def labels_of(body: Body, analysis: Analysis, paths: bool) -> Labels:
 
 
 labels_of.register(RecordedBody, recording_labels)
+labels_of.register(SimulatedBody, simulated_labels)
 
 
 def unrecognized(part: SolvedGroup, segment_axes: dict[str, Array], knees: Collection[str]) -> Iterator[str]:
@@ -283,8 +287,9 @@ def _of_muscles(analysis: Analysis) -> dict[str, Variable]:
     ]
     shape = len(analysis.body.time), len(dofs), len(analysis.body.muscles)
     variables["moment_arm"] = (("time", "dof", "muscle"), BlockArray(shape, arms).variable_data())
-    power = analysis.over_muscles([metabolic_power(analysis, part) for part in parts])
-    variables["metabolic_power"] = (("time", "muscle"), power)
+    if all(part.state.parameters.families for part in parts):
+        power = analysis.over_muscles([metabolic_power(analysis, part) for part in parts])
+        variables["metabolic_power"] = (("time", "muscle"), power)
     for name, lengths in zip(("least", "greatest"), fiber_range(analysis), strict=True):
         variables[f"{name}_normalized_fiber_length"] = (("muscle",), lengths)
     return variables

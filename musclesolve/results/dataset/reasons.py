@@ -55,19 +55,19 @@ def reasons_of_sides(analysis: Analysis) -> dict[str, list[str]]:
     for side in analysis.sides:
         lines = list[str]()
         for part in analysis.of_side(side):
-            lines += reserve_reasons(part, options)
+            lines += reserve_reasons(part, options, ": --passive none")
             lines += [] if isinstance(body, RecordedBody) else _beyond_ranges(body, part)
         if lines:
             reasons[f"reasons_{side}"] = lines if options is None or reasons else [CHECK_FIRST, *lines]
     return reasons
 
 
-def reserve_reasons(part: SolvedGroup, options: Options | None = None) -> list[str]:
+def reserve_reasons(part: SolvedGroup, options: Options | None = None, without: str = "") -> list[str]:
     """Return the reasons why frames of a part need reserves or have no solution.
 
     One sentence describes the worst frame of each stretch that is too strong for the muscles, the last sentence the
-    largest reserves. With the options of a trial a remedy names the key of the trial file, otherwise the option of the
-    command `share`.
+    largest reserves. With the options of a trial a remedy names the key of the trial file, otherwise it is `without`,
+    the option of the command `share` that leaves out passive forces.
     """
     solution, time, moment = part.solution, part.part.time, part.part.shared_moment
     helped = np.isin(solution.status, (Status.SOLVED_WITH_RESERVE, Status.INFEASIBLE))
@@ -84,7 +84,7 @@ def reserve_reasons(part: SolvedGroup, options: Options | None = None) -> list[s
         if options is not None:
             remedy = _key(part, options, why, k)
         else:
-            remedy = ": --passive none" if why.passive_cause(k) is not None and why.without_passive(k) else ""
+            remedy = without if why.passive_cause(k) is not None and why.without_passive(k) else ""
         sentences.append(why.sentence(k, time, names) + remedy)
     check = reserve_check(part.part.shared, solution, moment, part.known)
     if check.verdict[check.worst] is not Verdict.NONE:

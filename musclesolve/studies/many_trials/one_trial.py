@@ -19,6 +19,7 @@ from musclesolve.checking.check import findings_of
 from musclesolve.constants import RESULT_FILE, SEED
 from musclesolve.errors import BusyError, InputError, MuscleSolveError, input_error
 from musclesolve.forces import prepare
+from musclesolve.pipeline.simulated_body import is_simulated
 from musclesolve.plotting.figure_names import (
     MODEL,
     RECORDING,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 DRAWING = ("musclesolve.plotting.figure_sets", "draw_task")
 """Module and function of a process that draws beside this one, started early so that it is ready in time."""
+ACTIVATIONS = "activations.csv"
 RESULT, ERROR, EARLIER = RESULT_FILE, "error.txt", f"earlier_{RESULT_FILE}"
 Further = Callable[[xr.Dataset, Path], bytes]
 """Function of a module that makes the content of a file beside a result, from the result and its path.
@@ -188,7 +190,7 @@ def share_into(
     """Share the forces of an OpenSim model, draw and write: all files are written, or none.
 
     Args:
-        folder: for result.nc, the STO files and the figures.
+        folder: for result.nc, the STO files (of MuJoCo and biorbd a table of activations) and the figures.
         inputs: model, coordinates and moments (None where the options have loads).
         options: further keywords of `share_model`.
         progress: called with the name of each stage and the share of the work that is done.
@@ -201,11 +203,19 @@ def share_into(
     from musclesolve.run_trial import share_model
 
     stem = inputs[1].stem
+    if not inputs[0].exists():
+        raise input_error(
+            "missing_file",
+            file=inputs[0],
+            problem="there is no such file",
+            expected="a model of OpenSim (.osim), MuJoCo (.xml, .mjb) or biorbd (.bioMod)",
+            remedy="check the name and the folder",
+        )
     with reserved(folder):
         check_folder(folder, RESULT, inputs[1])
         named = (*inputs, options.get("loads"))
         read = [Path(path) for path in named if path is not None and not is_predicted(path)]
-        check_inputs(read, folder, [f"{stem}_{ending}.sto" for ending in ENDINGS])
+        check_inputs(read, folder, [ACTIVATIONS, *(f"{stem}_{ending}.sto" for ending in ENDINGS)])
         progress("sharing", 0.2)
         result = share_model(*inputs, **options)
         if result.sizes["time"] < 2:
@@ -221,7 +231,12 @@ def share_into(
         result.attrs |= trial_from(inputs[1], folder)
         drawn = _figures(result, progress) if figures else {}
         progress("writing", 1.0)
-        files = {RESULT: result_content(result), **storage_files(result, stem), **drawn}
+        if is_simulated(inputs[0]):
+            activations = result["activation"].transpose("time", "muscle").to_pandas()
+            tables = {ACTIVATIONS: activations.to_csv(float_format="%.6g").encode()}
+        else:
+            tables = storage_files(result, stem)
+        files = {RESULT: result_content(result), **tables, **drawn}
         return result, write_files(folder, files, [*in_every_format(files_of(RECORDING, MODEL)), REPORT])
 
 

@@ -1,0 +1,135 @@
+"""Results of models of MuJoCo and biorbd: from the files of a model, its motion and its loads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import few
+from musclesolve._util.names import folded
+from musclesolve._util.sides import BOTH
+from musclesolve.biorbd import BiorbdModel
+from musclesolve.constants import BIORBD
+from musclesolve.errors import InputError, input_error
+from musclesolve.mujoco import MujocoModel
+from musclesolve.pipeline.body import Sharing
+from musclesolve.pipeline.simulated_body import ANGLE, LENGTH, SimulatedBody, SimulatedModel
+from musclesolve.recording.data import Table
+from musclesolve.recording.formats import read_forces_table
+from musclesolve.recording.text.cells import role_and_size
+from musclesolve.recording.text.text_file import file_path
+from musclesolve.results.finding import Where, finding
+from musclesolve.results.shared_result import judged_result
+from musclesolve.settings.trial import ModelSettings, share_arguments
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.solver.solver_registry import find_solver
+
+_OPTIONS = ("least_activation", "reserve_weight", "loads")
+"""Options of `share`, beside cost and solver, that do not ask for anatomy."""
+_ROLES = {ANGLE: "angle", LENGTH: "point", "": ""}
+"""Unit of a position -> role of a column in a unit of it."""
+
+
+def simulated_result(
+    model: str | Path, coordinates: Any, moments: Any, cost: Any, solver: Any, options: Mapping[str, Any]
+) -> xr.Dataset:
+    """Share the moments of a model along its positions, the path of a table; arguments as of `share_model`.
+
+    Raises:
+        InputError: the model cannot be read, the motion has other columns, an option is for OpenSim models.
+    """
+    usual, places, path = ModelSettings(), share_arguments(), Path(model)
+    defaults = {name: usual[table][key] for name, (table, key) in places.items()} | {"side": BOTH}
+    stated = {name: value for name, value in options.items() if value not in (None, defaults.get(name))}
+    if others := [
+        name for name in ("moments" * (moments is not None), *stated) if name and name not in _OPTIONS
+    ]:
+        raise input_error(
+            "conflict",
+            file=path,
+            where=others[0],
+            problem=f"{few(others)}: for OpenSim models",
+            expected=f"of the options of share for this model cost, solver, {', '.join(_OPTIONS)}",
+            remedy="leave it out",
+        )
+    reader = BiorbdModel if path.suffix.casefold() == BIORBD else MujocoModel
+    read: SimulatedModel = reader.read(path)
+    table = read_forces_table(file_path(coordinates, "coordinates"))
+    positions, notes = _positions(table, read)
+    read.check_limits(positions, table.path)
+    files = {"model": path, "coordinates": table.path}
+    if loads := stated.pop("loads", None):
+        files["loads"] = Path(loads)
+    weights = {name: defaults[name] for name in _OPTIONS[:2]} | stated
+    motion = read.along(table.time, positions, files.get("loads"))
+    sharing = Sharing(find_cost(cost), find_solver(solver), **weights)
+    body = SimulatedBody.from_motion(read, positions, motion, sharing, files, [*table.sentences, *notes])
+    findings = [
+        replace(finding(note.code, "warning", {"sentence": note}, Where(file=path)), remedy=note.remedy)
+        for note in body.warnings
+    ]
+    return judged_result(body, findings)
+
+
+def _positions(table: Table, model: SimulatedModel) -> tuple[Array, list[str]]:
+    """The positions (T, nq) of a table in radians and meters, in the order of the model; notes on their units."""
+    names, units = model.positions, np.array(model.units)
+    roles = np.array(table.roles or [""] * len(table.names), dtype=object)
+    columns, values = list(table.names), table.values.copy()
+    for k, column in enumerate(columns):  # hip_deg
+        base, _, suffix = column.rpartition("_")
+        role, size = role_and_size(suffix)
+        if column not in names and base in names and size is not None and not roles[k]:
+            columns[k], roles[k] = base, role
+            values[:, k] *= size
+    words = [word for name in columns for word in (name, *name.replace("/", " ").split())]
+    # of a quaternion biorbd has the same name twice
+    by_name = len({*names}) == len(names) and {*map(folded, names)} & {*map(folded, words)} - {""}
+    if len(columns) != len(names) or (by_name and {*names} != {*columns}):
+        raise _unlike(table, f"the columns beside the time are {few(columns, 12)}", model)
+    if by_name:
+        order = [columns.index(name) for name in names]
+        values, roles = values[:, order], roles[order]
+    for row, column in np.argwhere(~np.isfinite(values))[:1]:
+        place = f"line {table.lines[row]}" if len(table.lines) else f"{table.time[row]:g} s"
+        raise input_error(
+            "not_finite",
+            file=table.path,
+            where=f"{place}, column '{names[column] if by_name else table.names[column]}'",
+            problem="there is no number",
+            expected="a number for every position at every time",
+            remedy="fill the gap or leave out the rows",
+        )
+    for name, unit, role in zip(names, units, roles, strict=True):
+        if role not in ("", _ROLES[unit]):
+            other = {"point": "a length", "angle": "an angle"}.get(role, f"a {role}")
+            raise _unlike(table, f"the column of {name} is in the unit of {other}", model)
+    angles = units == ANGLE
+    stated = angles & (roles == "angle")
+    if table.in_degrees:
+        values[:, angles & ~stated] *= np.radians(1.0)
+    elif stated.any() and not stated[angles].all():
+        lacking = [name for name, some in zip(names, angles & ~stated, strict=True) if some]
+        raise _unlike(table, f"some angles have a unit, {few(lacking, 6)} none", model)
+    unknown = angles.any() and table.in_degrees is None and not stated.any()
+    return values, [f"{table.path.name} states no unit of its angles: they are read as radians."] * bool(
+        unknown
+    )
+
+
+def _unlike(table: Table, problem: str, model: SimulatedModel) -> InputError:
+    names = model.positions
+    return input_error(
+        "bad_format",
+        file=table.path,
+        problem=problem,
+        expected=f"the {len(names)} positions {few(names, 12)}, in radians, meters and quaternions, or with units: "
+        "'knee [deg]'",
+        remedy="name the columns so, or all of them otherwise (qpos_0, ...) in the order of the model",
+    )
