@@ -37,6 +37,7 @@ from musclesolve.recording.data import Table
 from musclesolve.recording.text.number_rows import check_used
 
 COLUMN_ENDINGS = ("_moment", "_force")
+FOUND_NOTE = "The loads on the feet follow from the moments of all coordinates and the forces of the root."
 _OF_PLATE = re.compile("[vp][xyz]$")
 """Columns of forces and centers of pressure, such as ground_force_vx."""
 
@@ -58,6 +59,11 @@ class CoordinateMoments:
     loads: tuple[ExternalLoad, ...] | None = None
     unmeasured: Mapping[str, Mask] = field(default_factory=dict)
     dynamics: Any = None
+
+    def under(self, loads: "CoordinateMoments") -> "CoordinateMoments":
+        """These moments with loads that were found in them; NaN where a leg stands without a load."""
+        moment = np.where(np.isnan(loads.moment), np.nan, self.moment)
+        return replace(loads, moment=moment, file=self.file, notes=(*self.notes, FOUND_NOTE))
 
 
 def coordinate_moments(
