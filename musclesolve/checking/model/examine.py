@@ -78,6 +78,11 @@ ON_GROUND = {
     load_balance.feet_along_pressure, coordinates.feet_on_plates, whole_wrench.whole_wrench,
 }  # fmt: skip
 """Checks whose repairs hold for forces and points in the axes of the ground."""
+OF_FILES = {
+    units.force_unit, units.point_unit, units.moment_unit, units.axes_of_loads, units.shift_of_loads,
+    coordinates.feet_on_plates,
+}  # fmt: skip
+"""Checks of what files of loads state; moments have their own, and do not show the level of the ground."""
 OF_PLACE = {load_balance.place_of_points, load_balance.points_under_feet, load_balance.feet_along_pressure}
 """Checks of points of force, which moments show only where they belong to this model, motion and filter."""
 BELONGS = 0.02
@@ -148,7 +153,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         on_ground = all((load.force_frame, load.point_frame) == (GROUND, GROUND) for load in loads)
         left_out = (set() if weighed else NEED_MASSES) | (set() if on_ground else ON_GROUND)
         if moments is not None:
-            left_out |= {coordinates.feet_on_plates} | (set() if _is_whole(body) else OF_PLACE)
+            left_out |= OF_FILES | (set() if _is_whole(body) else OF_PLACE)
         for of_loads in OF_LOADS:
             if of_loads not in left_out:
                 case = case.with_findings(_asked(of_loads.__name__, of_loads(case)))
