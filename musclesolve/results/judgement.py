@@ -83,8 +83,8 @@ class Judgement:
     def use(self) -> str:
         """Use of the result that the verdict allows, in a plain sentence, with the reason that holds."""
         entry, of_codes = bundled_toml(__package__, "judgement.toml")[self.verdict], codes()
-        found = self.of("error") if self.verdict == NOT_USABLE else self.of("error", "warning")
-        cautions = [of_codes[each] for each in dict.fromkeys(f.code for f in found) if each in of_codes]
+        faults = self.of("error") if self.verdict == NOT_USABLE else self.of("error", "warning")
+        cautions = [of_codes[code] for code in dict.fromkeys(f.code for f in faults) if code in of_codes]
         named = [entry["because"][name] for name in self.because if name in entry.get("because", {})]
         because = " and ".join(named) or shortened(cautions, NAMED_CAUTIONS, "; ")
         return str(entry["use"]).format(because=because or "see the verdict below")
@@ -257,8 +257,8 @@ def _judge(facts: Facts) -> Judgement:
         why.append(_compared(judged))
     because = judged.decisive
     if verdict == NOT_USABLE:
-        because = () if any(each.severity == "error" for each in ordered) else ("no_solution",)
-    elif verdict == WITH_CARE and not any(each.severity == "warning" for each in ordered):
+        because = () if "error" in {fault.severity for fault in ordered} else ("no_solution",)
+    elif verdict == WITH_CARE and "warning" not in {fault.severity for fault in ordered}:
         because = ("not_compared" if judged.why_not_known else "not_certified",)
     return Judgement(ordered, legs, verdict, tuple(why), because)
 

@@ -140,7 +140,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
             moments = moments.with_findings(_asked(check_moments.__name__, check_moments(moments)))
         of_moments = list(moments.findings)
     # loads that wrong moments contain would be wrong, too
-    spoiled = any(each.severity == "error" for each in of_moments)
+    spoiled = "error" in {fault.severity for fault in of_moments}
     if body.dynamics is not None and body.dynamics.loads and not spoiled:
         loads = body.dynamics.loads
         case = units.at_soles(ModelCase(body, fixed, loads, loads, tuple(findings)))

@@ -54,23 +54,25 @@ def twin(name: str) -> str:
     return with_side(stem, {"r": "l", "l": "r"}.get(side, side))
 
 
-def with_cost(found: Finding, body: ModelBody, mended: Mended | None) -> Finding:
+def with_cost(fault: Finding, body: ModelBody, mended: Mended | None) -> Finding:
     """The finding with the largest change of a muscle force, or with the sentence that it is not known."""
     known = np.flatnonzero(body.whole.usable & body.whole.measured)
     if mended is not None and known.size and not body.whole.state.is_long:
         frames = known[np.unique(np.linspace(0, known.size - 1, MOST_FRAMES).round().astype(int))]
-        given = body.whole.state.frames(frames)
-        if (state := _mended_state(body, frames, given, mended)) is not None:
-            now, then = _forces(body, frames, given), _forces(body, frames, state, mended.left_out)
+        as_is = body.whole.state.frames(frames)
+        if (state := _mended_state(body, frames, as_is, mended)) is not None:
+            now, then = _forces(body, frames, as_is), _forces(body, frames, state, mended.left_out)
             change = {name: float(np.nanmax(np.abs(now[name] - then[name]), initial=0.0)) for name in then}
             worst = max(change, key=lambda name: change[name])
-            return replace(found, cost=Cost(change[worst], "N", sided(worst)))
-    return replace(found, what=f"{found.what}{UNKNOWN}")
+            return replace(fault, cost=Cost(change[worst], "N", sided(worst)))
+    return replace(fault, what=f"{fault.what}{UNKNOWN}")
 
 
 def _mended_state(body: ModelBody, frames: Indices, state: MuscleState, mended: Mended) -> MuscleState | None:
     """The state of all muscles in some frames with the mended ones; None where a path has no twin to be taken from."""
     number, model = {name: k for k, name in enumerate(state.parameters.names)}, body.model
+    if not {*mended.exchanged, *map(twin, mended.exchanged)} <= set(number):
+        return None
     length, velocity = state.musculotendon_length.copy(), state.musculotendon_velocity.copy()
     arm, parameters = np.array(state.moment_arm), state.parameters
     if mended.paths:
@@ -81,16 +83,16 @@ def _mended_state(body: ModelBody, frames: Indices, state: MuscleState, mended: 
         motion = body.motion.frames(np.isin(np.arange(len(body.time)), frames))
         sides = [motion.names.index(other) if (other := twin(name)) in motion.names else k
                  for k, name in enumerate(motion.names)]  # fmt: skip
-        exchanged = {each: getattr(motion, each)[:, sides] for each in ("value", "speed", "acceleration")}
+        exchanged = {key: getattr(motion, key)[:, sides] for key in ("value", "speed", "acceleration")}
         muscles = tuple(model.muscles[name] for name in twins)
         geometry, rates = geometry_along(
             model, replace(body.choice, muscles=muscles), replace(motion, **exchanged)
         )
-        own = [number[name] for name in mended.paths]
+        columns = [number[name] for name in mended.paths]
         rows = [body.dofs.index(other) if (other := twin(name)) in body.dofs else k
                 for k, name in enumerate(body.dofs)]  # fmt: skip
-        length[:, own], velocity[:, own] = fiber_path_lengths(model, geometry), rates
-        arm[:, :, own] = geometry.moment_arm[:, rows]
+        length[:, columns], velocity[:, columns] = fiber_path_lengths(model, geometry), rates
+        arm[:, :, columns] = geometry.moment_arm[:, rows]
     if mended.exchanged:
         from_twin = {number[name]: number[twin(name)] for name in mended.exchanged}
         for values in (length, velocity, arm):
@@ -98,7 +100,8 @@ def _mended_state(body: ModelBody, frames: Indices, state: MuscleState, mended: 
     changed = {key: getattr(parameters, key).copy() for key in FIELDS.values()}
     for code, by_name in mended.changes.items():
         for name, by in by_name.items():
-            k = number[name]
+            if (k := number.get(name)) is None:  # a twin that takes no part
+                continue
             if code == "muscle_pennation":
                 changed["pennation_angle"][k] = max(0.0, changed["pennation_angle"][k] + np.radians(by))
             elif code == "muscle_tendon":
@@ -122,9 +125,9 @@ def _forces(
     forces = dict[str, Array]()
     for part in body.parts:
         rows = np.array([body.dofs.index(name) for name in part.dofs])
-        own = [name for name in part.state.parameters.names if name not in without]
-        columns = np.array([names.index(name) for name in own])
+        muscles = [name for name in part.state.parameters.names if name not in without]
+        columns = np.array([names.index(name) for name in muscles])
         solved = share_part(replace(part.frames(frames), state=state.part(rows, columns)), sharing)
         total = solved.solution.force + solved.part.state.passive_force
-        forces |= dict(zip(own, total.T, strict=True))
+        forces |= dict(zip(muscles, total.T, strict=True))
     return forces

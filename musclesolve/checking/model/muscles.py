@@ -303,8 +303,8 @@ Found = Iterator[tuple[Finding, Mended | None]]
 def muscles_of_model(body: ModelBody) -> Iterator[Finding]:
     """Find muscles that differ from their twins or from public models, and muscles that stand twice."""
     of_model = _once_for_all_trials(body.model, tuple(body.muscles), body.settings.muscles.names is None)
-    for found, mended in of_model:
-        yield found if found.severity == "note" else with_cost(found, body, mended)
+    for fault, mended in of_model:
+        yield fault if fault.severity == "note" else with_cost(fault, body, mended)
 
 
 @lru_cache(maxsize=4)
@@ -338,7 +338,7 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
             if each.code in ("muscle_anatomy", "muscle_fiber"):
                 told.add(each.muscle)
     differ = {each.muscle for each in found.get("muscle_anatomy", ())} | told
-    uneven = [each for each in uneven_paths(model, used) if not {each[0], twin(each[0])} & differ]
+    uneven = [path for path in uneven_paths(model, used) if not {path[0], twin(path[0])} & differ]
     if uneven:
         values = {"muscles": few([said for _, said, _ in uneven], NAMED)}
         mended = Mended(paths=tuple(shorter for _, _, shorter in uneven))
@@ -361,11 +361,11 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
         yield finding("muscle_strength.chosen", "note", values, where), None
 
 
-def _as_twins(code: str, found: Sequence[Deviation]) -> Mended | None:
+def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
     """Muscles as their twins, or as in public models: one of two twins that both differ from each other."""
-    apart = {each.muscle: each for each in found}
+    apart = {deviation.muscle: deviation for deviation in differing}
     one = [
-        name for name, each in apart.items() if not (each.twin and name.endswith("l") and twin(name) in apart)
+        name for name, at in apart.items() if not (at.twin and name.endswith("l") and twin(name) in apart)
     ]
     if code != "muscle_anatomy":
         return Mended({code: {name: apart[name].change for name in one}})
@@ -479,8 +479,8 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
             name: FIBERS[1] - high if high > FIBERS[1] else FIBERS[0] - low
             for name, (low, high) in far.items()
         }
-        found = finding("muscle_fiber.motion", "warning", values, where)
-        yield with_cost(found, body, Mended({"muscle_tendon": into}))
+        fault = finding("muscle_fiber.motion", "warning", values, where)
+        yield with_cost(fault, body, Mended({"muscle_tendon": into}))
     step = np.abs(np.diff(state.moment_arm, axis=0))
     if len(step) > 2:
         beside = np.maximum(step[:-2], step[2:])

@@ -75,14 +75,14 @@ def found_loads(model: OpenSimModel, motion: CoordinateMotion, table: Table) -> 
     roots = [joint for joint in model.joints if joint.inboard.body == GROUND]
     columns = coordinate_columns(model, table)
     names = [name for name in columns if not model.coordinates[name].locked]
-    given = table.values[:, [columns[name] for name in names]]
+    forces = table.values[:, [columns[name] for name in names]]
     if (
         len(feet) < len(SIDES)
         or len(roots) != 1
         or len(set(roots[0].coordinates) & set(names)) < FREE
         or not model.mass > 0.0
         or model.mass_faults
-        or not np.isfinite(given).all()
+        or not np.isfinite(forces).all()
     ):
         return ()
     try:
@@ -90,8 +90,8 @@ def found_loads(model: OpenSimModel, motion: CoordinateMotion, table: Table) -> 
     except InputError:  # a free coordinate is not given
         return ()
     numbers = [model.coordinate_number[name] for name in names]
-    given = at_times(table.time, given, np.clip(motion.time, table.time[0], table.time[-1]))
-    found, rest, soles = [], [], []
+    forces = at_times(table.time, forces, np.clip(motion.time, table.time[0], table.time[-1]))
+    acting, rest, soles = [], [], []
     for block in blocks(len(motion.time)):
         kept = ("time", "value", "speed", "acceleration")
         bodies = body_dynamics(model, ModelMotion(*(getattr(whole, name)[block] for name in kept)))
@@ -99,17 +99,17 @@ def found_loads(model: OpenSimModel, motion: CoordinateMotion, table: Table) -> 
         sizes = np.linalg.svd(push, compute_uv=False)
         if (sizes[:, -1] < SINGULAR * sizes[:, 0]).any():
             return ()
-        needed = given[block] - joint_forces(model, bodies, inertial_wrench(model, bodies))[:, numbers]
+        needed = forces[block] - joint_forces(model, bodies, inertial_wrench(model, bodies))[:, numbers]
         wrench = np.einsum("tcn,tn->tc", np.linalg.pinv(push), needed)
         rest.append(needed - np.einsum("tnc,tc->tn", push, wrench))
         both = wrench.reshape(-1, len(feet), 2, 3)
         place = bodies.pose.position[:, [model.body_number[foot] for foot in feet.values()]]
         both[:, :, 0] += np.cross(place, both[:, :, 1])  # about the origin of the ground
-        found.append(both[:, :, ::-1] @ TO_GLOBAL.T)
+        acting.append(both[:, :, ::-1] @ TO_GLOBAL.T)
         soles.append(np.stack([sole_points(model, bodies, side) for side in feet], axis=1) @ TO_GLOBAL.T)
-    if np.linalg.norm(np.concatenate(rest)) > REMAINS * np.linalg.norm(given):
+    if np.linalg.norm(np.concatenate(rest)) > REMAINS * np.linalg.norm(forces):
         return ()
-    points, wrenches = np.concatenate(soles), np.concatenate(found).reshape(-1, len(feet), 6)
+    points, wrenches = np.concatenate(soles), np.concatenate(acting).reshape(-1, len(feet), 6)
     loads = foot_loads(motion.time, feet, wrenches, points, float(points[..., 2].min()))
     file = table.path if table.path.name else None
     return tuple(replace(load, name=f"ground_{load.body}", file=file) for load in loads)
