@@ -1,4 +1,4 @@
-"""What a faulty muscle costs in newtons: the forces of some frames are shared again with the muscle mended.
+"""Cost of a faulty muscle in newtons: the forces of some frames are shared again with the muscle mended.
 
 A muscle gets the path of its twin, in the pose in which the legs are exchanged, or a parameter of its twin or of the
 nearest public model; or it is left out. Tendons are rigid. A muscle without a twin whose path is wrong stays as it is.

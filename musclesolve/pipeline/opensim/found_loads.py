@@ -1,7 +1,7 @@
 """The loads on the feet of an OpenSim model that a file of moments contains.
 
 Inverse dynamics gives tau = tau_0 - J_r^T w_r - J_l^T w_l: the forces tau_0 that the motion needs under gravity, less
-those of the ground through wrenches w on the feet. A file with the forces of the root and the moments of both legs has
+the forces of the ground by wrenches w on the feet. A file with the forces of the root and the moments of both legs has
 more of them than the twelve unknowns of a frame, so that the wrenches follow by least squares. What remains shows
 whether moments, model and motion belong together: it is zero for moments of this model, motion and filter.
 """
