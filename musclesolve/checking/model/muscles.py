@@ -364,9 +364,7 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
 def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
     """Muscles as their twins, or as in public models: one of two twins that both differ from each other."""
     apart = {deviation.muscle: deviation for deviation in differing}
-    one = [
-        name for name, at in apart.items() if not (at.twin and name.endswith("l") and twin(name) in apart)
-    ]
+    one = [name for name, at in apart.items() if not (at.twin and name.endswith("l") and twin(name) in apart)]
     if code != "muscle_anatomy":
         return Mended({code: {name: apart[name].change for name in one}})
     known = all(apart[name].twin or twin(name) not in apart for name in one)
