@@ -18,7 +18,7 @@ import numpy as np
 import xarray as xr
 
 import musclesolve as ms
-from benchmarks.drawn_faults import Bank, pick
+from benchmarks.drawn_faults import Bank, NotHere, pick
 from musclesolve._util.sides import split_side, with_side
 from musclesolve.files import Table
 from musclesolve.opensim.model import Joint, OpenSimModel, OpenSimMuscle, OpenSimPoint, WrapSurface
@@ -522,6 +522,165 @@ def moments_late(case: Case, draw: np.random.Generator) -> Drawn:
     return replace(
         case, moments=replace(case.moments, time=case.moments.time + by)
     ), f"moments {1000 * by:+.0f} ms"
+
+
+# Stretches, gains and whole sets
+
+
+@kind("angle_units")
+def one_angle_in_another_unit(case: Case, draw: np.random.Generator) -> Drawn:
+    name = pick(draw, [each for each in moving(case) if each.startswith(("hip", "knee", "ankle"))])
+    factor = np.pi / 180.0 if degrees(case, 1.0) == 1.0 else 180.0 / np.pi
+    return replace(
+        case, coordinates=on_column(case.coordinates, name, lambda each: factor * each)
+    ), f"{name} in another unit"
+
+
+@kind("angle_offset", "foot_height", "foot_slides", "angle_sign", "angle_scale")
+def angle_gain(case: Case, draw: np.random.Generator) -> Drawn:
+    name = pick(draw, [each for each in moving(case) if each.startswith(("hip_f", "knee", "ankle"))])
+    factor = pick(draw, (0.5, 0.8, 1.25))
+    return replace(
+        case, coordinates=on_column(case.coordinates, name, lambda each: factor * each)
+    ), f"{name} x {factor:g}"
+
+
+@kind("time_offset", "foot_slides", "foot_height")
+def angle_late(case: Case, draw: np.random.Generator) -> Drawn:
+    name, by = (
+        pick(draw, [each for each in moving(case) if each.startswith(("hip_f", "knee", "ankle"))]),
+        0.05,
+    )
+    table = case.coordinates
+
+    def late(values: np.ndarray) -> np.ndarray:
+        return np.interp(table.time - by, table.time, values)
+
+    return replace(case, coordinates=on_column(table, name, late)), f"{name} {1000 * by:.0f} ms late"
+
+
+@kind("columns_exchanged", "sides_swapped", "angle_copied")
+def angle_copied(case: Case, draw: np.random.Generator) -> Drawn:
+    name = pick(draw, [each for each in moving(case) if each.startswith(("hip_f", "knee", "ankle"))])
+    stem, side = split_side(name)
+    other = with_side(stem, "l" if side == "r" else "r")
+    if other not in case.coordinates.names:
+        raise NotHere
+    source = case.coordinates.values[:, case.coordinates.names.index(other)]
+    return replace(
+        case, coordinates=on_column(case.coordinates, name, lambda _: source)
+    ), f"{name} is a copy of {other}"
+
+
+@kind("frozen", "noise", "frames_skipped", "foot_slides")
+def angles_on_a_line(case: Case, draw: np.random.Generator) -> Drawn:
+    name, table = pick(draw, moving(case)), case.coordinates
+    count = round(0.3 / float(np.diff(table.time).mean()))
+    first = int(draw.integers(len(table.time) // 4, len(table.time) // 2))
+
+    def straight(values: np.ndarray) -> np.ndarray:
+        values = values.copy()
+        values[first : first + count] = np.linspace(values[first], values[first + count], count)
+        return values
+
+    return replace(case, coordinates=on_column(table, name, straight)), f"{name} on a straight line for 0.3 s"
+
+
+@kind("foot_height", "direction", "angle_offset", "mass", "foot_slides", "points_outside")
+def pelvis_off(case: Case, draw: np.random.Generator) -> Drawn:
+    name = pick(
+        draw,
+        [
+            each
+            for each in ("pelvis_tilt", "pelvis_list", "pelvis_rotation")
+            if each in case.coordinates.names
+        ],
+    )
+    by = pick(draw, (-10.0, -5.0, 5.0, 10.0))
+    return replace(
+        case, coordinates=on_column(case.coordinates, name, lambda each: each + degrees(case, by))
+    ), f"{name} {by:+.0f} degrees"
+
+
+@kind("muscle_tendon", "muscle_fiber")
+def tendons_of_a_side(case: Case, draw: np.random.Generator) -> Drawn:
+    side, factor, muscles = pick(draw, "rl"), pick(draw, (0.9, 0.95, 1.05)), case.model.muscles
+    changed: dict[str, OpenSimMuscle | None] = {
+        name: replace(muscles[name], tendon_slack_length=factor * muscles[name].tendon_slack_length)
+        for name in case.shared
+        if split_side(name)[1] == side
+    }
+    return with_muscles(case, changed), f"tendons of side {side} x {factor:g}"
+
+
+@kind("muscle_fiber", "muscle_tendon", "muscle_strength")
+def fibers_of_all(case: Case, draw: np.random.Generator) -> Drawn:
+    factor, muscles = pick(draw, (0.7, 0.8, 1.25, 1.4)), case.model.muscles
+    changed: dict[str, OpenSimMuscle | None] = {
+        name: replace(muscles[name], optimal_fiber_length=factor * muscles[name].optimal_fiber_length)
+        for name in case.shared
+    }
+    return with_muscles(case, changed), f"all fibers x {factor:g}"
+
+
+@kind("mass", "segment_mass", "load_scale", "force_units")
+def masses(case: Case, draw: np.random.Generator) -> Drawn:
+    factor = pick(draw, (0.7, 0.85, 1.15, 1.3))
+    bodies = {
+        name: replace(body, mass=factor * body.mass, inertia=factor * body.inertia)
+        for name, body in case.model.masses.items()
+    }
+    return replace(case, model=replace(case.model, masses=bodies)), f"all masses x {factor:g}"
+
+
+@kind("joint_center", "muscle_anatomy", "segment_mass")
+def leg_scaled(case: Case, draw: np.random.Generator) -> Drawn:
+    side, factor = pick(draw, "rl"), pick(draw, (0.9, 1.1))
+    femur, muscles = f"femur_{side}", case.model.muscles
+    knee = joint_of(case.model, f"knee_angle_{side}")
+    changed: dict[str, OpenSimMuscle | None] = {}
+    for name in case.shared:
+        points = {
+            k: replace(point, location=factor * point.location)
+            for k, point in enumerate(muscles[name].points)
+            if point.location is not None and point.frame.body == femur
+        }
+        changed[name] = replaced_points(muscles[name], points)
+    moved = replace(knee, parent=replace(knee.parent, position=factor * knee.parent.position))
+    return with_joint(with_muscles(case, changed), moved), f"{femur} x {factor:g}"
+
+
+@kind("sides_swapped", "columns_exchanged", needs=True)
+def moments_swapped_later(case: Case, draw: np.random.Generator) -> Drawn:
+    assert case.moments is not None
+    table, middle = case.moments, len(case.moments.time) // 2
+    values = table.values.copy()
+    for name in moment_columns(case):
+        other = f"{name[:-8]}{'l' if name[-8] == 'r' else 'r'}_moment"
+        if other in table.names:
+            values[middle:, table.names.index(name)] = table.values[middle:, table.names.index(other)]
+    return replace(
+        case, moments=replace(table, values=values)
+    ), "sides of the moments exchanged in the second half"
+
+
+@kind("moment_offset", "moment_scale", "moment_unlike", needs=True)
+def moment_drifts(case: Case, draw: np.random.Generator) -> Drawn:
+    assert case.moments is not None
+    name, most = pick(draw, moment_columns(case)), pick(draw, (-40.0, -20.0, 20.0, 40.0))
+    added = np.linspace(0.0, most, len(case.moments.time))
+    return replace(
+        case, moments=on_column(case.moments, name, lambda each: each + added)
+    ), f"{name} drifts by {most:+.0f} N m"
+
+
+@kind("mass", "moment_scale", "moment_units", needs=True)
+def moments_of_another_mass(case: Case, draw: np.random.Generator) -> Drawn:
+    assert case.moments is not None
+    factor = pick(draw, (0.75, 0.85, 1.15, 1.3))
+    return replace(
+        case, moments=replace(case.moments, values=factor * case.moments.values)
+    ), f"all moments x {factor:g}"
 
 
 # The table

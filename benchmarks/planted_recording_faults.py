@@ -379,6 +379,181 @@ def plates_swapped(copy: Copy, _: np.random.Generator) -> Drawn:
     return copy, "plates exchanged"
 
 
+# Stretches of time
+
+
+def stretch(copy: Copy, draw: np.random.Generator, seconds: float) -> slice:
+    """Frames of the markers of a stretch of some seconds in the middle part of the recording."""
+    first = copy.frame(float(draw.uniform(0.25, 0.55)))
+    return slice(first, first + max(round(seconds * copy.walk.rate), 4))
+
+
+def of_plate(copy: Copy, side: str, draw: np.random.Generator, seconds: float) -> slice:
+    """Samples of a stretch of some seconds while a plate is loaded."""
+    plate = copy.plates(side)[0]  # type: ignore[arg-type]
+    loaded = np.flatnonzero(copy.plate(plate, "force")[:, 2] > 200.0)
+    first = int(pick(draw, loaded[loaded.size // 4 : loaded.size // 2]))
+    return slice(first, first + round(seconds / float(np.diff(copy.forces.time).mean())))
+
+
+@kind("frames_repeated", "leap", "frames_skipped", "time_offset")
+def stretch_twice(copy: Copy, draw: np.random.Generator) -> Drawn:
+    frames, position = stretch(copy, draw, 0.2), copy.walk.position.copy()
+    count = frames.stop - frames.start
+    position[frames] = position[frames.start - count : frames.start]
+    copy.put(position)
+    return copy, f"{count} frames of the markers stand twice"
+
+
+@kind("frames_skipped", "leap", "unbalanced", "time_offset")
+def stretches_exchanged(copy: Copy, draw: np.random.Generator) -> Drawn:
+    frames, position = stretch(copy, draw, 0.1), copy.walk.position.copy()
+    count = frames.stop - frames.start
+    before = slice(frames.start - count, frames.start)
+    position[frames], position[before] = position[before].copy(), position[frames].copy()
+    copy.put(position)
+    return copy, f"two stretches of {count} frames exchanged"
+
+
+@kind("gap_filled", "frozen", "leap", "marker_slipped")
+def straight_gap(copy: Copy, draw: np.random.Generator) -> Drawn:
+    (name, marker), seconds = landmark_of(copy, draw), pick(draw, (0.15, 0.25, 0.4))
+    frames, position = stretch(copy, draw, seconds), copy.walk.position.copy()
+    own = position[frames, copy.walk.names.index(marker)]
+    own[:] = np.linspace(own[0], own[-1], len(own))
+    copy.put(position)
+    return copy, f"{name} on a straight line for {seconds:g} s"
+
+
+@kind("plates_swapped", "force_without_contact", "contact_without_force", "pressure_outside")
+def plates_swapped_later(copy: Copy, draw: np.random.Generator) -> Drawn:
+    right, left = copy.plates("r"), copy.plates("l")
+    if len(right) != 1 or len(left) != 1:
+        raise NotHere
+    middle = len(copy.forces.time) // 2
+    for role in ("force", "point", "moment"):
+        both = [copy.plate(plate, role).copy() for plate in (*right, *left)]
+        for plate, own, other in zip((*right, *left), both, both[::-1], strict=True):
+            copy.set_plate(plate, role, np.concatenate([own[:middle], other[middle:]]))
+    return copy, "plates exchanged in the second half"
+
+
+@kind("force_leap", "plate_instant", "contact_without_force", "plate_channel")
+def force_lost(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, seconds = str(pick(draw, SIDES)), pick(draw, (0.03, 0.06, 0.1))
+    samples = of_plate(copy, side, draw, seconds)
+
+    def lost(force: np.ndarray) -> np.ndarray:
+        force = force.copy()
+        force[samples] = 0.0
+        return force
+
+    on_plates(copy, side, "force", lost)
+    return copy, f"{of(side)} zero for {1000 * seconds:.0f} ms of a stance"
+
+
+@kind("force_leap", "plate_clipped", "plate_instant", "force_cutoff")
+def force_held(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, seconds = str(pick(draw, SIDES)), pick(draw, (0.06, 0.1, 0.15))
+    samples = of_plate(copy, side, draw, seconds)
+
+    def held(values: np.ndarray) -> np.ndarray:
+        values = values.copy()
+        values[samples] = values[samples.start]
+        return values
+
+    for role in ("force", "point", "moment"):
+        on_plates(copy, side, role, held)
+    return copy, f"{of(side)} held for {1000 * seconds:.0f} ms"
+
+
+@kind("plate_scale", "plate_drift", "mass")
+def gain_drifts(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, most = sides_of_fault(draw), pick(draw, (0.8, 0.9, 1.1, 1.2))
+    gain = np.linspace(1.0, most, len(copy.forces.time))[:, None]
+    on_plates(copy, side, "force", lambda force: force * gain)
+    return copy, f"gain of {of(side)} drifts to {most:g}"
+
+
+@kind("plate_channel", "plate_scale", "leaning_force", "plate_drift")
+def shear_drifts(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, axis, most = sides_of_fault(draw), int(draw.integers(2)), pick(draw, (-60.0, -30.0, 30.0, 60.0))
+    added = np.linspace(0.0, most, len(copy.forces.time))
+    on_plates(
+        copy, side, "force", lambda force: force + added[:, None] * np.eye(3)[axis] * (force[:, 2:] > 20.0)
+    )
+    return copy, f"F{'xy'[axis]} of {of(side)} drifts by {most:+.0f} N"
+
+
+@kind("pressure_offset", "pressure_outside", "plate_axes")
+def points_shrunk(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, factor = sides_of_fault(draw), pick(draw, (0.5, 0.7, 1.3, 1.5))
+    for plate in copy.plates(side):  # type: ignore[arg-type]
+        point = copy.plate(plate, "point")
+        middle = planted.plate_middles(copy.plate(plate, "force")[:, 2], point)
+        copy.set_plate(plate, "point", middle + factor * (point - middle))
+    return copy, f"ways of the points of {of(side)} x {factor:g}"
+
+
+# Bodies
+
+
+@kind("sides_swapped", "plates_swapped", "leaning_force", "landmark_order", "force_without_contact")
+def mirrored(copy: Copy, _: np.random.Generator) -> Drawn:
+    across = int(np.ptp(np.nanmean(copy.walk.position, axis=1), axis=0)[:2].argmin())
+    copy.put(copy.walk.position * np.where(np.arange(3) == across, -1.0, 1.0))
+    return copy, "markers mirrored"
+
+
+@kind("marker_units", "leap", "segment_length", "landmark_order", "proportions", "marker_moved", "mapping")
+def one_marker_in_another_unit(copy: Copy, draw: np.random.Generator) -> Drawn:
+    (name, marker), factor = landmark_of(copy, draw), pick(draw, (0.1, 10.0))
+    position = copy.walk.position.copy()
+    position[:, copy.walk.names.index(marker)] *= factor
+    copy.put(position)
+    return copy, f"{name} x {factor:g}"
+
+
+@kind("joint_width", "segment_length", "static_of_another", "marker_moved", "proportions")
+def pelvis_widened(copy: Copy, draw: np.random.Generator) -> Drawn:
+    size, side = pick(draw, (0.015, 0.03)), {"r": 1.0, "l": -1.0}
+    names = {each: list(copy.mapping.get(f"asis_{each}", ()))[:1] for each in SIDES}
+    if not all(names.values()):
+        raise NotHere
+    for static in (False, True) if copy.static is not None else (False,):
+        markers = copy.static if static else copy.walk
+        assert markers is not None
+        right, left = (markers.position[:, markers.names.index(names[each][0])] for each in SIDES)
+        across = np.nanmean(right - left, axis=0) / np.linalg.norm(np.nanmean(right - left, axis=0))
+        for each in SIDES:
+            copy.move(names[each][0], slice(None), side[each] * size * across, static=static)
+    return copy, f"both front spines {1000 * size:.0f} mm outward"
+
+
+@kind("uncertain_joint", "segment_length", "marker_slipped", "noise", "marker_moved", "leap")
+def soft_tissue(copy: Copy, draw: np.random.Generator) -> Drawn:
+    (name, marker), size = landmark_of(copy, draw), pick(draw, (0.015, 0.03))
+    way, position = direction(draw, size), copy.walk.position.copy()
+    wave = np.sin(2.0 * np.pi * 0.9 * copy.walk.time + draw.uniform(0.0, 6.0))
+    position[:, copy.walk.names.index(marker)] += wave[:, None] * way
+    copy.put(position)
+    return copy, f"{name} swings by {1000 * size:.0f} mm on the segment"
+
+
+@kind("time_offset", "marker_moved", "segment_length", "unbalanced", "uncertain_joint", "leap")
+def some_markers_late(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, count = str(pick(draw, SIDES)), int(pick(draw, (2, 4)))
+    parts = [f"{part}_{side}" for part in ("ankle_lateral", "ankle_medial", "heel", "toe", "metatarsal_5")]
+    own = [marker for part in parts for marker in copy.mapping.get(part, ()) if marker in copy.walk]
+    if not own:
+        raise NotHere
+    position = copy.walk.position.copy()
+    numbers = [copy.walk.names.index(marker) for marker in own]
+    position[:, numbers] = np.roll(position[:, numbers], count, axis=0)
+    copy.put(position)
+    return copy, f"markers of the foot {side} {count} frames late"
+
+
 # The table
 
 

@@ -54,7 +54,7 @@ def result_facts(path: Path) -> ResultFacts:
         top.verdict,
         top.label,
         top.mark,
-        " ".join(top.why),
+        " ".join((top.use, *top.why)),
         [statement.sentence for statement in chosen(said, "error", "warning", "remark")],
         rows(said),
         _contact(facts),

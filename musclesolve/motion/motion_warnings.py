@@ -149,7 +149,7 @@ def rigid_notes(poses: Mapping[str, Poses]) -> tuple[list[str], list[str]]:
     if len(loose) == len(off):
         return loose, []
     worst = max((name for name in poses if off[name] <= LOOSE), key=off.__getitem__)
-    who = "all others" if loose else "all bodies"
+    who = f"{len(off) - len(loose)} {'others' if loose else 'bodies'} with three points or more"
     return loose, [
         f"The points of {who} fit their standing shape to {1000 * off[worst]:.1f} mm ({worst}) or better."
     ]

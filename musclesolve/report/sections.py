@@ -76,7 +76,7 @@ def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
     )
     return Headline(
         judged,
-        " ".join(judged.why),
+        " ".join((judged.use, *judged.why)),
         [
             {"joint": plain(stem), "unit": unit, "legs": legs, "implants": _in_implants(stem, facts)}
             for stem, legs in rows.items()

@@ -64,7 +64,8 @@ class Judgement:
     """Findings, the verdicts on every leg and on the trial, and their reasons.
 
     findings: findings of the trial and of its result, in the order of a report. legs: side -> verdict, of the analyzed
-    legs. why: sentences. because: criteria of plausibility on which the verdict "not plausible" rests.
+    legs. why: sentences. because: criteria of plausibility on which the verdict "not plausible" rests, or the reason of
+    a verdict that rests on no finding.
     """
 
     findings: tuple[Finding, ...]
@@ -81,16 +82,12 @@ class Judgement:
     @property
     def use(self) -> str:
         """Use of the result that the verdict allows, in a plain sentence, with the reason that holds."""
-        entry = bundled_toml(__package__, "judgement.toml")[self.verdict]
-        reasons = [entry["because"][name] for name in self.because if name in entry.get("because", {})]
-        of_codes = codes()
-        cautions = [
-            of_codes[each] for each in dict.fromkeys(f.code for f in self.of("warning")) if each in of_codes
-        ]
-        return str(entry["use"]).format(
-            because=" and ".join(reasons) or "see the verdict below",
-            cautions=shortened(cautions, NAMED_CAUTIONS, "; ") or "see the verdict below",
-        )
+        entry, of_codes = bundled_toml(__package__, "judgement.toml")[self.verdict], codes()
+        faults = self.of("error") if self.verdict == NOT_USABLE else self.of("error", "warning")
+        cautions = [of_codes[code] for code in dict.fromkeys(f.code for f in faults) if code in of_codes]
+        named = [entry["because"][name] for name in self.because if name in entry.get("because", {})]
+        because = " and ".join(named) or shortened(cautions, NAMED_CAUTIONS, "; ")
+        return str(entry["use"]).format(because=because or "see the verdict below")
 
     @property
     def mark(self) -> str:
@@ -258,7 +255,12 @@ def _judge(facts: Facts) -> Judgement:
     why = [*_counts(ordered), certified(facts)]
     if any(verdict != NOT_USABLE for verdict in legs.values()):
         why.append(_compared(judged))
-    return Judgement(ordered, legs, verdict, tuple(why), judged.decisive)
+    because = judged.decisive
+    if verdict == NOT_USABLE:
+        because = () if "error" in {fault.severity for fault in ordered} else ("no_solution",)
+    elif verdict == WITH_CARE and "warning" not in {fault.severity for fault in ordered}:
+        because = ("not_compared" if judged.why_not_known else "not_certified",)
+    return Judgement(ordered, legs, verdict, tuple(why), because)
 
 
 def _verdict_of_leg(leg: LegFacts, plausible: str, findings: Sequence[Finding]) -> str | None:

@@ -560,62 +560,38 @@ def _spoil_first_channel(copy: Copy, change: Callable[[Array, Array], Array]) ->
     copy.emg = replace(copy.emg, values=values)
 
 
-@fault("emg_flat")
-def emg_flat(copy: Copy) -> None:
-    """The first channel of EMG has lost its electrode: it is flat."""
-    _spoil_first_channel(copy, lambda signal, time: np.zeros(time.size))
+def _mean_of(signal: Array, samples: int) -> Array:
+    return np.convolve(np.abs(signal - np.median(signal)), np.full(samples, 1.0 / samples), mode="same")
 
 
-@fault("emg_dead")
-def emg_dead(copy: Copy) -> None:
-    """The electrode of the first channel of EMG came off: noise of a tenth of the signal is left."""
-
-    def noise(signal: Array, time: Array) -> Array:
-        return 0.1 * signal.std() * np.random.default_rng(1).standard_normal(time.size)
-
-    _spoil_first_channel(copy, noise)
-
-
-@fault("emg_spike")
-def emg_spike(copy: Copy) -> None:
-    """One sample of the first channel of EMG is twenty times the peak."""
-
-    def spiky(signal: Array, time: Array) -> Array:
-        changed = signal.copy()
-        changed[time.size // 2] = 20.0 * np.abs(signal).max()
-        return changed
-
-    _spoil_first_channel(copy, spiky)
-
-
-@fault("emg_kind")
-def emg_kind(copy: Copy) -> None:
-    """The first channel of EMG is an envelope, the mean of 0.1 s, among raw ones."""
-
-    def smoothed(signal: Array, time: Array) -> Array:
-        width = round(0.1 * (time.size - 1) / (time[-1] - time[0]))
-        return np.convolve(np.abs(signal - np.median(signal)), np.full(width, 1.0 / width), mode="same")
-
-    _spoil_first_channel(copy, smoothed)
-
-
-@fault("emg_clipped")
-def emg_clipped(copy: Copy) -> None:
-    """The amplifier of the first channel of EMG saturates at a quarter of the peak."""
-
-    def clipped(signal: Array, time: Array) -> Array:
-        limit = 0.25 * np.abs(signal).max()
-        return np.clip(signal, -limit, limit)
-
-    _spoil_first_channel(copy, clipped)
-
-
-@fault("emg_hum")
-def emg_hum(copy: Copy) -> None:
-    """The mains hum at 50 Hz in the first channel of EMG, as large as the signal."""
-    _spoil_first_channel(
-        copy, lambda signal, time: signal + np.sqrt(2.0) * signal.std() * np.sin(2.0 * np.pi * 50.0 * time)
-    )
+_OF_EMG: dict[str, tuple[str, Callable[[Array, Array], Array]]] = {
+    "emg_flat": ("has lost its electrode: it is flat", lambda signal, time: np.zeros(time.size)),
+    "emg_dead": (
+        "is noise of a tenth of the signal: its electrode came off",
+        lambda signal, time: 0.1 * signal.std() * np.random.default_rng(1).standard_normal(time.size),
+    ),
+    "emg_spike": (
+        "has one sample of twenty times the peak",
+        lambda signal, time: np.where(
+            np.arange(time.size) == time.size // 2, 20.0 * np.abs(signal).max(), signal
+        ),
+    ),
+    "emg_kind": (
+        "is an envelope, the mean of 0.1 s, among raw ones",
+        lambda signal, time: _mean_of(signal, round(0.1 * (time.size - 1) / (time[-1] - time[0]))),
+    ),
+    "emg_clipped": (
+        "saturates at a quarter of the peak",
+        lambda signal, time: np.clip(signal, *(0.25 * np.abs(signal).max() * np.array([-1.0, 1.0]))),
+    ),
+    "emg_hum": (
+        "hums at 50 Hz, as large as the signal",
+        lambda signal, time: signal + np.sqrt(2.0) * signal.std() * np.sin(2.0 * np.pi * 50.0 * time),
+    ),
+}
+for _name, (_what, _change) in _OF_EMG.items():
+    _about = f"The first channel of EMG {_what}."
+    _FAULTS[_name] = Fault(_name, _about, _name, partial(_spoil_first_channel, change=_change))
 
 
 # ---- the trial file: axes, sides, the mapping

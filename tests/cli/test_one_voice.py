@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import synthetic_result
 from recorded_data import recorded
 from said import summary
+from synthetic_result import set_status
 
 import musclesolve as ms
 from musclesolve import check, read_result, replay
@@ -18,6 +20,7 @@ from musclesolve.data import reference_stride
 from musclesolve.report.page import write_report
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import Facts
+from musclesolve.results.finding import FINDINGS, Finding, Where
 from musclesolve.results.judgement import NOT_PLAUSIBLE, NOT_USABLE, USABLE, Judgement, Report, judge
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.synthetic import plant
@@ -108,6 +111,42 @@ def test_the_desk_says_what_check_says(trial, said, computed):
     from musclesolve.desk.tasks import check as desk_check
 
     assert desk_check(lambda stage, share: None, trial[1])["judgement"] == said.as_dict()
+
+
+def full(data):
+    data["activation"][:, 0] = 1.0
+    data["muscle_force"][:, 0] = data["max_isometric_force"][0]
+    return data
+
+
+def beside_plates(data):
+    set_status(data, ms.Status.NOT_MEASURED, slice(0, 20), 0)
+    return data
+
+
+def unlike_emg(data):
+    found = {
+        "code": "emg_disagrees",
+        "severity": "warning",
+        "what": "r of BF 0.3",
+        "remedy": "look at the channels",
+    }
+    empty = Finding.from_dict(found | {"side": "", "where": Where().as_dict()})
+    return data.assign_attrs({FINDINGS: json.dumps([empty.as_dict()])})
+
+
+@pytest.mark.parametrize("cause", [lambda data: data, beside_plates, full, unlike_emg])
+def test_terminal_report_and_desk_begin_with_the_same_cautions(cause, monkeypatch, tmp_path):
+    path, data = tmp_path / "result.nc", cause(synthetic_result.result())
+    data.to_netcdf(path)
+    use = judge(Facts(data)).use
+    assert ("full activation" in use, "EMG" in use) == (cause is full, cause is unlike_emg)
+    assert use in "\n".join(summary(data).splitlines()[:5])
+    monkeypatch.setattr("musclesolve.report.sections.figures_of", lambda data, kind: {})
+    page = html.unescape(write_report([path], tmp_path / "report.html")[0].read_text(encoding="utf-8"))
+    assert use in page.partition("peak contact force")[0]
+    desk = pytest.importorskip("musclesolve.desk.result_facts")
+    assert use in desk.result_facts(path).why
 
 
 @pytest.mark.in_part(2)

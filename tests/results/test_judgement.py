@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from synthetic_result import WEIGHT, result, set_status
 
@@ -115,6 +117,40 @@ def test_a_result_that_is_not_plausible_is_worse_than_one_with_failed_frames():
     data["joint_reaction"] *= 3.0
     set_status(data, Status.INFEASIBLE, 3, 0)
     assert of(data).verdict == NOT_PLAUSIBLE
+
+
+def changed(name: str, factor: float = 1.0, status: Status | None = None, **attributes: float):
+    data = result().assign_attrs(attributes)
+    data[name] = data[name] * factor
+    if status is not None:
+        set_status(data, status, slice(0, 3), 0)
+    return data
+
+
+@pytest.mark.parametrize(
+    ("data", "found", "headline"),
+    [
+        (result, [], "You can use the muscle forces of this trial."),
+        (result, [ERROR], "Do not use the muscle forces: forces and markers are shifted in time."),
+        (result, [WARNING], "with care: forces and body mass do not fit"),
+        (partial(changed, "joint_reaction", 3.0), [], "joint contact forces lie outside the range"),
+        (partial(changed, "pelvis_residual", 40.0), [], "ground forces and motion disagree"),
+        (partial(changed, "kkt_residual", np.nan), [], "the file does not hold their certificates"),
+        (partial(changed, "kkt_residual", status=Status.INFEASIBLE), [], "You can use a part of the result"),
+        (partial(changed, "kkt_residual", status=Status.SOLVED_WITH_RESERVE), [], "are solved with a reserve"),
+        (lambda: result().assign_attrs(movement="jump"), [], "there are no measurements to compare them with"),
+    ],
+)  # fmt: skip
+def test_the_headline_names_the_cause_that_is_there_alone(data, found, headline):
+    judged = of(data(), *found)
+    assert headline in judged.use and "see the verdict" not in judged.use
+
+
+def test_a_result_without_a_solution_says_so():
+    data = result()
+    set_status(data, Status.INFEASIBLE, slice(None), 0)
+    set_status(data, Status.INFEASIBLE, slice(None), 1)
+    assert of(data).use == "Do not use the muscle forces: no analyzed frame has a valid solution."
 
 
 def test_what_makes_a_result_implausible_is_the_first_thing_to_do():

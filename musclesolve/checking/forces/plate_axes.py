@@ -31,6 +31,7 @@ from musclesolve.checking.forces.newtons_law import (
     smooth_force,
     total_force,
 )
+from musclesolve.checking.markers.landmark_order import OUTER_TOE, ankle_inside
 from musclesolve.checking.observed_body import between, seen_feet
 from musclesolve.checking.repair import Repair, change_plate, in_order
 from musclesolve.checking.stages import Stage, check_at
@@ -38,7 +39,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.recording.data import SIDE_NAMES, PlateForce
 from musclesolve.recording.plates.foot_contacts import touch
-from musclesolve.results.finding import Finding, Run, Where, finding
+from musclesolve.results.finding import Finding, Run, Severity, Where, finding
 
 # Possible changes of a horizontal force: its forward and left parts, in the numbers of the file.
 CHANGES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
@@ -529,4 +530,7 @@ def pressure_outside_sole(case: Case) -> Iterator[Finding]:
                     farthest = max(farthest, float(beyond[(track.time >= start) & (track.time <= end)].max()))
         if spans:
             values = {"side": SIDE_NAMES[plate.side], "farthest": farthest, "limit": MARGIN}
-            yield finding("pressure_outside", "warning", values, on_plate(plate, tuple(spans)))
+            # a toe marker on the outer edge does not show where the foot ends
+            outer = ankle_inside(case.trial, plate.side)
+            severity: Severity = "note" if outer is not None and outer > OUTER_TOE else "warning"
+            yield finding("pressure_outside", severity, values, on_plate(plate, tuple(spans)))

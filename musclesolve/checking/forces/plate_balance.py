@@ -34,7 +34,14 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.checking.case import Case, on_plate
-from musclesolve.checking.forces.newtons_law import CORRELATION, SMALLEST_S, carried_mass, early_or_late, law
+from musclesolve.checking.forces.newtons_law import (
+    CORRELATION,
+    EARLY_S,
+    SMALLEST_S,
+    carried_mass,
+    early_or_late,
+    law,
+)
 from musclesolve.checking.forces.plate_axes import Passage, passages
 from musclesolve.checking.repair import change_plate
 from musclesolve.constants import STANDARD_GRAVITY
@@ -73,8 +80,6 @@ OFF_SUPPORT = 0.025
 # have -0.1 to 1.4 % (standard errors 0.4 to 0.9 %) and, with treadmills, -0.4 to 0.4 % (0.02 to 0.4 %).
 SPACE, CLOCK, STANDARD_ERRORS = 0.015, 0.005, 4.0
 # Lead of the forces over the markers that is reported [s]: soft tissue follows the bones, so that on nine sound
-# recordings the forces are between 0.3 ms early and 13 ms late. Later forces than that are found by their law alone.
-EARLY_S = 0.007
 # Error of a stated body mass as a share: clothes, shoes, another day, a scale.
 STATED_MASS_ERROR = 0.03
 # Standard deviation of an error that was found (any size) while others are searched; and of a factor of free moments.
@@ -338,7 +343,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     lag = sample.fit("delay")
     early, error = -float(lag.size[0]), float(lag.deviation[0])
     if EARLY_S < early < SMALLEST_S and early > STANDARD_ERRORS * error and not case.found("time_offset"):
-        yield early_or_late(case, -early, EARLY_S)
+        yield early_or_late(case, -early)
     yield from _reversed_moments(trial, sample, judged)
 
 

@@ -91,21 +91,24 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
 
 @check_at(Stage.PLATES)
 def clipped_peaks(case: Case) -> Iterator[Finding]:
-    """Find plates whose greatest force stays exactly the same for a while."""
+    """Find plates whose greatest force, or whole force under a foot, stays exactly the same for a while."""
     for plate in case.trial.forces:
-        vertical = plate.force[:, 2]
-        peak = float(vertical.max(initial=0.0))
-        if peak < 5.0 * touch(case.trial):
+        vertical, least = plate.force[:, 2], 5.0 * touch(case.trial)
+        peak, step = float(vertical.max(initial=0.0)), 1.0 / plate.rate
+        if peak < least:
             continue
-        flat = vertical >= peak * (1.0 - 1e-9)
-        step = 1.0 / plate.rate
-        spans = tuple(
-            (a, b) for a, b in time_spans(flat, plate.time) if b - a + step > max(FLAT_PEAK_S, 3 * step)
+        still = np.concatenate([[False], (np.diff(plate.force, axis=0) == 0.0).all(axis=1)]) & (
+            vertical > least
         )
-        if spans:
-            duration = sum(b - a + step for a, b in spans)
-            values = {"peak": peak, "duration": duration}
-            yield finding("plate_clipped", "error", values, on_plate(plate, spans))
+        highest = vertical >= peak * (1.0 - 1e-9)
+        for name, flat in (("plate_clipped", highest), ("plate_clipped.held", still & ~highest)):
+            spans = tuple(
+                (a, b) for a, b in time_spans(flat, plate.time) if b - a + step > max(FLAT_PEAK_S, 3 * step)
+            )
+            if spans:
+                duration = sum(b - a + step for a, b in spans)
+                values = {"peak": peak, "duration": duration}
+                yield finding(name, "error", values, on_plate(plate, spans))
 
 
 @check_at(Stage.PLATES)

@@ -78,6 +78,15 @@ ON_GROUND = {
     load_balance.feet_along_pressure, coordinates.feet_on_plates, whole_wrench.whole_wrench,
 }  # fmt: skip
 """Checks whose repairs hold for forces and points in the axes of the ground."""
+OF_FILES = {
+    units.force_unit, units.point_unit, units.moment_unit, units.axes_of_loads, units.shift_of_loads,
+    coordinates.feet_on_plates,
+}  # fmt: skip
+"""Checks of what files of loads state; moments have their own, and do not show the level of the ground."""
+OF_PLACE = {load_balance.place_of_points, load_balance.points_under_feet, load_balance.feet_along_pressure}
+"""Checks of points of force, which moments show only where they belong to this model, motion and filter."""
+BELONGS = 0.02
+"""Share of the moments that remains beside the loads found in them where they belong."""
 OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
     given_moments.empty_columns,
     moment_columns.held_moments,
@@ -125,7 +134,14 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         findings += [finding("motion_change", "note", moved | masses, place), *held]
     if body.settings.files.predicted:
         return [*findings, *_asked(predicted_loads.__name__, predicted_loads(body))]
-    if body.dynamics is not None and body.dynamics.loads:
+    moments, of_moments = moment_case(body, fixed), list[Finding]()
+    if moments is not None:
+        for check_moments in OF_MOMENTS:
+            moments = moments.with_findings(_asked(check_moments.__name__, check_moments(moments)))
+        of_moments = list(moments.findings)
+    # loads that wrong moments contain would be wrong, too
+    spoiled = "error" in {fault.severity for fault in of_moments}
+    if body.dynamics is not None and body.dynamics.loads and not spoiled:
         loads = body.dynamics.loads
         case = units.at_soles(ModelCase(body, fixed, loads, loads, tuple(findings)))
         sides = coordinates.sides_of_coordinates
@@ -135,16 +151,14 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         wrong = [each for each in of_posture if each.severity == "error"]
         weighed = _is_weighed(fixed) and not of_coordinates and not wrong
         on_ground = all((load.force_frame, load.point_frame) == (GROUND, GROUND) for load in loads)
+        left_out = (set() if weighed else NEED_MASSES) | (set() if on_ground else ON_GROUND)
+        if moments is not None:
+            left_out |= OF_FILES | (set() if _is_whole(body) else OF_PLACE)
         for of_loads in OF_LOADS:
-            if (weighed or of_loads not in NEED_MASSES) and (on_ground or of_loads not in ON_GROUND):
+            if of_loads not in left_out:
                 case = case.with_findings(_asked(of_loads.__name__, of_loads(case)))
         findings = list(case.findings)
-    moments = moment_case(body, fixed)
-    if moments is not None:
-        for of_moments in OF_MOMENTS:
-            moments = moments.with_findings(_asked(of_moments.__name__, of_moments(moments)))
-        findings += moments.findings
-    return findings
+    return [*findings, *of_moments]
 
 
 def _cut_files(body: ModelBody) -> list[Finding]:
@@ -164,6 +178,13 @@ def _asked(name: str, answers: Iterator[Finding]) -> list[Finding]:
         for answer in answers:
             found.append(answer)
     return [replace(each, severity="warning") if each.code == "check_failed" else each for each in found]
+
+
+def _is_whole(body: ModelBody) -> bool:
+    """Return whether the loads that were found in moments explain them."""
+    assert body.dynamics is not None
+    under = np.stack([body.dynamics.dynamics.column(name) for name in body.dofs], axis=1)
+    return bool(np.nansum((under - body.moment) ** 2) < BELONGS**2 * np.nansum(body.moment**2))
 
 
 def _is_weighed(fixed: Motion) -> bool:

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 
@@ -61,6 +60,7 @@ from musclesolve.opensim.inverse_dynamics import (
 )
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
+from musclesolve.pipeline.opensim.found_loads import coordinate_columns, foot_pushes
 from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS, whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.data import Table
@@ -98,17 +98,8 @@ def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> M
         whole = whole_motion(model, below(motion))
     except InputError:
         return None
-    # Without angles whose forces belong to angular velocities, and joints of the toes, which carry ground reactions
-    # or not as the file of loads had it.
-    feet = feet_of(model).values()
-    without = {name for joint in model.joints if joint.speeds_are_angular for name in joint.coordinates[:3]}
-    without |= {name for joint in model.joints if joint.inboard.body in feet for name in joint.coordinates}
-    columns = {
-        name: table.names.index(f"{name}{suffix}")
-        for name in model.coordinates
-        for suffix in COLUMN_ENDINGS
-        if f"{name}{suffix}" in table.names and name not in without
-    }
+    feet = list(feet_of(model).values())
+    columns = coordinate_columns(model, table)
     given = _smooth(table, list(columns.values()), motion.time)
     known = true_runs(np.asarray(np.isfinite(given).all(axis=1)))
     first, stop = max(known, key=lambda run: run[1] - run[0], default=(0, 0))
@@ -120,13 +111,7 @@ def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> M
     due, given = dynamics.joint_force[:, numbers], given[frames]
     factor = likeness = carried = np.nan
     if feet and len(columns) > 6 * len(feet):
-        pushes = []
-        for foot, component in product(feet, range(6)):
-            # generalized forces of a unit of each wrench component of the ground on a foot
-            wrench = np.zeros((len(frames), len(model.bodies), 6))
-            wrench[:, model.body_number[foot], component] = -1.0
-            pushes.append(joint_forces(model, dynamics.bodies, wrench)[:, numbers])
-        basis = np.stack(pushes, axis=2)
+        basis = foot_pushes(model, dynamics.bodies, feet)[:, numbers]
         due_alone, given_alone = _beyond(basis, due), _beyond(basis, given)
         if np.sqrt((due_alone**2).sum(axis=1).mean()) >= _SMALLEST:
             common = float((due_alone * given_alone).sum())
@@ -217,8 +202,8 @@ class MomentCase(Examined):
 
     @property
     def frames(self) -> Mask:
-        """Frames (T,) in which one leg swings."""
-        return np.asarray(np.isfinite(self.due).all(axis=1))
+        """Frames (T,) in which one leg swings, and no foot stands without a load."""
+        return np.asarray(np.isfinite(self.due).all(axis=1) & np.isfinite(self.body.moment).all(axis=1))
 
     def expected(self, names: list[str]) -> Array:
         """Moments (F, n) of the motion in these frames."""
@@ -445,14 +430,18 @@ def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
 
 def feet_along_pressure(case: MomentCase) -> Iterator[Finding]:
     """Compare the direction of the feet with the way of the pressure that the motion needs under them."""
-    yield from pressure_along_feet(case.fixed, pressure_of_motion(case.fixed), Where(case.body.motion.file))
+    if case.body.dynamics is None:
+        yield from pressure_along_feet(
+            case.fixed, pressure_of_motion(case.fixed), Where(case.body.motion.file)
+        )
 
 
 def whole_body(case: MomentCase) -> Iterator[Finding]:
     """Compare the moments of all coordinates with weight and inertia of trunk, arms and swinging leg."""
     fit = moment_fit(case.fixed.model, case.table, case.body.motion)
     mass, names = case.fixed.model.mass, case.names
-    if fit is not None and abs(fit.carried) > CARRIED:
+    loads = case.body.dynamics  # found in the moments: these are weighed, where the body stands on them
+    if fit is not None and abs(fit.carried) > CARRIED and not (loads is not None and loads.stands):
         why = (
             "ground reactions were left out of inverse dynamics, or do not hold all feet, or belong to a lighter person"
             if fit.carried > 0.0

@@ -30,6 +30,7 @@ from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.opensim.inverse_dynamics import joint_forces
 from musclesolve.opensim.model import GROUND
+from musclesolve.pipeline.opensim.found_loads import foot_pushes
 from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS
 from musclesolve.recording.data import Table
 from musclesolve.results.finding import Finding, finding
@@ -50,6 +51,8 @@ LIKE = 0.85
 """Correlation from which a column follows a moment."""
 SINGLE_S = 0.05
 """Margin to the ends of a single support, in which the other foot may still touch the ground [s]."""
+LOST = 0.3
+"""Share of the frames with a foot beside the plates from which the root shows no moment: filters spread its load."""
 KEPT = 0.8
 """Share of the frames that the robust line keeps, those nearest to it."""
 LOWEST_F90 = 4.2
@@ -105,12 +108,7 @@ def due_with_root(case: MomentCase) -> Array | None:
     due = np.full(alone.shape, np.nan)
     for foot, swings in single_supports(fixed):
         single = eroded(swings, round(SINGLE_S * fixed.rate))
-        pushes = []
-        for component in range(6):
-            wrench = np.zeros_like(fixed.need)
-            wrench[:, model.body_number[foot], component] = -1.0
-            pushes.append(joint_forces(model, fixed.bodies, wrench))
-        push = np.stack(pushes, axis=2)
+        push = foot_pushes(model, fixed.bodies, [foot])
         of_root = np.linalg.pinv(push[:, numbers], rcond=1e-9)
         amount = np.einsum("tcr,tr->tc", of_root, given - alone[:, numbers])
         due[single] = (alone + np.einsum("tkc,tc->tk", push, amount))[single]
@@ -154,8 +152,9 @@ def copied_moments(case: MomentCase) -> Iterator[Finding]:
 
 def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     """Find columns that are exchanged, of another scale, with an offset, or that are no moments of this motion."""
+    unmeasured = float(np.isnan(case.body.moment).any(axis=1).mean())
     due_of_root = None if case.found("moment_zero", "moment_copied") else due_with_root(case)
-    if due_of_root is None:
+    if due_of_root is None or unmeasured > LOST:
         return
     case = replace(case, due=due_of_root)
     if case.frames.sum() < 2 * FEWEST_FRAMES:

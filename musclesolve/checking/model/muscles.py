@@ -21,6 +21,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import count_of, few
 from musclesolve._util.sides import OTHER, SIDES, once_for_both_sides, sided, split_side, with_side
+from musclesolve.checking.model.muscle_costs import Mended, twin, with_cost
 from musclesolve.errors import InputError
 from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.model import GROUND, OpenSimModel
@@ -232,12 +233,6 @@ def norm_of(name: str, key: str, stems: Sequence[str]) -> tuple[Array, Array] | 
     return low, high
 
 
-def _twin(name: str) -> str:
-    """The name of a muscle on the other side."""
-    stem, side = split_side(name)
-    return with_side(stem, {"r": "l", "l": "r"}.get(side, side))
-
-
 @dataclass(frozen=True)
 class Deviation:
     """A quantity of a muscle far from its twin or siblings: how many limits, and what is said of it."""
@@ -248,6 +243,7 @@ class Deviation:
     said: str
     stem: str = ""  # coordinate of an arm
     twin: bool = False
+    change: float = 0.0  # to the value of the twin, or the middle of the public models
 
 
 def deviations(body: Anatomy) -> Iterator[Deviation]:
@@ -269,17 +265,18 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
             own = each.quantity(body)
         else:
             own = values
+        middle = 0.5 * (low + high)
         limit = each.beyond + each.relative * np.maximum(np.abs(low), np.abs(high))
         away = np.nan_to_num(np.maximum(low - values, values - high) / limit, nan=0.0)
         apart = np.zeros_like(away)
         for name, k in number.items():
-            twin = number.get(_twin(name), k)
-            size = np.maximum(np.abs(own[k]), np.abs(own[twin]))
-            apart[k] = np.abs(own[k] - own[twin]) / (each.twin + each.relative * size)
+            other = number.get(twin(name), k)
+            size = np.maximum(np.abs(own[k]), np.abs(own[other]))
+            apart[k] = np.abs(own[k] - own[other]) / (each.twin + each.relative * size)
         for name, k in number.items():
-            twin = number.get(_twin(name), k)
+            other = number.get(twin(name), k)
             # of twins that differ, the one farther from the siblings, or both
-            of_twin = apart[k].max() > 1.0 and away[k].max() >= away[twin].max() - 1e-9
+            of_twin = apart[k].max() > 1.0 and away[k].max() >= away[other].max() - 1e-9
             if not of_twin and not away[k].max() > 1.0:
                 continue
             column = int((apart if of_twin else away)[k].argmax())
@@ -287,42 +284,49 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
             about = f"{each.words} about {coordinate}" if coordinate else each.words
             said = f"{sided(name)}: {about} {each.shown(own[k, column])}"
             if of_twin:
-                said += f", {sided(body.names[twin])} {each.shown(own[twin, column])}"
+                said += f", {sided(body.names[other])} {each.shown(own[other, column])}"
             if np.isfinite(low[k, column]) and each.key != "strength":
                 ends = each.shown(low[k, column]), each.shown(high[k, column])
                 said += f", public models {' to '.join(dict.fromkeys(ends))}"
             elif np.isfinite(low[k, column]):
-                middle = 0.5 * (low[k, column] + high[k, column])
-                factor = float(np.exp(values[k, column] - middle))
+                factor = float(np.exp(values[k, column] - middle[k, column]))
                 said += f", {factor:.2g} times what the other muscles of this model suggest"
             ratio = float(max(apart[k].max() if of_twin else 0.0, away[k].max()))
-            yield Deviation(each.code, name, ratio, said, coordinate, bool(of_twin))
+            to = own[other, column] - own[k, column] if of_twin else middle[k, column] - values[k, column]
+            yield Deviation(each.code, name, ratio, said, coordinate, bool(of_twin), float(to))
+
+
+Found = Iterator[tuple[Finding, Mended | None]]
+"""Findings, each with how its muscles are mended; None where it is not known."""
 
 
 def muscles_of_model(body: ModelBody) -> Iterator[Finding]:
     """Find muscles that differ from their twins or from public models, and muscles that stand twice."""
-    yield from _once_for_all_trials(body.model, tuple(body.muscles), body.settings.muscles.names is None)
+    of_model = _once_for_all_trials(body.model, tuple(body.muscles), body.settings.muscles.names is None)
+    for fault, mended in of_model:
+        yield fault if fault.severity == "note" else with_cost(fault, body, mended)
 
 
 @lru_cache(maxsize=4)
-def _once_for_all_trials(*of_model: Any) -> list[Finding]:
+def _once_for_all_trials(*of_model: Any) -> list[tuple[Finding, Mended | None]]:
     return list(_of_model(*of_model))
 
 
-def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Iterator[Finding]:
+def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found:
     """See `muscles_of_model`; whole: the trial names no muscles."""
     where = Where(model.file)
     try:
         anatomy = anatomy_of(model, [name for name, muscle in model.muscles.items() if muscle.enabled])
     except InputError:
         anatomy = anatomy_of(model, muscles)
-    used = {name for name in anatomy.names if {name, _twin(name)} & set(muscles)}
+    used = {name for name in anatomy.names if {name, twin(name)} & set(muscles)}
     crossed = [
         name for name, arm in zip(anatomy.names, anatomy.other, strict=True) if arm > SAME and name in used
     ]
     if crossed:
         values = {"muscles": few(map(sided, crossed), NAMED), "count": len(crossed)}
-        yield finding("muscle_anatomy.side", "error", values, where)
+        mended = Mended(exchanged=tuple(crossed)) if {*map(twin, crossed)} == {*crossed} else None
+        yield finding("muscle_anatomy.side", "error", values, where), mended
     yield from _twice(anatomy, used, where)
     if whole:
         yield from _missing(model, where)
@@ -334,9 +338,11 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Itera
             if each.code in ("muscle_anatomy", "muscle_fiber"):
                 told.add(each.muscle)
     differ = {each.muscle for each in found.get("muscle_anatomy", ())} | told
-    uneven = [said for name, said in uneven_paths(model, used) if not {name, _twin(name)} & differ]
+    uneven = [path for path in uneven_paths(model, used) if not {path[0], twin(path[0])} & differ]
     if uneven:
-        yield finding("muscle_anatomy.twin", "warning", {"muscles": few(uneven, NAMED)}, where)
+        values = {"muscles": few([said for _, said, _ in uneven], NAMED)}
+        mended = Mended(paths=tuple(shorter for _, _, shorter in uneven))
+        yield finding("muscle_anatomy.twin", "warning", values, where), mended
     chosen = _chosen_strength(anatomy)
     found["muscle_strength"] = [
         each for each in found.get("muscle_strength", []) if each.muscle not in chosen
@@ -349,14 +355,24 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Itera
                 "names": few(once_for_both_sides([each.muscle for each in own]), NAMED),
                 "more": f" (the greatest of {len(own)})" if len(own) > 3 else "",
             }
-            yield finding(code, "warning", values, where)
+            yield finding(code, "warning", values, where), _as_twins(code, own)
     if chosen:
         values = {"muscles": few(map(sided, chosen), NAMED), "count": len(chosen)}
-        yield finding("muscle_strength.chosen", "note", values, where)
+        yield finding("muscle_strength.chosen", "note", values, where), None
 
 
-def uneven_paths(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield right muscles whose paths pass other bodies or wrap objects than their twins, and how."""
+def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
+    """Muscles as their twins, or as in public models: one of two twins that both differ from each other."""
+    apart = {deviation.muscle: deviation for deviation in differing}
+    one = [name for name, at in apart.items() if not (at.twin and name.endswith("l") and twin(name) in apart)]
+    if code != "muscle_anatomy":
+        return Mended({code: {name: apart[name].change for name in one}})
+    known = all(apart[name].twin or twin(name) not in apart for name in one)
+    return Mended(paths=tuple(one)) if known else None
+
+
+def uneven_paths(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield right muscles whose paths pass other bodies or wrap objects than their twins, how, and the shorter path."""
 
     def stations(name: str) -> tuple[list[str], list[str]]:
         muscle = model.muscles[name]
@@ -368,17 +384,18 @@ def uneven_paths(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str
         return f"{sided(name)} has points on {', '.join(points)} and {count_of(len(wraps), 'wrap object')}"
 
     for one in sorted(used):
-        two = _twin(one)
+        two = twin(one)
         if split_side(one)[1] == "r" and two in used and stations(one) != stations(two):
-            yield one, f"{said(one)}, {said(two)}"
+            shorter = min(one, two, key=lambda name: sum(map(len, stations(name))))
+            yield one, f"{said(one)}, {said(two)}", shorter
 
 
 def _chosen_strength(body: Anatomy) -> list[str]:
     """Muscles of a side whose strengths differ from their twins by a factor that several of them share."""
     number, factors = body.number, {}
     for name, k in number.items():
-        twin = number.get(_twin(name), k)
-        factors[name] = round(float(body.force[k] / body.force[twin]), 2) if body.force[twin] > 0.0 else 1.0
+        other = body.force[number.get(twin(name), k)]
+        factors[name] = round(float(body.force[k] / other), 2) if other > 0.0 else 1.0
     count = Counter(factors.values())
     shared = {
         factor for factor in count
@@ -387,21 +404,22 @@ def _chosen_strength(body: Anatomy) -> list[str]:
     return [name for name, factor in factors.items() if factor in shared]
 
 
-def _twice(body: Anatomy, used: set[str], where: Where) -> Iterator[Finding]:
-    """Find muscles with the same path."""
+def _twice(body: Anatomy, used: set[str], where: Where) -> Found:
+    """Find muscles with the same path; the later one is left out."""
     paths = np.concatenate([body.length, body.arm.reshape(-1, len(body.names))])
-    pairs = []
+    pairs: dict[str, str] = {}
     for k, name in enumerate(body.names):
         for j in range(k):
             alike = split_side(name)[1] == split_side(body.names[j])[1]
             if alike and {name, body.names[j]} <= used and np.abs(paths[:, k] - paths[:, j]).max() < SAME:
-                pairs.append(f"{body.names[j]} and {name}")
+                pairs[name] = f"{body.names[j]} and {name}"
     if pairs:
-        yield finding("muscle_twice", "error", {"pairs": few(pairs, NAMED), "count": len(pairs)}, where)
+        values = {"pairs": few(pairs.values(), NAMED), "count": len(pairs)}
+        yield finding("muscle_twice", "error", values, where), Mended(left_out=tuple(pairs))
 
 
-def _missing(model: OpenSimModel, where: Where) -> Iterator[Finding]:
-    """Find muscles that one side alone has, and the last muscles that a known set lacks."""
+def _missing(model: OpenSimModel, where: Where) -> Found:
+    """Find muscles that one side alone has, which cost the other side as much, and the last that a set lacks."""
     stems = {
         side: {split_side(name)[0] for name in model.muscles if split_side(name)[1] == side} for side in SIDES
     }
@@ -426,7 +444,8 @@ def _missing(model: OpenSimModel, where: Where) -> Iterator[Finding]:
             break
     if one or lost:
         values = {"muscles": few([*map(sided, one), *lost], NAMED)}
-        yield finding("muscle_missing", "warning", values, where)
+        without = Mended(left_out=tuple(map(twin, one))) if one and not lost else None
+        yield finding("muscle_missing", "warning", values, where), without
 
 
 NOT_IN = {
@@ -446,14 +465,20 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
     pull = np.abs(state.moment_arm[frames]).mean(axis=0) * state.parameters.max_isometric_force
     share = (pull / np.maximum(pull.sum(axis=1, keepdims=True), 1e-12)).max(axis=0)
     ends = np.where(state.slack[frames], 0.0, length).min(axis=0), length.max(axis=0)
-    far = [
-        f"{sided(name)} {low:.2f} to {high:.2f}"
+    far = {
+        name: (float(low), float(high))
         for name, low, high, matters in zip(state.parameters.names, *ends, share, strict=True)
         if (low < FIBERS[0] or high > FIBERS[1]) and matters > PULLS
-    ]
+    }
     if far:
-        values = {"muscles": few(far, NAMED), "low": FIBERS[0], "high": FIBERS[1]}
-        yield finding("muscle_fiber.motion", "warning", values, where)
+        texts = [f"{sided(name)} {low:.2f} to {high:.2f}" for name, (low, high) in far.items()]
+        values = {"muscles": few(texts, NAMED), "low": FIBERS[0], "high": FIBERS[1]}
+        into = {
+            name: FIBERS[1] - high if high > FIBERS[1] else FIBERS[0] - low
+            for name, (low, high) in far.items()
+        }
+        fault = finding("muscle_fiber.motion", "warning", values, where)
+        yield with_cost(fault, body, Mended({"muscle_tendon": into}))
     step = np.abs(np.diff(state.moment_arm, axis=0))
     if len(step) > 2:
         beside = np.maximum(step[:-2], step[2:])
@@ -467,7 +492,7 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
                 "leap": float(leap.max()),
                 "dof": body.dofs[dof],
             }
-            yield finding("muscle_anatomy.leap", "warning", values, where)
+            yield with_cost(finding("muscle_anatomy.leap", "warning", values, where), body, None)
 
 
 JOINT = 0.012
@@ -483,12 +508,12 @@ def joints_of_model(body: ModelBody) -> Iterator[Finding]:
     off = {}
     for name, joint in joint_of.items():
         stem, side = split_side(name)
-        twin = joint_of.get(with_side(stem, "l"))
-        if side != "r" or twin is None:
+        left = joint_of.get(with_side(stem, "l"))
+        if side != "r" or left is None:
             continue
         ends = [
             np.abs(one.position - mirror * other.position).max()
-            for one, other in ((joint.parent, twin.parent), (joint.child, twin.child))
+            for one, other in ((joint.parent, left.parent), (joint.child, left.child))
             if one.body != GROUND
         ]
         if max(ends) > JOINT:
@@ -497,7 +522,7 @@ def joints_of_model(body: ModelBody) -> Iterator[Finding]:
     if off:
         worst = max(off, key=lambda stem: off[stem])
         values = {"joints": few(off, NAMED), "worst": worst, "off": float(off[worst]), "limit": JOINT}
-        yield finding("joint_center", "warning", values, where)
+        yield with_cost(finding("joint_center", "warning", values, where), body, None)
     uneven = [
         f"{with_side(stem, 'r')} {own.mass:.3g} kg, {with_side(stem, 'l')} {other.mass:.3g} kg"
         for name, own in model.masses.items()
@@ -506,4 +531,5 @@ def joints_of_model(body: ModelBody) -> Iterator[Finding]:
         and abs(own.mass - other.mass) > MASS * max(own.mass, other.mass)
     ]  # fmt: skip
     if uneven:
-        yield finding("segment_mass", "warning", {"segments": few(uneven, NAMED)}, where)
+        values = {"segments": few(uneven, NAMED)}
+        yield with_cost(finding("segment_mass", "warning", values, where), body, None)

@@ -1,5 +1,7 @@
 """Joint moments and contact forces of an OpenSim model from external loads, along its coordinates."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -7,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, at_times, within
+from musclesolve._util.arrays import Array, Indices, Mask, within
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import side_of
 from musclesolve._util.time_holes import HoleLimits, hole_note
@@ -30,7 +32,6 @@ from musclesolve.opensim.inverse_dynamics import (
     coupled_forces,
     device_forces,
     distal_reactions,
-    inertial_wrench,
     inverse_dynamics,
     joint_forces,
     model_motion,
@@ -42,10 +43,10 @@ from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import JointLoads, Pulls
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.patella import Ligament, PatellarLever, quadriceps
-from musclesolve.recording.data import Table
 
 COLUMN_ENDINGS = ("_moment", "_force")
 """Ends of the names of columns of moments and forces."""
+FOUND_NOTE = "The loads on the feet follow from the moments of all coordinates and the forces of the root."
 FREE = 6
 """Degrees of freedom of a body that no joint holds."""
 _BEHIND = ("talus", "ankle", "hindfoot", "calc", "foot")
@@ -82,50 +83,6 @@ class RootResidual:
             "root_height_m": self.height,
         }
         return found if self.balance_limit is None else found | {"balance_limit": self.balance_limit}
-
-
-def residual_of_moments(
-    model: OpenSimModel, motion: CoordinateMotion, table: Table | None
-) -> RootResidual | None:
-    """Residual at the root in a file of moments, which states the forces of its six coordinates; None without them.
-
-    Frames in which the root carries more than `MISSING` of the weight lack a load and are left out, as with loads.
-    """
-    roots = [joint for joint in model.joints if joint.inboard.body == GROUND]
-    if table is None or len(roots) != 1 or not model.masses or model.mass_faults or not model.mass > 0.0:
-        return None
-    names = roots[0].coordinates
-    columns = [
-        (name, f"{name}{end}") for name in names for end in COLUMN_ENDINGS if f"{name}{end}" in table.names
-    ]
-    if (
-        len(names) != FREE
-        or [name for name, _ in columns] != list(names)
-        or not set(names) <= set(motion.names)
-    ):
-        return None
-    inside = np.clip(motion.time, table.time[0], table.time[-1])
-    values = at_times(
-        table.time, table.values[:, [table.names.index(column) for _, column in columns]], inside
-    )
-    angles = np.array([model.coordinates[name].rotational for name in names])
-    axis_of = {axis.coordinates[0]: axis.axis for axis in roots[0].translations if len(axis.coordinates) == 1}
-    if angles.sum() != 3 or any(name not in axis_of for name in np.array(names)[~angles]):
-        return None
-    try:
-        bodies = body_dynamics(model, whole_motion(model, motion))
-    except InputError:  # a free coordinate is not given
-        return None
-    need = inertial_wrench(model, bodies)[:, :, 3:].sum(axis=1)
-    axes = np.stack([axis_of[name] for name in np.array(names)[~angles]])
-    force, moment = values[:, ~angles] @ axes, values[:, angles]
-    weight = model.mass * float(np.linalg.norm(model.gravity))
-    if weight > 0.0:
-        missing = force @ model.up > MISSING * weight
-        force, moment = (np.where(missing[:, None], np.nan, array) for array in (force, moment))
-    place = bodies.pose.position[:, model.body_number[roots[0].outboard.body]]
-    limit = balance_limit(np.nan_to_num(need - force), weight) if weight > 0.0 else None
-    return RootResidual(force, moment, float(np.median(place @ model.up)), limit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -475,6 +432,11 @@ class CoordinateMoments:
     loads: tuple[ExternalLoad, ...] | None = None
     unmeasured: Mapping[str, Mask] = field(default_factory=dict)
     dynamics: LoadDynamics | None = None
+
+    def under(self, loads: CoordinateMoments) -> CoordinateMoments:
+        """These moments with loads that were found in them; NaN where a leg stands without a load."""
+        moment = np.where(np.isnan(loads.moment), np.nan, self.moment)
+        return replace(loads, moment=moment, file=self.file, notes=(*self.notes, FOUND_NOTE))
 
 
 def load_moments(

@@ -50,6 +50,7 @@ from musclesolve.pipeline.opensim.coordinate_motion import (
     beyond_ranges,
     coordinate_motion,
 )
+from musclesolve.pipeline.opensim.found_loads import found_loads
 from musclesolve.pipeline.opensim.load_dynamics import (
     LoadDynamics,
     device_notes,
@@ -148,12 +149,12 @@ class ModelBody:
     whole: all m shared coordinates and n muscles as one part; parts: groups of them that are shared separately, since
     no muscle connects them. motion: of all coordinates; speed (T, m) [rad/s; m/s]. The musculotendon lengths of the
     state come from the path, or, over several wrap objects and with rigid tendons, from the rule of OpenSim 4.
-    dynamics: only with loads; warnings: contradictions between the inputs; beyond: coordinates of the muscles that
-    leave the range to which the model clamps them; unserved: shared coordinates whose moments no muscle can produce,
-    with the share of the peak moment that exceeds the muscles. Frames whose loads do not balance the motion are not
-    usable. trial: the trial file, if there is one; person: the person whose factors scale the muscles, with the names
-    of the model; moment_table: all columns of a file or table of moments. every_motion: the measured motion in all
-    frames of the file. change: the change of the motion for a smaller residual.
+    dynamics: with loads, given or found in the moments; warnings: contradictions between the inputs; beyond:
+    coordinates of the muscles that leave the range to which the model clamps them; unserved: shared coordinates whose
+    moments no muscle can produce, with the share of the peak moment that exceeds the muscles. Frames whose loads do not
+    balance the motion are not usable. trial: the trial file, if there is one; person: the person whose factors scale
+    the muscles, with the names of the model; moment_table: all columns of a file or table of moments. every_motion: the
+    measured motion in all frames of the file. change: the change of the motion for a smaller residual.
     """
 
     model: OpenSimModel
@@ -242,7 +243,7 @@ class ModelBody:
     @property
     def kind(self) -> str:
         """The source of the moments, "moments" or "loads"."""
-        return "moments" if self.dynamics is None else "loads"
+        return "moments" if self.dynamics is None or self.moment_table is not None else "loads"
 
     @property
     def is_predicted(self) -> bool:
@@ -369,6 +370,8 @@ def model_body(
         if isinstance(moments, str | Path | Table):
             table = moments = as_table(moments, "moments")
         due = shared_moments(model, moments, choice.dofs, motion)
+        if table is not None and (loads_of_feet := found_loads(model, motion.frames(due.known), table)):
+            due = due.under(moments_under_loads(model, motion, choice.dofs, loads_of_feet, due.file))
     else:
         raise input_error(
             "pipeline.both_moments_loads_given"

@@ -5,7 +5,8 @@ is the sum of the loads that its bodies need; the soles are placed on the bodies
 foot.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side, toes_
 from musclesolve.opensim.inverse_dynamics import BodyDynamics, ModelMotion, body_dynamics, inertial_wrench
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, OpenSimModel
 from musclesolve.pipeline.opensim.load_dynamics import FREE, foot_bodies
+from musclesolve.recording.data import Side
 
 FOOT_LENGTH, TO_TOES = 0.268, 0.130
 """Length of the foot of the skeleton of gait2392 and Rajagopal (2016), and from its ankle forward to its toe joint [m].
@@ -84,16 +86,26 @@ def predicted_loads(
     )
     if errors is not None:
         wrenches = errors(wrenches, predicted.level)
+    loads = foot_loads(motion.time, dict(zip(SIDES, feet, strict=True)), wrenches, points, predicted.level)
+    return tuple(replace(load, predicted=True) for load in loads)
+
+
+def foot_loads(
+    time: Array, feet: Mapping[Side, str], wrenches: Array, points: Array, level: float
+) -> tuple[ExternalLoad, ...]:
+    """Loads on F feet from their forces and moments about the global origin (T, F, 6), z up, at a level of the ground.
+
+    points: of the soles (T, F, P, 3) [m].
+    """
     loads = []
-    for k, foot in enumerate(feet):
+    for k, (side, foot) in enumerate(feet.items()):
         acting, about_origin = wrenches[:, k, :3], wrenches[:, k, 3:]
-        pressed = center_of_pressure(acting, about_origin, predicted.level)
+        pressed = center_of_pressure(acting, about_origin, level)
         # a foot without load has no center of pressure: its small force acts at the middle of its sole
         point = np.where(np.isnan(pressed), points[:, k].mean(axis=1), pressed)
         free = about_origin - np.cross(point, acting)
         force, at, moment = (each @ TO_GLOBAL for each in (acting, point, free))
-        name = f"predicted_{SIDES[k]}"
-        loads.append(ExternalLoad(name, foot, motion.time, force, at, moment, predicted=True))
+        loads.append(ExternalLoad(f"predicted_{side}", foot, time, force, at, moment))
     return tuple(loads)
 
 

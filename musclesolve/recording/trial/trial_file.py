@@ -500,16 +500,16 @@ def time_range_of(
         )
     start = earliest if table.start_s is None else table.start_s
     end = latest if table.end_s is None else table.end_s
-    half = 0.5 / walk.rate
+    half, cut = 0.5 / walk.rate, f" ({walk.row_warning.rstrip('.')})" * bool(walk.row_warning)
     for key, value in (("start_s", start), ("end_s", end)):
         if not earliest - half < value < latest + half:
             raise document.error(
                 "bad_range",
                 "time",
                 key,
-                problem=f"{value:g} s is outside of the recording",
+                problem=f"{value:g} s is outside of the recording{cut}",
                 expected=f"a time within both: {recorded}",
-                remedy=f"choose a time from {earliest:g} to {latest:g} s",
+                remedy=f"choose a time from {earliest:g} to {latest:g} s{', or export the file again' * bool(cut)}",
             )
     if start >= end:
         key = "end_s" if table.start_s is None else "start_s"

@@ -17,7 +17,6 @@ from musclesolve.opensim.muscle_set import long_name
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
-from musclesolve.pipeline.opensim.load_dynamics import residual_of_moments
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.input_hashes import change_notes, input_lines
@@ -206,11 +205,10 @@ def model_axes(body: ModelBody) -> dict[str, Array]:
 
 def _provenance(body: ModelBody) -> dict[str, object]:
     motion, model, muscles, time = body.motion, body.model, body.settings.muscles, body.settings.time
-    source = "moments" if body.dynamics is None else "loads"
     if body.trial is not None:
         inputs = input_lines(body.trial)
     else:
-        files = {"model": model.file, "coordinates": motion.file, source: body.moment_file}
+        files = {"model": model.file, "coordinates": motion.file, body.kind: body.moment_file}
         if body.person is not None:
             files |= {"muscles": body.person.path, "muscle_parent": body.person.parent_file}
         inputs = [f"{role} {path.name} sha256:{sha256(path)}" for role, path in files.items() if path]
@@ -234,10 +232,7 @@ def _provenance(body: ModelBody) -> dict[str, object]:
         attributes["ground_reactions"] = PREDICTED if body.settings.files.predicted else "measured"
         if dynamics.balance_limit is not None:
             attributes["balance_limit"] = dynamics.balance_limit
-        residual = dynamics.residual
-    else:
-        residual = residual_of_moments(model, body.motion, body.moment_table)
-    attributes |= {} if residual is None else residual.attributes()
+        attributes |= {} if dynamics.residual is None else dynamics.residual.attributes()
     trial_file = motion.file if body.trial is None else body.trial.path
     if trial_file is not None:
         attributes["trial_file"] = os.path.realpath(trial_file)

@@ -83,3 +83,20 @@ def test_a_drift_is_no_unit(size: float, found: bool, tmp_path: Path) -> None:
     report = examined(write_copy(copy, tmp_path / "spoiled"))
     assert ("plate_drift" in report.codes) == found, str(report)
     assert "point_units" not in report.codes
+
+
+@pytest.mark.parametrize(("milliseconds", "codes"), [(60, ("plate_clipped",)), (12, ())])
+def test_a_recorder_that_holds_its_last_sample_is_found(
+    milliseconds: int, codes: tuple[str, ...], tmp_path: Path
+) -> None:
+    copy = open_copy(STRIDE)
+    plate = copy.plates("r")[0]
+    force = copy.plate(plate, "force")
+    first = int(np.flatnonzero(force[:, 2] > 300.0)[20])
+    force[first : first + round(0.001 * milliseconds * copy.forces.time.size / np.ptp(copy.forces.time))] = (
+        force[first]
+    )
+    copy.set_plate(plate, "force", force)
+    found = [each for each in examined(write_copy(copy, tmp_path)).findings if each.code == "plate_clipped"]
+    assert tuple(each.code for each in found) == codes
+    assert all("held its last sample" in each.what for each in found)

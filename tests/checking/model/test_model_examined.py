@@ -16,6 +16,7 @@ from benchmarks.planted_model_faults import KINDS, Case, on_column, trials
 from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.checking.model.model_case import Motion
 from musclesolve.checking.model.moment_columns import line
+from musclesolve.checking.model.muscle_costs import _forces
 from musclesolve.checking.model.muscles import anatomy_of, deviations, uneven_paths
 from musclesolve.checking.model.posture import f90, held_stretches, standing
 from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
@@ -125,7 +126,10 @@ def test_feet_with_exchanged_ankles_enter_the_floor() -> None:
     body = model_body(case.model, table, case.moments, model_settings())
     fixed, sound = (
         Motion.from_body(each)
-        for each in (body, replace(body, motion=coordinate_motion(case.model, case.coordinates)))
+        for each in (
+            body,
+            replace(body, dynamics=None, motion=coordinate_motion(case.model, case.coordinates)),
+        )
     )
     low, before = (standing(each, each.bodies.pose, each.time).low for each in (fixed, sound))
     assert (low > 2.0 * before).all() and (before < 0.012).all()
@@ -138,8 +142,34 @@ def test_a_path_without_a_point_of_its_twin_is_found() -> None:
         **case.model.muscles,
         "iliacus_r": replace(iliacus, points=iliacus.points[:-2] + iliacus.points[-1:]),
     }
-    ((name, said),) = uneven_paths(replace(case.model, muscles=muscles), set(muscles))
-    assert name == "iliacus_r" and "right iliacus" in said and "left iliacus" in said
+    ((name, said, shorter),) = uneven_paths(replace(case.model, muscles=muscles), set(muscles))
+    assert name == shorter == "iliacus_r" and "right iliacus" in said and "left iliacus" in said
+
+
+@pytest.mark.parametrize("kind", ["strength", "tendon", "wrong_body", "sides_exchanged"])
+def test_a_fault_of_a_muscle_states_what_it_costs_in_newtons(kind: str) -> None:
+    """The forces of the sound model are known: the cost is most of their largest change, and no more."""
+    case, draw = walk(), np.random.default_rng(5)
+    spoiled, _ = KINDS[kind][0](case, draw)
+    found = [each for each in found_in(spoiled) if each.code.startswith("muscle_")]
+    costs = [each.cost.size for each in found if each.cost is not None and each.cost.unit == "N"]
+    body, sound = (
+        model_body(each.model, each.coordinates, each.moments, model_settings()) for each in (spoiled, case)
+    )
+    frames = np.arange(0, len(body.time), 4)
+    now, then = (_forces(each, frames, each.whole.state.frames(frames)) for each in (body, sound))
+    change = max(float(np.abs(now[name] - then[name]).max()) for name in now if name in then)
+    assert 0.6 * change < max(costs) < 1.2 * change
+
+
+def test_a_path_that_no_twin_mends_says_that_its_cost_is_not_known() -> None:
+    case = walk()
+    muscles = dict(case.model.muscles)
+    for name in ("gasmed_r", "gasmed_l"):
+        muscles[name] = replace(muscles[name], wraps=())
+    (found,) = found_in(replace(case, model=replace(case.model, muscles=muscles)))
+    assert found.code == "muscle_anatomy" and found.cost is None
+    assert found.what.endswith("what this costs in newtons is not known")
 
 
 def test_a_muscle_of_the_other_leg_is_an_error() -> None:

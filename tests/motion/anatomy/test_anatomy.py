@@ -103,7 +103,7 @@ def test_what_no_marker_shows_is_said(measured: Anatomy) -> None:
 
 def test_nothing_wrong_is_one_note(measured: Anatomy) -> None:
     assert len(measured.notes) == 1
-    assert "all bodies fit their standing shape" in measured.notes[0]
+    assert "points or more fit their standing shape" in measured.notes[0]
 
 
 def between(one: str, other: str, share: float) -> str:

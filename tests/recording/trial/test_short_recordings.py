@@ -38,6 +38,18 @@ def test_a_recording_of_three_frames_has_no_range_to_choose(tmp_path: Path, stat
     assert ("longer recording" in str(short.value)) != stated
 
 
+def test_a_stated_end_that_a_cut_file_lacks_names_both_numbers_of_rows(tmp_path: Path) -> None:
+    path = write_copy(open_copy(Path(ms.data.reference_stride())), tmp_path)
+    file = tmp_path / "walk.trc"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[:36]))
+    with refused("bad_range") as cut:
+        ms.read_trial(path)
+    stated = lines[2].split()[2]
+    assert f"walk.trc holds 30 rows of data, its header states {stated}" in str(cut.value)
+    assert "export the file again" in str(cut.value)
+
+
 @pytest.mark.parametrize("duration", some([0.2, 0.25, 0.3, 0.35], 2))
 def test_valid_frames_of_a_short_recording_have_the_true_moments(whole, duration, tmp_path):
     copy = open_copy(whole)

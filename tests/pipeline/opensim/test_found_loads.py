@@ -1,0 +1,91 @@
+"""A file of moments contains the loads that inverse dynamics had: one trial has one verdict, by either road."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from recorded_data import recorded
+
+import musclesolve as ms
+from musclesolve.files import Table
+from musclesolve.pipeline.opensim.found_loads import found_loads
+from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
+from musclesolve.results.facts import Facts
+from musclesolve.results.judgement import judge
+
+PART = 1.1, 1.75
+"""Both feet are on plates, and later the left one is beside them [s]."""
+
+
+def walk() -> tuple[Path, Path, Path]:
+    folder = recorded("rajagopal_walk")
+    reference = folder / "reference"
+    return (
+        reference / "rajagopal_lai_uhlrich_2023_scaled.osim",
+        reference / "opensim_ik.mot",
+        folder / "walk_grf.mot",
+    )
+
+
+@cache
+def under_loads() -> ModelBody:
+    model, coordinates, loads = walk()
+    return model_body(model, coordinates, None, model_settings(loads=loads, start_s=PART[0], end_s=PART[1]))
+
+
+def moments_of(body: ModelBody, factor: float = 1.0) -> Table:
+    """As OpenSim's inverse dynamics writes them; factor: of the moment of the left knee."""
+    assert body.dynamics is not None
+    names = [
+        f"{name}_{'moment' if each.rotational else 'force'}" for name, each in body.model.coordinates.items()
+    ]
+    values = body.dynamics.dynamics.joint_force.copy()
+    values[:, names.index("knee_angle_l_moment")] *= factor
+    return Table(body.time, tuple(names), values, False, Path())
+
+
+@cache
+def by_roads() -> tuple[xr.Dataset, xr.Dataset]:
+    model, coordinates, loads = walk()
+    limits = {"start_s": PART[0], "end_s": PART[1]}
+    with_loads = ms.share_model(model, coordinates, loads=loads, **limits)
+    return with_loads, ms.share_model(model, coordinates, moments_of(under_loads()), **limits)
+
+
+def test_the_loads_in_the_moments_are_those_of_the_plates() -> None:
+    body = under_loads()
+    assert body.dynamics is not None
+    loads = found_loads(body.model, body.motion, moments_of(body))
+    given = body.dynamics.body_load
+    for load in loads:
+        np.testing.assert_allclose(load.force, given[:, body.model.body_number[load.body]], atol=1e-3)
+
+
+def test_moments_that_disagree_with_each_other_contain_no_loads() -> None:
+    body = under_loads()
+    assert not found_loads(body.model, body.motion, moments_of(body, 4.0))
+    table = moments_of(body)
+    without_root = [k for k, name in enumerate(table.names) if not name.startswith("pelvis")]
+    legs = replace(
+        table, names=tuple(table.names[k] for k in without_root), values=table.values[:, without_root]
+    )
+    assert not found_loads(body.model, body.motion, legs)
+
+
+def test_both_roads_have_one_verdict_with_the_same_reasons() -> None:
+    one, two = (judge(Facts(result)) for result in by_roads())
+    assert one.verdict == two.verdict and one.legs == two.legs
+    assert [(each.code, each.severity) for each in one.findings if each.severity != "note"] == [
+        (each.code, each.severity) for each in two.findings if each.severity != "note"
+    ]
+
+
+@pytest.mark.parametrize("name", ["muscle_force", "joint_reaction", "ground_reaction_force"])
+def test_both_roads_have_the_same_forces(name: str) -> None:
+    one, two = by_roads()
+    np.testing.assert_allclose(one[name].values, two[name].values, atol=0.5)
