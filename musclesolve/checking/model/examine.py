@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from musclesolve._util.message_text import few
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.checking.case import collect_errors
 from musclesolve.checking.model import (
@@ -18,9 +19,10 @@ from musclesolve.checking.model import (
 )
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import MomentCase, moment_case
-from musclesolve.checking.model.model_case import ModelCase, Motion
+from musclesolve.checking.model.model_case import ModelCase, Motion, with_held
 from musclesolve.checking.model.predicted_loads import predicted_loads
 from musclesolve.errors import InputError
+from musclesolve.opensim.external_loads import feet_of
 from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Finding, Where, finding
@@ -85,6 +87,8 @@ OF_FILES = {
 """Checks of what files of loads state; moments have their own, and do not show the level of the ground."""
 OF_PLACE = {load_balance.place_of_points, load_balance.points_under_feet, load_balance.feet_along_pressure}
 """Checks of points of force, which moments show only where they belong to this model, motion and filter."""
+HELD_MASS = 0.15
+"""Share of the mass whose unknown motion leaves moments of legs testable; two arms have about a tenth."""
 BELONGS = 0.02
 """Share of the moments that remains beside the loads found in them where they belong."""
 OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
@@ -116,7 +120,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     try:
         fixed = Motion.from_body(body)
     except InputError:
-        return findings
+        return [*findings, *_of_legs(body)]
     of_coordinates = [
         fault for check in OF_COORDINATES for fault in _asked(check.__name__, check(body, fixed))
     ]
@@ -159,6 +163,30 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
                 case = case.with_findings(_asked(of_loads.__name__, of_loads(case)))
         findings = list(case.findings)
     return [*findings, *of_moments]
+
+
+def _of_legs(body: ModelBody) -> list[Finding]:
+    """Findings on moments where coordinates are not known: those of arms, a small part of the mass, may be held."""
+    model, coupled = body.model, {coupler.dependent for coupler in body.model.couplers}
+    absent = [name for name in model.coordinates if name not in {*body.motion.names, *coupled}]
+    absent = [name for name in absent if not model.coordinates[name].locked]
+    if body.moment_table is None or not absent:
+        return []
+    feet, moved = feet_of(model).values(), set[str]()
+    for joint in model.joints:  # from the root outward
+        if joint.moved_by & set(absent) or joint.inboard.body in moved:
+            moved.add(joint.outboard.body)
+    mass = sum(model.masses[name].mass for name in moved if name in model.masses)
+    if not feet or moved & set(feet) or mass > HELD_MASS * model.mass:
+        return [finding("unexamined", "note", {"names": few(absent, 4)}, Where(body.motion.file))]
+    whole = replace(body, motion=with_held(model, body.motion, absent))
+    case = moment_case(body, Motion.from_body(whole))
+    assert case is not None
+    case = replace(case, body=body)
+    for check in OF_MOMENTS:
+        if check not in (moment_columns.columns_of_moments, given_moments.feet_along_pressure):
+            case = case.with_findings(_asked(check.__name__, check(case)))
+    return list(case.findings)
 
 
 def _cut_files(body: ModelBody) -> list[Finding]:

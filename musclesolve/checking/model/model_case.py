@@ -185,6 +185,21 @@ class Motion:
         return low_pass(values, self.rate, cutoff) if usable and cutoff is not None else values
 
 
+def with_held(model: OpenSimModel, motion: CoordinateMotion, names: Sequence[str]) -> CoordinateMotion:
+    """The motion with further coordinates that stay at their default."""
+    shape = len(motion.time), len(names)
+    default = np.broadcast_to([model.coordinates[name].default for name in names], shape)
+    still = np.zeros(shape)
+    return replace(
+        motion,
+        names=(*motion.names, *names),
+        value=np.hstack([motion.value, default]),
+        speed=np.hstack([motion.speed, still]),
+        acceleration=np.hstack([motion.acceleration, still]),
+        measured=None,
+    )
+
+
 def below(motion: CoordinateMotion) -> CoordinateMotion:
     """The motion below `CUTOFF_HZ`; the filter and the derivatives by time may be exchanged."""
     rate = 1.0 / float(np.diff(motion.time).mean())

@@ -72,6 +72,24 @@ def found_in(case: Case) -> tuple[Finding, ...]:
     return tuple(each for each in findings_of_body(body) if each.severity != "note")
 
 
+def test_moments_are_tested_without_the_motion_of_the_arms_but_not_of_the_trunk() -> None:
+    case = walk()
+    table, moments = case.coordinates, case.moments
+    assert moments is not None
+
+    def codes(left_out: tuple[str, ...], late: float) -> list[str]:
+        kept = [k for k, name in enumerate(table.names) if not name.startswith(left_out)]
+        part = replace(table, names=tuple(table.names[k] for k in kept), values=table.values[:, kept])
+        shifted = replace(moments, time=moments.time + late)
+        body = model_body(case.model, part, shifted, model_settings())
+        return [each.code for each in findings_of_body(body)]
+
+    arms = ("arm_", "elbow_", "pro_sup_")
+    assert codes(arms, 0.0) == []
+    assert codes((*arms, "lumbar_"), 0.0) == ["unexamined"]
+    assert "time_offset" in codes(arms, 0.1)
+
+
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize("by", [-10.0, 10.0])
 @pytest.mark.parametrize("with_loads", [True, False])
