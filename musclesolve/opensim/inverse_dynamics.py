@@ -13,7 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, vector_product
 from musclesolve._util.checks import check_increasing, check_real_array, check_type
-from musclesolve.dynamics.vectors import in_blocks
+from musclesolve.dynamics.vectors import blocks, in_blocks
 from musclesolve.errors import input_error
 from musclesolve.opensim.devices import device_force
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
@@ -63,11 +63,31 @@ def inverse_dynamics(
     Raises:
         InputError: joints are missing, a load acts on an unknown body, or ends too early.
     """
-    bodies = body_dynamics(model, motion)
-    of_devices, on_coordinates = device_forces(model, motion, bodies)
-    wrench = inertial_wrench(model, bodies) - load_wrench(model, loads, motion.time, bodies.pose) - of_devices
-    joint_force = joint_forces(model, bodies, wrench) - on_coordinates
-    force = coupled_forces(model, motion.value, joint_force)
+
+    def in_block(some: slice) -> tuple[Array, ...]:
+        """All arrays in some frames. The axes of the joints, which take as much memory, are not kept."""
+        moved = motion.frames(some)
+        bodies = body_dynamics(model, moved)
+        of_devices, on_coordinates = device_forces(model, moved, bodies)
+        from_loads = load_wrench(model, loads, moved.time, bodies.pose)
+        wrench = inertial_wrench(model, bodies) - from_loads - of_devices
+        joint_force = joint_forces(model, bodies, wrench) - on_coordinates
+        force = coupled_forces(model, moved.value, joint_force)
+        pose = bodies.pose
+        return (
+            force,
+            joint_force,
+            wrench,
+            pose.rotation,
+            pose.position,
+            pose.twist,
+            bodies.twist,
+            bodies.acceleration,
+        )
+
+    parts = [in_block(some) for some in blocks(len(motion.time))]
+    force, joint_force, wrench, *of_pose, twist, acceleration = map(np.concatenate, zip(*parts, strict=True))
+    bodies = BodyDynamics(BodyMotion(*of_pose), twist, acceleration)
     return InverseDynamics(tuple(model.coordinates), motion.time, force, joint_force, wrench, bodies)
 
 
@@ -312,6 +332,10 @@ class ModelMotion:
     value: Array
     speed: Array
     acceleration: Array
+
+    def frames(self, some: slice) -> ModelMotion:
+        """The motion in some frames."""
+        return ModelMotion(self.time[some], self.value[some], self.speed[some], self.acceleration[some])
 
 
 def model_motion(

@@ -26,7 +26,7 @@ class BodyMotion:
     """Bodies (B) of a model over T poses, in the ground.
 
     rotation (T, B, 3, 3), position (T, B, 3) [m]; twist (T, m, B, 6): omega and v per unit of each of m coordinates,
-    with the coordinates that couplers drive; axes: of every joint, from its parent on; none of poses alone.
+    with the coordinates that couplers drive; axes: of every joint, from its parent on; none of some of the poses.
     """
 
     rotation: Array
@@ -36,8 +36,7 @@ class BodyMotion:
 
     def poses(self, some: slice | Indices) -> BodyMotion:
         """The motion in some of the poses."""
-        axes = tuple([axis.poses(some) for axis in of_joint] for of_joint in self.axes)
-        return BodyMotion(self.rotation[some], self.position[some], self.twist[some], axes)
+        return BodyMotion(self.rotation[some], self.position[some], self.twist[some])
 
     def with_twists(self, model: OpenSimModel, values: Array, coordinates: Sequence[str]) -> BodyMotion:
         """Poses with axes, of values (T, K), with the twists by the named coordinates (m)."""
@@ -140,11 +139,6 @@ class AxisMotion:
         if self.point is None:
             return np.concatenate([np.zeros_like(self.direction), self.direction], axis=1)
         return np.concatenate([self.direction, vector_product(self.point, self.direction)], axis=1)
-
-    def poses(self, some: slice | Indices) -> AxisMotion:
-        """The axis in some of the poses."""
-        point = None if self.point is None else self.point[some]
-        return AxisMotion(self.axis, self.x[some], self.direction[some], point)
 
     def by_coordinate(self) -> list[tuple[str, Array]]:
         """The twist (T, 6) per unit of each coordinate."""

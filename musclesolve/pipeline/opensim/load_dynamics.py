@@ -187,7 +187,7 @@ class LoadDynamics:
         with_patella = beyond[knees]
         for row, k in zip(with_patella, knees, strict=True):
             row[[model.body_number[body] for body in parts.patella(joints[k])]] = 1.0
-        pose = self.dynamics.bodies.pose.poses(frames).with_twists(model, value, moving)
+        pose = body_motion(model, value, moving)
         groups: Array | None = None
         if tension is not None:
             is_head = np.isin(np.arange(len(muscles)), heads)

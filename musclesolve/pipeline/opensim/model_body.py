@@ -17,7 +17,7 @@ from musclesolve._util.warning_note import WarningNote
 from musclesolve.constants import ELASTIC, RIGID
 from musclesolve.dynamics.vectors import blocks, in_blocks
 from musclesolve.errors import InputError, input_error
-from musclesolve.muscles.muscle_state import KeptArms, MuscleState
+from musclesolve.muscles.muscle_state import MuscleState, sparse_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
 from musclesolve.muscles.strength import parameter_warnings
@@ -570,8 +570,6 @@ def _axes_notes(model: OpenSimModel, with_moments: bool) -> list[str]:
     ]
 
 
-MOST_TOGETHER = 2 * BLOCK
-"""Number of frames up to which the loads of all muscles on joints are kept, some 100 kB a frame."""
 LACKING_SHARE = 0.1
 """Share of the peak moment of a coordinate that its muscles may lack, like a reserve."""
 _NEARLY_ALL, _OFTEN = 0.9, 0.25
@@ -813,7 +811,7 @@ def geometry_along(
     crosses = np.array([[name in choice.crossing[muscle] for muscle in choice.names] for name in names])
     frames, shared, count = shape = len(value), len(choice.dofs), len(choice.names)
     velocity, length, opensim_length = (np.empty((frames, count)) for _ in range(3))
-    empty: Callable[..., Any] = KeptArms if frames > MOST_TOGETHER else lambda *shape: np.empty(shape)
+    empty = sparse_arms if frames > 2 * BLOCK else lambda *shape: np.zeros(shape)
     arm = theirs = empty(*shape)
     for block in blocks(frames):  # arms about the other coordinates are needed for the rates alone
         poses = dict(zip(names, value[block].T, strict=True))
@@ -821,8 +819,8 @@ def geometry_along(
         np.copyto(geometry.moment_arm, 0.0, where=~crosses)
         velocity[block] = -np.einsum("tk,tkn->tn", speed[block], geometry.moment_arm)
         length[block], opensim_length[block] = geometry.length, geometry.opensim_length
-        arm[block] = geometry.moment_arm[:, :shared]
+        arm[block][:, crosses[:shared]] = geometry.moment_arm[:, :shared][:, crosses[:shared]]
         if geometry.opensim_arm is not geometry.moment_arm:
             theirs = empty(*shape) if theirs is arm else theirs
-            theirs[block] = geometry.opensim_arm[:, :shared]
+            theirs[block][:, crosses[:shared]] = geometry.opensim_arm[:, :shared][:, crosses[:shared]]
     return OpenSimGeometry(choice.dofs, choice.names, length, arm, opensim_length, theirs), velocity
