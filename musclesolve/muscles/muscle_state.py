@@ -32,8 +32,8 @@ class MuscleState:
 
     musculotendon_length [m], musculotendon_velocity [m/s], fiber_length [m], fiber_velocity [m/s],
     force_capacity: tendon force of the contractile element at activation 1 [N], passive_force at the tendon [N],
-    all (T, n); moment_arm (T, m, n) [m; 1 of a translation], positive when tension increases the degree of freedom; slack
-    (T, n): the tendon is slack.
+    all (T, n); moment_arm (T, m, n) [m; 1 of a translation], positive when tension increases the degree of freedom;
+    slack (T, n): the tendon is slack.
     """
 
     parameters: MuscleParameters

@@ -1,6 +1,6 @@
 """Force-sharing problem of an OpenSim model with its coordinates and joint moments."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
