@@ -8,7 +8,7 @@ omega x r.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -94,16 +94,23 @@ def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
     return values
 
 
-def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] = ()) -> BodyMotion:
-    """Poses of all bodies for values (T, K) of all coordinates, and twists by the named coordinates (m)."""
+def body_motion(
+    model: OpenSimModel, values: Array, coordinates: Sequence[str] = (), bodies: Collection[str] | None = None
+) -> BodyMotion:
+    """Poses of all bodies for values (T, K) of all coordinates, and twists by the named coordinates (m).
+
+    bodies: those that are needed; others, unless they lie between them and the ground, are left at the origin.
+    """
     values = check_array(values, "values", ("T", len(model.coordinates)), finite=False)
-    frames, bodies = len(values), len(model.bodies)
-    rotation = np.broadcast_to(np.eye(3), (frames, bodies, 3, 3)).copy()
-    position = np.zeros((frames, bodies, 3))
-    axes = []
-    for joint in model.joints:
+    frames, count = len(values), len(model.bodies)
+    rotation = np.broadcast_to(np.eye(3), (frames, count, 3, 3)).copy()
+    position = np.zeros((frames, count, 3))
+    axes, needed = [], set(model.bodies if bodies is None else bodies)
+    for joint in reversed(model.joints) if bodies is not None else ():
+        needed |= {joint.inboard.body} if joint.outboard.body in needed else set()
+    for joint in (each for each in model.joints if each.outboard.body in needed):
         inner, outer = (model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
-        start = rotation[:, inner] @ joint.inboard.rotation
+        start = joint.inboard.turned(rotation[:, inner])
         origin = position[:, inner] + rotation[:, inner] @ joint.inboard.position
         if joint.is_reversed:
             # pose of the parent frame from the pose of the child frame: X_M X(q)^-1
@@ -114,9 +121,9 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
         moved = joint_motion(model, joint, values, start, origin)
         end, place = (start, origin) if joint.is_reversed else (moved.rotation, moved.position)
         axes.append(moved.axes)
-        rotation[:, outer] = end @ joint.outboard.rotation.T
+        rotation[:, outer] = joint.outboard.turned(end, back=True)
         position[:, outer] = place - rotation[:, outer] @ joint.outboard.position
-    pose = BodyMotion(rotation, position, np.empty((frames, 0, bodies, 6)), tuple(axes))
+    pose = BodyMotion(rotation, position, np.empty((frames, 0, count, 6)), tuple(axes))
     return pose.with_twists(model, values, tuple(coordinates)) if coordinates else pose
 
 
@@ -161,12 +168,12 @@ def joint_motion(
     """Motion of the child frame, from the pose (T, 3, 3), (T, 3) of the parent frame, without axes that stay zero."""
     number, axes, spins = model.coordinate_number, [], []
     for axis in filter(_not_zero, joint.translations):
-        along = rotation @ axis.axis
+        along = axis.along(rotation)
         x = values[:, [number[name] for name in axis.coordinates]]
         position = position + axis.function.value(x)[:, None] * along
         axes.append(AxisMotion(axis, x, along, None))
     for axis in filter(_not_zero, joint.rotations):
-        about = rotation @ axis.axis
+        about = axis.along(rotation)
         x = values[:, [number[name] for name in axis.coordinates]]
         rotation = rotation @ rotation_about(axis.axis, axis.function.value(x))
         spins.append((axis, x, about))

@@ -214,7 +214,7 @@ class ModelBody:
         """Names of the muscles that act on the shared coordinates."""
         return self.choice.names
 
-    @property
+    @cached_property
     def joints(self) -> tuple[str, ...]:
         """Names of the joints with a shared coordinate; empty without loads."""
         return (
