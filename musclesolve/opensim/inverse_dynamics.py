@@ -71,7 +71,7 @@ def inverse_dynamics(
         of_devices, on_coordinates = device_forces(model, moved, bodies)
         from_loads = load_wrench(model, loads, moved.time, bodies.pose)
         wrench = inertial_wrench(model, bodies) - from_loads - of_devices
-        joint_force = joint_forces(model, bodies, wrench) - on_coordinates
+        joint_force = joint_forces(model, bodies.pose, wrench) - on_coordinates
         force = coupled_forces(model, moved.value, joint_force)
         pose = bodies.pose
         return (
@@ -104,11 +104,14 @@ def device_forces(
     return wrench, force
 
 
-def joint_forces(model: OpenSimModel, bodies: BodyDynamics, wrench: Array) -> Array:
-    """Generalized forces (T, K) of each joint, without couplings, from the wrenches (T, B, 6) that the bodies need."""
+def joint_forces(model: OpenSimModel, pose: BodyMotion, wrench: Array) -> Array:
+    """Generalized forces (T, K) of each joint, without couplings, from the wrenches (T, B, 6) that the bodies need.
+
+    pose: with the axes of all joints, from `body_motion`.
+    """
     transmitted = carried_by_joints(model, wrench)
     joint_force = np.zeros((len(wrench), len(model.coordinates)))
-    for joint, axes in zip(model.joints, bodies.pose.axes, strict=True):
+    for joint, axes in zip(model.joints, pose.axes, strict=True):
         carried = transmitted[:, model.body_number[joint.outboard.body]]
         on_child = -carried if joint.is_reversed else carried
         for axis in axes:

@@ -59,6 +59,7 @@ from musclesolve.opensim.inverse_dynamics import (
     inverse_dynamics,
     joint_forces,
 )
+from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
@@ -121,12 +122,12 @@ def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> M
     due, given = dynamics.joint_force[:, numbers], given[frames]
     factor = likeness = carried = np.nan
     if feet and len(columns) > 6 * len(feet):
-        pushes = []
+        pushes, pose = [], body_motion(model, part.value)
         for foot, component in product(feet, range(6)):
             # generalized forces of a unit of each wrench component of the ground on a foot
             wrench = np.zeros((len(frames), len(model.bodies), 6))
             wrench[:, model.body_number[foot], component] = -1.0
-            pushes.append(joint_forces(model, dynamics.bodies, wrench)[:, numbers])
+            pushes.append(joint_forces(model, pose, wrench)[:, numbers])
         basis = np.stack(pushes, axis=2)
         due_alone, given_alone = _beyond(basis, due), _beyond(basis, given)
         if np.sqrt((due_alone**2).sum(axis=1).mean()) >= _SMALLEST:
@@ -263,10 +264,11 @@ def moment_case(body: ModelBody, fixed: Motion) -> MomentCase | None:
         return None
     due = np.full((len(fixed.time), len(fixed.model.coordinates)), np.nan)
     of_devices, on_coordinates = device_forces(fixed.model, fixed.motion, fixed.bodies)
+    pose = body_motion(fixed.model, fixed.motion.value)
     for foot, swings in single_supports(fixed):
         wrench = fixed.need - of_devices
         wrench[:, fixed.model.body_number[foot]] -= fixed.need.sum(axis=1)
-        due[swings] = (joint_forces(fixed.model, fixed.bodies, wrench) - on_coordinates)[swings]
+        due[swings] = (joint_forces(fixed.model, pose, wrench) - on_coordinates)[swings]
     return MomentCase(body, fixed, body.moment_table, due)
 
 

@@ -468,17 +468,20 @@ def model_body(
         muscles = person.applied(muscles)
         notes += person.notes(muscles.names, chosen.tendon)
     warnings = parameter_warnings([muscles])
-    geometry, velocity = geometry_along(model, choice, motion)
+    every = -(-len(motion.time) // COMPARED)
+    compared = geometry_along(model, choice, motion.frames(slice(None, None, every)))
+    geometry, velocity = compared if every == 1 else geometry_along(model, choice, motion, reported=False)
     if len(motion.time) > 1:
         jumps = jump_notes(choice.muscles, motion.time, geometry.length, velocity)
         of_model += [note for note in jumps if isinstance(note, WarningNote)]
         notes += [note for note in jumps if note not in of_model]
-    if differing := difference_note(geometry):
+    if differing := difference_note(compared[0]):
         here = (
             "Here moment arms, velocities and lengths follow the path. Muscles over several wrap objects have "
             "OpenSim's lengths, because the tendons of such models were chosen with them."
         )
-        notes.append(f"{differing} {here if rigid else 'Here all numbers follow the path.'}")
+        some = f"{len(compared[1])} of {len(motion.time)} frames were compared. " if every > 1 else ""
+        notes.append(f"{differing} {some}{here if rigid else 'Here all numbers follow the path.'}")
     if shifted := shift_note(choice.names, shift):
         notes.append(shifted)
     # with rigid tendons frames are independent: the fibers have the lengths of OpenSim
@@ -570,6 +573,8 @@ def _axes_notes(model: OpenSimModel, with_moments: bool) -> list[str]:
     ]
 
 
+COMPARED = 512
+"""Number of frames in which moment arms are compared with those that OpenSim reports; those take as long again."""
 LACKING_SHARE = 0.1
 """Share of the peak moment of a coordinate that its muscles may lack, like a reserve."""
 _NEARLY_ALL, _OFTEN = 0.9, 0.25

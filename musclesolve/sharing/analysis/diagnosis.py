@@ -179,7 +179,7 @@ class Diagnosis:
         limited = self._verified(number, self.limited[number], self.limited_factor[number])
         if limited is not None and limited.also_of_all:
             return limited
-        together = self._verified(number, all_muscles, self.strength_factor[number])
+        together = self._verified(number, all_muscles, _smallest_factor(self.part, number, all_muscles))
         if together is not None or self.passive_cause(number) is not None:
             return together
         return limited
