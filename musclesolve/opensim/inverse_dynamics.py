@@ -73,21 +73,13 @@ def inverse_dynamics(
         wrench = inertial_wrench(model, bodies) - from_loads - of_devices
         joint_force = joint_forces(model, bodies.pose, wrench) - on_coordinates
         force = coupled_forces(model, moved.value, joint_force)
-        pose = bodies.pose
-        return (
-            force,
-            joint_force,
-            wrench,
-            pose.rotation,
-            pose.position,
-            pose.twist,
-            bodies.twist,
-            bodies.acceleration,
-        )
+        of_pose = bodies.pose.rotation, bodies.pose.position, bodies.pose.twist
+        return force, joint_force, wrench, bodies.twist, bodies.acceleration, *of_pose
 
-    parts = [in_block(some) for some in blocks(len(motion.time))]
-    force, joint_force, wrench, *of_pose, twist, acceleration = map(np.concatenate, zip(*parts, strict=True))
-    bodies = BodyDynamics(BodyMotion(*of_pose), twist, acceleration)
+    parts = zip(*map(in_block, blocks(len(motion.time))), strict=True)
+    force, joint_force, wrench, twist, acceleration, *of_pose = map(np.concatenate, parts)
+    rotation, position, by_coordinate = of_pose
+    bodies = BodyDynamics(BodyMotion(rotation, position, by_coordinate), twist, acceleration)
     return InverseDynamics(tuple(model.coordinates), motion.time, force, joint_force, wrench, bodies)
 
 

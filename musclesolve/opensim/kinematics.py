@@ -8,7 +8,7 @@ omega x r.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -94,23 +94,16 @@ def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
     return values
 
 
-def body_motion(
-    model: OpenSimModel, values: Array, coordinates: Sequence[str] = (), bodies: Collection[str] | None = None
-) -> BodyMotion:
-    """Poses of all bodies for values (T, K) of all coordinates, and twists by the named coordinates (m).
-
-    bodies: those that are needed; others, unless they lie between them and the ground, are left at the origin.
-    """
+def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] = ()) -> BodyMotion:
+    """Poses of all bodies for values (T, K) of all coordinates, and twists by the named coordinates (m)."""
     values = check_array(values, "values", ("T", len(model.coordinates)), finite=False)
-    frames, count = len(values), len(model.bodies)
-    rotation = np.broadcast_to(np.eye(3), (frames, count, 3, 3)).copy()
-    position = np.zeros((frames, count, 3))
-    axes, needed = [], set(model.bodies if bodies is None else bodies)
-    for joint in reversed(model.joints) if bodies is not None else ():
-        needed |= {joint.inboard.body} if joint.outboard.body in needed else set()
-    for joint in (each for each in model.joints if each.outboard.body in needed):
+    frames, bodies = len(values), len(model.bodies)
+    rotation = np.broadcast_to(np.eye(3), (frames, bodies, 3, 3)).copy()
+    position = np.zeros((frames, bodies, 3))
+    axes = []
+    for joint in model.joints:
         inner, outer = (model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
-        start = joint.inboard.turned(rotation[:, inner])
+        start = _times(rotation[:, inner], joint.inboard.rotation)
         origin = position[:, inner] + rotation[:, inner] @ joint.inboard.position
         if joint.is_reversed:
             # pose of the parent frame from the pose of the child frame: X_M X(q)^-1
@@ -121,9 +114,9 @@ def body_motion(
         moved = joint_motion(model, joint, values, start, origin)
         end, place = (start, origin) if joint.is_reversed else (moved.rotation, moved.position)
         axes.append(moved.axes)
-        rotation[:, outer] = joint.outboard.turned(end, back=True)
+        rotation[:, outer] = _times(end, joint.outboard.rotation.T)
         position[:, outer] = place - rotation[:, outer] @ joint.outboard.position
-    pose = BodyMotion(rotation, position, np.empty((frames, 0, count, 6)), tuple(axes))
+    pose = BodyMotion(rotation, position, np.empty((frames, 0, bodies, 6)), tuple(axes))
     return pose.with_twists(model, values, tuple(coordinates)) if coordinates else pose
 
 
@@ -168,17 +161,22 @@ def joint_motion(
     """Motion of the child frame, from the pose (T, 3, 3), (T, 3) of the parent frame, without axes that stay zero."""
     number, axes, spins = model.coordinate_number, [], []
     for axis in filter(_not_zero, joint.translations):
-        along = axis.along(rotation)
+        along = rotation @ axis.axis
         x = values[:, [number[name] for name in axis.coordinates]]
         position = position + axis.function.value(x)[:, None] * along
         axes.append(AxisMotion(axis, x, along, None))
     for axis in filter(_not_zero, joint.rotations):
-        about = axis.along(rotation)
+        about = rotation @ axis.axis
         x = values[:, [number[name] for name in axis.coordinates]]
         rotation = rotation @ rotation_about(axis.axis, axis.function.value(x))
         spins.append((axis, x, about))
     axes += [AxisMotion(axis, x, about, position) for axis, x, about in spins]
     return JointMotion(rotation, position, axes)
+
+
+def _times(rotation: Array, own: Array) -> Array:
+    """Rotations (T, 3, 3) times a constant one (3, 3); most frames of joints are not turned against their bodies."""
+    return rotation + 0.0 if (own == np.eye(3)).all() else np.asarray(rotation @ own)
 
 
 def _not_zero(axis: TransformAxis) -> bool:

@@ -38,16 +38,6 @@ class Frame:
         """Points (..., 3) of the frame in the frame of the body."""
         return point @ self.rotation.T + self.position
 
-    def turned(self, of_body: Array, back: bool = False) -> Array:
-        """Rotations (T, 3, 3) of the frame from those of its body; back: of the body from those of the frame."""
-        if self._is_upright:
-            return of_body + 0.0  # what a product with the unit matrix gives
-        return np.asarray(of_body @ (self.rotation.T if back else self.rotation))
-
-    @cached_property
-    def _is_upright(self) -> bool:
-        return np.array_equal(self.rotation, np.eye(3))
-
 
 @dataclass(frozen=True, eq=False)
 class BodyMass:
@@ -82,17 +72,6 @@ class TransformAxis:
     axis: Array
     function: Function
     coordinates: tuple[str, ...]
-
-    def along(self, rotation: Array) -> Array:
-        """Direction (T, 3) of the axis in a frame with rotations (T, 3, 3)."""
-        if self._column is None:
-            return np.asarray(rotation @ self.axis)
-        return np.asarray(rotation[:, :, self._column] + 0.0)  # what the product gives
-
-    @cached_property
-    def _column(self) -> int | None:
-        """The number of the axis of the frame that it is, if it is one."""
-        return next((k for k, own in enumerate(np.eye(3)) if np.array_equal(own, self.axis)), None)
 
 
 @dataclass(frozen=True, eq=False)

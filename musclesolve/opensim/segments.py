@@ -118,16 +118,8 @@ class Segments:
 
     def turns(self, joint: Joint) -> bool:
         """Return whether a joint can rotate: by a coordinate that is not locked."""
-        return joint in self._turning
-
-    @cached_property
-    def _turning(self) -> frozenset[Joint]:
-        names = {
-            joint: self.model.independent({name for axis in joint.rotations for name in axis.coordinates})
-            for joint in self.model.joints
-        }
-        free = {name for name, coordinate in self.model.coordinates.items() if not coordinate.locked}
-        return frozenset(joint for joint, by in names.items() if by & free)
+        names = {name for axis in joint.rotations for name in axis.coordinates}
+        return any(not self.model.coordinates[name].locked for name in self.model.independent(names))
 
     def place(self, frame: Frame) -> Array:
         """Origin (3,) of a frame of a joint in the pose `upright` [m]."""

@@ -177,8 +177,7 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         return
     every = max(1, len(fixed.time) // FRAMES)
     time, value = fixed.time[::every], fixed.motion.value[::every]
-    shown = {body for sole in fixed.soles for body in sole.bodies}
-    now = standing(fixed, body_motion(fixed.model, value, bodies=shown), time)
+    now = standing(fixed, body_motion(fixed.model, value), time)
     fits = bool(now.misfits.max() < 1.0)
     if fits and now.yaw.max() < TURNS:
         return
@@ -203,7 +202,7 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         for each, (code, group) in zip(changed, groups[some], strict=True):
             columns = [number[name] for name in group]
             each[:, columns] = -value[:, columns] if code == "angle_sign" else value[:, columns[::-1]]
-        pose = body_motion(fixed.model, changed.reshape(-1, value.shape[1]), bodies=shown)
+        pose = body_motion(fixed.model, changed.reshape(-1, value.shape[1]))
         for (code, group), frames in zip(groups[some], blocks(len(pose.position), len(value)), strict=True):
             tried.append((standing(fixed, pose.poses(frames), time), code, group))
     said = {

@@ -187,7 +187,7 @@ class LoadDynamics:
         with_patella = beyond[knees]
         for row, k in zip(with_patella, knees, strict=True):
             row[[model.body_number[body] for body in parts.patella(joints[k])]] = 1.0
-        pose = self._posed(frames, value).with_twists(model, value, moving)
+        pose = body_motion(model, value, moving)
         groups: Array | None = None
         if tension is not None:
             is_head = np.isin(np.arange(len(muscles)), heads)
@@ -221,18 +221,6 @@ class LoadDynamics:
             return np.ascontiguousarray(values.swapaxes(1, 2) @ TO_GLOBAL.T)
 
         return Pulls(by_joint(force), by_joint(moment), patella)
-
-    def _posed(self, frames: slice | Indices, value: Array) -> BodyMotion:
-        """Poses in some frames; the last ones are kept, since each part of a body asks for the same."""
-        key = np.arange(len(self.motion.time))[frames].tobytes()
-        if key not in self._last_posed:
-            self._last_posed.clear()
-            self._last_posed[key] = body_motion(self.model, value)
-        return self._last_posed[key]
-
-    @cached_property
-    def _last_posed(self) -> dict[bytes, BodyMotion]:
-        return {}
 
     @cached_property
     def reactions(self) -> JointReactions:
