@@ -444,8 +444,8 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         return
     length = (state.fiber_length / state.parameters.optimal_fiber_length)[frames]
     arms = [state.moment_arm[:, :, muscle] for muscle in range(length.shape[1])]
-    pull = np.stack([np.abs(arm[frames]).mean(axis=0) for arm in arms], axis=1)
-    pull = pull * state.parameters.max_isometric_force
+    mean = np.stack([np.abs(arm[frames]).mean(axis=0) for arm in arms], axis=1)
+    pull = mean * state.parameters.max_isometric_force
     share = (pull / np.maximum(pull.sum(axis=1, keepdims=True), 1e-12)).max(axis=0)
     ends = np.where(state.slack[frames], 0.0, length).min(axis=0), length.max(axis=0)
     far = [
@@ -457,10 +457,8 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         values = {"muscles": few(far, NAMED), "low": FIBERS[0], "high": FIBERS[1]}
         yield finding("muscle_fiber.motion", "warning", values, where)
     if len(frames) > 3:
-        leaps = []
-        for step in (np.abs(np.diff(arm, axis=0)) for arm in arms):
-            leaps.append((step[1:-1] - np.maximum(step[:-2], step[2:])).max(axis=0))
-        leap = np.stack(leaps, axis=1)
+        steps = (np.abs(np.diff(arm, axis=0)) for arm in arms)  # muscle by muscle, for memory
+        leap = np.stack([(s[1:-1] - np.maximum(s[:-2], s[2:])).max(axis=0) for s in steps], axis=1)
         angles = np.array([body.model.coordinates[name].rotational for name in body.dofs])
         leap = leap * angles[:, None]
         if leap.size and leap.max() > LEAP:
