@@ -573,7 +573,7 @@ def _axes_notes(model: OpenSimModel, with_moments: bool) -> list[str]:
     ]
 
 
-COMPARED = 512
+COMPARED = 256
 """Number of frames in which moment arms are compared with those that OpenSim reports; those take as long again."""
 LACKING_SHARE = 0.1
 """Share of the peak moment of a coordinate that its muscles may lack, like a reserve."""
