@@ -32,6 +32,12 @@ def unchangeable(values: AnyArray) -> AnyArray:
     return copy
 
 
+def stretch(rows: Indices) -> slice | Indices:
+    """Return a slice for numbers that follow each other, which selects without a copy, otherwise the numbers."""
+    follow = len(rows) > 0 and bool((np.diff(rows) == 1).all())
+    return slice(int(rows[0]), int(rows[-1]) + 1) if follow else rows
+
+
 SAME_TIME = 1e-6
 """Difference below which two times are equal [s]."""
 

@@ -94,8 +94,8 @@ def from_vector(vector: Array) -> Array:
     return np.eye(3) + a * skew + b * (skew @ skew)
 
 
-def to_vector(rotation: Array) -> Array:
-    """Rotation vectors (T, 3) of at most 180 degrees, from rotation matrices (T, 3, 3), accurate up to 180 degrees."""
+def to_quaternion(rotation: Array) -> Array:
+    """Quaternions (T, 4) w, x, y, z with w >= 0 of rotation matrices (T, 3, 3), accurate up to 180 degrees."""
     quaternion = np.empty((len(rotation), 4))
     trace = np.trace(rotation, axis1=1, axis2=2)
     symmetric = rotation + np.swapaxes(rotation, 1, 2)
@@ -109,7 +109,12 @@ def to_vector(rotation: Array) -> Array:
     table[:, (1, 2, 3), (1, 2, 3)] = squares[:, 1:]
     quaternion = table[np.arange(len(rotation)), largest]
     quaternion /= np.linalg.norm(quaternion, axis=1)[:, None]
-    quaternion *= np.where(quaternion[:, :1] < 0.0, -1.0, 1.0)
+    return np.asarray(quaternion * np.where(quaternion[:, :1] < 0.0, -1.0, 1.0))
+
+
+def to_vector(rotation: Array) -> Array:
+    """Rotation vectors (T, 3) of at most 180 degrees, from rotation matrices (T, 3, 3), accurate up to 180 degrees."""
+    quaternion = to_quaternion(rotation)
     sine = np.linalg.norm(quaternion[:, 1:], axis=1)
     angle = 2.0 * np.arctan2(sine, quaternion[:, 0])
     factor = np.where(sine > 0.0, angle / np.where(sine > 0.0, sine, 1.0), 2.0)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from mmap import mmap
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.arrays import Array, Indices, Mask, stretch
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.hill_model import along_fibers
@@ -16,52 +16,14 @@ from musclesolve.muscles.paths.paths import PathState
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 
 
-class KeptArms:
-    """Moment arms (T, m, n) of a long motion, kept block by block without those that are zero in a whole block.
+def sparse_arms(frames: int, dofs: int, muscles: int) -> Array:
+    """Moment arms (T, m, n) of a long motion, zero until they are set.
 
-    Read as an array of which one selects frames first. Most muscles cross few of the degrees of freedom of a leg.
+    Frames are last in memory. Pages that are never written take none, and most muscles cross few of the degrees of
+    freedom of a leg; `np.zeros` has pages so large that each holds several muscles.
     """
-
-    def __init__(self, frames: int, dofs: int, muscles: int) -> None:
-        """No moment arms yet; of so many."""
-        self.shape = frames, dofs, muscles
-        self.size, self.ndim = frames * dofs * muscles, 3
-        self._blocks = list[tuple[Mask, Array]]()
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __setitem__(self, block: slice, values: Array) -> None:
-        """Keep the next block of frames; all blocks have as many frames as the first one, but the last one."""
-        assert block.start == sum(len(kept) for _, kept in self._blocks)
-        crossed = (values != 0.0).any(axis=0)
-        self._blocks.append((crossed, values[:, crossed]))
-
-    def __getitem__(self, key: Any) -> Array:
-        """The moment arms in some frames, or of some degrees of freedom and muscles there."""
-        which, *rest = key if isinstance(key, tuple) else (key,)
-        frames = np.arange(len(self))[which]
-        number, row = np.divmod(np.atleast_1d(frames), len(self._blocks[0][1]))
-        arms = np.zeros((len(row), *self.shape[1:]))
-        for block in np.unique(number):
-            crossed, values = self._blocks[block]
-            (in_block,) = np.nonzero(number == block)
-            arms[in_block[:, None], *np.nonzero(crossed)] = values[row[in_block]]
-        return np.asarray(
-            arms.reshape(*frames.shape, *self.shape[1:])[(slice(None),) * frames.ndim + tuple(rest)]
-        )
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """All moment arms."""
-        return np.asarray(self[:], dtype)
-
-    def part(self, dofs: Indices, muscles: Indices) -> KeptArms:
-        """Some of the muscles about some degrees of freedom, by number."""
-        some, own = KeptArms(len(self), len(dofs), len(muscles)), np.ix_(dofs, muscles)
-        for crossed, values in self._blocks:
-            columns = (np.cumsum(crossed) - 1).reshape(crossed.shape)[own][crossed[own]]
-            some._blocks.append((crossed[own], values[:, columns]))
-        return some
+    memory = np.frombuffer(mmap(-1, max(8 * frames * dofs * muscles, 1)), count=frames * dofs * muscles)
+    return memory.reshape(dofs, muscles, frames).transpose(2, 0, 1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,8 +32,8 @@ class MuscleState:
 
     musculotendon_length [m], musculotendon_velocity [m/s], fiber_length [m], fiber_velocity [m/s],
     force_capacity: tendon force of the contractile element at activation 1 [N], passive_force at the tendon [N],
-    all (T, n); moment_arm (T, m, n) [m; 1 of a translation], positive when tension increases the degree of freedom, of
-    a long motion `KeptArms`; slack (T, n): the tendon is slack.
+    all (T, n); moment_arm (T, m, n) [m; 1 of a translation], positive when tension increases the degree of freedom;
+    slack (T, n): the tendon is slack.
     """
 
     parameters: MuscleParameters
@@ -110,24 +72,20 @@ class MuscleState:
         """
         return along_fibers(self.force_capacity, self.fiber_length, self.parameters.thickness)
 
-    @property
-    def is_long(self) -> bool:
-        """Return whether the motion is too long for all moment arms, or a problem of all frames, to lie in memory."""
-        return isinstance(self.moment_arm, KeptArms)
-
     def part(self, dofs: Indices, muscles: Indices) -> MuscleState:
         """Some of the muscles about some degrees of freedom, by number."""
-        # consecutive columns share the memory of all
-        follow = len(muscles) > 0 and bool((np.diff(muscles) == 1).all())
-        some = slice(muscles[0], muscles[-1] + 1) if follow else muscles
+        some = stretch(muscles)
         columns = {name: getattr(self, name)[:, some] for name in _BY_MUSCLE}
-        arm: Any = self.moment_arm
-        arm = arm.part(dofs, muscles) if self.is_long else arm[:, dofs][:, :, muscles]
+        frames_last = self.moment_arm.strides[0] < self.moment_arm.strides[1]  # then a part shares the memory
+        arm = self.moment_arm[:, stretch(dofs) if frames_last else dofs][
+            :, :, some if frames_last else muscles
+        ]
         return MuscleState(parameters=self.parameters.muscles(muscles), moment_arm=arm, **columns)
 
     def frames(self, which: slice | Indices) -> MuscleState:
         """The muscles in some frames."""
-        return replace(self, **{name: getattr(self, name)[which] for name in MUSCLE_ARRAYS})
+        arrays = {name: getattr(self, name)[which] for name in _BY_MUSCLE}
+        return replace(self, moment_arm=np.ascontiguousarray(self.moment_arm[which]), **arrays)
 
     def alike(self, parameters: MuscleParameters, count: int, dofs: slice, muscles: slice) -> MuscleState:
         """State of one frame with `count` similar groups of muscles, as a state of one group with `count` frames.

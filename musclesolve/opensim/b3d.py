@@ -361,6 +361,9 @@ class _Message:
             if isinstance(value, int):
                 numbers.append(value)
                 continue
+            if max(value, default=0) < 0x80:  # a byte for each
+                numbers.extend(value)
+                continue
             place = 0
             while place < len(value):
                 each, place = _varint(value, place, self.file)

@@ -13,7 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, vector_product
 from musclesolve._util.checks import check_increasing, check_real_array, check_type
-from musclesolve.dynamics.vectors import in_blocks
+from musclesolve.dynamics.vectors import blocks, in_blocks
 from musclesolve.errors import input_error
 from musclesolve.opensim.devices import device_force
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
@@ -63,11 +63,23 @@ def inverse_dynamics(
     Raises:
         InputError: joints are missing, a load acts on an unknown body, or ends too early.
     """
-    bodies = body_dynamics(model, motion)
-    of_devices, on_coordinates = device_forces(model, motion, bodies)
-    wrench = inertial_wrench(model, bodies) - load_wrench(model, loads, motion.time, bodies.pose) - of_devices
-    joint_force = joint_forces(model, bodies, wrench) - on_coordinates
-    force = coupled_forces(model, motion.value, joint_force)
+
+    def in_block(some: slice) -> tuple[Array, ...]:
+        """All arrays in some frames. The axes of the joints, which take as much memory, are not kept."""
+        moved = motion.frames(some)
+        bodies = body_dynamics(model, moved)
+        of_devices, on_coordinates = device_forces(model, moved, bodies)
+        from_loads = load_wrench(model, loads, moved.time, bodies.pose)
+        wrench = inertial_wrench(model, bodies) - from_loads - of_devices
+        joint_force = joint_forces(model, bodies.pose, wrench) - on_coordinates
+        force = coupled_forces(model, moved.value, joint_force)
+        of_pose = bodies.pose.rotation, bodies.pose.position, bodies.pose.twist
+        return force, joint_force, wrench, bodies.twist, bodies.acceleration, *of_pose
+
+    parts = zip(*map(in_block, blocks(len(motion.time))), strict=True)
+    force, joint_force, wrench, twist, acceleration, *of_pose = map(np.concatenate, parts)
+    rotation, position, by_coordinate = of_pose
+    bodies = BodyDynamics(BodyMotion(rotation, position, by_coordinate), twist, acceleration)
     return InverseDynamics(tuple(model.coordinates), motion.time, force, joint_force, wrench, bodies)
 
 
@@ -84,11 +96,14 @@ def device_forces(
     return wrench, force
 
 
-def joint_forces(model: OpenSimModel, bodies: BodyDynamics, wrench: Array) -> Array:
-    """Generalized forces (T, K) of each joint, without couplings, from the wrenches (T, B, 6) that the bodies need."""
+def joint_forces(model: OpenSimModel, pose: BodyMotion, wrench: Array) -> Array:
+    """Generalized forces (T, K) of each joint, without couplings, from the wrenches (T, B, 6) that the bodies need.
+
+    pose: with the axes of all joints, from `body_motion`.
+    """
     transmitted = carried_by_joints(model, wrench)
     joint_force = np.zeros((len(wrench), len(model.coordinates)))
-    for joint, axes in zip(model.joints, bodies.pose.axes, strict=True):
+    for joint, axes in zip(model.joints, pose.axes, strict=True):
         carried = transmitted[:, model.body_number[joint.outboard.body]]
         on_child = -carried if joint.is_reversed else carried
         for axis in axes:
@@ -312,6 +327,10 @@ class ModelMotion:
     value: Array
     speed: Array
     acceleration: Array
+
+    def frames(self, some: slice) -> ModelMotion:
+        """The motion in some frames."""
+        return ModelMotion(self.time[some], self.value[some], self.speed[some], self.acceleration[some])
 
 
 def model_motion(

@@ -26,7 +26,7 @@ class BodyMotion:
     """Bodies (B) of a model over T poses, in the ground.
 
     rotation (T, B, 3, 3), position (T, B, 3) [m]; twist (T, m, B, 6): omega and v per unit of each of m coordinates,
-    with the coordinates that couplers drive; axes: of every joint, from its parent on; none of poses alone.
+    with the coordinates that couplers drive; axes: of every joint, from its parent on; none of some of the poses.
     """
 
     rotation: Array
@@ -36,8 +36,7 @@ class BodyMotion:
 
     def poses(self, some: slice | Indices) -> BodyMotion:
         """The motion in some of the poses."""
-        axes = tuple([axis.poses(some) for axis in of_joint] for of_joint in self.axes)
-        return BodyMotion(self.rotation[some], self.position[some], self.twist[some], axes)
+        return BodyMotion(self.rotation[some], self.position[some], self.twist[some])
 
     def with_twists(self, model: OpenSimModel, values: Array, coordinates: Sequence[str]) -> BodyMotion:
         """Poses with axes, of values (T, K), with the twists by the named coordinates (m)."""
@@ -104,7 +103,7 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
     axes = []
     for joint in model.joints:
         inner, outer = (model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
-        start = rotation[:, inner] @ joint.inboard.rotation
+        start = _times(rotation[:, inner], joint.inboard.rotation)
         origin = position[:, inner] + rotation[:, inner] @ joint.inboard.position
         if joint.is_reversed:
             # pose of the parent frame from the pose of the child frame: X_M X(q)^-1
@@ -115,7 +114,7 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
         moved = joint_motion(model, joint, values, start, origin)
         end, place = (start, origin) if joint.is_reversed else (moved.rotation, moved.position)
         axes.append(moved.axes)
-        rotation[:, outer] = end @ joint.outboard.rotation.T
+        rotation[:, outer] = _times(end, joint.outboard.rotation.T)
         position[:, outer] = place - rotation[:, outer] @ joint.outboard.position
     pose = BodyMotion(rotation, position, np.empty((frames, 0, bodies, 6)), tuple(axes))
     return pose.with_twists(model, values, tuple(coordinates)) if coordinates else pose
@@ -140,11 +139,6 @@ class AxisMotion:
         if self.point is None:
             return np.concatenate([np.zeros_like(self.direction), self.direction], axis=1)
         return np.concatenate([self.direction, vector_product(self.point, self.direction)], axis=1)
-
-    def poses(self, some: slice | Indices) -> AxisMotion:
-        """The axis in some of the poses."""
-        point = None if self.point is None else self.point[some]
-        return AxisMotion(self.axis, self.x[some], self.direction[some], point)
 
     def by_coordinate(self) -> list[tuple[str, Array]]:
         """The twist (T, 6) per unit of each coordinate."""
@@ -178,6 +172,11 @@ def joint_motion(
         spins.append((axis, x, about))
     axes += [AxisMotion(axis, x, about, position) for axis, x, about in spins]
     return JointMotion(rotation, position, axes)
+
+
+def _times(rotation: Array, own: Array) -> Array:
+    """Rotations (T, 3, 3) times a constant one (3, 3); most frames of joints are not turned against their bodies."""
+    return rotation + 0.0 if (own == np.eye(3)).all() else np.asarray(rotation @ own)
 
 
 def _not_zero(axis: TransformAxis) -> bool:

@@ -107,7 +107,7 @@ class Joint:
         """Whether OpenSim's generalized forces belong to components of the angular velocity, not to rates of angles."""
         return self.kind in ("BallJoint", "FreeJoint", "EllipsoidJoint", "ScapulothoracicJoint")
 
-    @property
+    @cached_property
     def moved_by(self) -> frozenset[str]:
         """The coordinates on which the motion of the joint depends."""
         return frozenset(name for axis in (*self.rotations, *self.translations) for name in axis.coordinates)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.arrays import Array, Indices, Mask, stretch
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of, sides_of
 from musclesolve.constants import ELASTIC, RIGID, USUAL_LEAST_ACTIVATION
 from musclesolve.dynamics.vectors import blocks
@@ -194,9 +194,7 @@ class JointLoads:
 @lru_cache(maxsize=64)
 def stretch_of(names: tuple[str, ...], some: tuple[str, ...]) -> slice | Indices:
     """Return the positions of some names among others: a slice where the positions are consecutive."""
-    rows = np.array([names.index(name) for name in some], np.intp)
-    follow = rows.size > 0 and bool((np.diff(rows) == 1).all())
-    return slice(int(rows[0]), int(rows[-1]) + 1) if follow else rows
+    return stretch(np.array([names.index(name) for name in some], np.intp))
 
 
 def by_name(names: Sequence[str], values: Array) -> dict[str, Array]:

@@ -20,10 +20,10 @@ from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import MotionValidity
 from musclesolve.muscles.muscle_state import (
     MUSCLE_ARRAYS,
-    KeptArms,
     MuscleState,
     ScaledState,
     muscle_state,
+    sparse_arms,
 )
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, served_dofs
@@ -226,13 +226,17 @@ def joined_parts(
                     if (place, name) not in arrays:
                         shape = frames, *values.shape[1:]
                         if name == "moment_arm":
-                            arrays[place, name] = KeptArms(*shape)
+                            arrays[place, name] = sparse_arms(*shape)
                         elif place == "state":
                             array = whole.setdefault(name, np.empty((frames, muscles), values.dtype))
                             arrays[place, name] = array[:, columns]
                         else:
                             arrays[place, name] = np.empty(shape, values.dtype)
-                    arrays[place, name][block] = values
+                    if name == "moment_arm":
+                        crossed = (values != 0.0).any(axis=0)
+                        arrays[place, name][block][:, crossed] = values[:, crossed]
+                    else:
+                        arrays[place, name][block] = values
 
     def joined(number: int, part: SharingGroup) -> SharingGroup:
         of: dict[str, dict[str, Any]] = {place: {} for place in _OVER_FRAMES}

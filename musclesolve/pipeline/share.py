@@ -18,7 +18,7 @@ import numpy as np
 from musclesolve._util.arrays import Indices, true_runs
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import RIGID, USUAL_LEAST_ACTIVATION
-from musclesolve.dynamics.vectors import blocks
+from musclesolve.dynamics.vectors import MOST_FRAMES, blocks
 from musclesolve.errors import input_error
 from musclesolve.pipeline.body import (
     BLOCK,
@@ -56,7 +56,8 @@ def share(body: Body, sharing: Sharing | None = None, progress: Progress | None 
     report, chosen = progress or no_progress, sharing or body.sharing
     body.check(chosen)
     chosen.cost.check_names([dof for part in body.parts for dof in part.shared])
-    if chosen.tendon == RIGID and body.parts[0].state.is_long:
+    most = MOST_FRAMES if body.kind == "recording" else 2 * BLOCK
+    if chosen.tendon == RIGID and len(body.time) > most:
         return Analysis(body, chosen, share_in_blocks(body.parts, chosen, report))
     solved = []
     for number, part in enumerate(body.parts):

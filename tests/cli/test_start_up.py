@@ -13,7 +13,8 @@ from musclesolve.muscles.paths.kernel.entry import MESSAGE, PATHS
 
 HEAVY = ("casadi", "dask", "matplotlib", "netCDF4", "numba", "pandas", "pydantic", "scipy", "xarray")
 OF_SCIPY = tuple(
-    f"scipy.{name}" for name in ("fft", "interpolate", "linalg", "ndimage", "optimize", "sparse", "special")
+    f"scipy.{name}"
+    for name in ("fft", "interpolate", "linalg", "ndimage", "optimize", "sparse", "spatial", "special")
 )
 UNUSED_IN_A_RUN = ("casadi", "dask.array", "matplotlib", "PIL", *OF_SCIPY)
 """What costs most: matplotlib and dask half of the imports, SciPy a fifth of a check."""
@@ -54,7 +55,7 @@ def test_help_loads_nothing_heavy(tmp_path):
 
 def test_a_run_loads_only_what_it_uses_in_whatever_environment(tmp_path):
     odd = {"NUMBA_DISABLE_JIT": "1", "NUMBA_NUM_THREADS": "0", "NUMBA_OPT": "x", "MPLBACKEND": "nonsense"}
-    words = ["run", str(write_stride(tmp_path)), "-o", str(tmp_path / "out"), "--side", "r", "--no-figures"]
+    words = ["run", str(write_stride(tmp_path)), "-o", str(tmp_path / "out"), "--side", "r"]
     assert loaded_by_command(tmp_path, (*UNUSED_IN_A_RUN, "numba"), *words, **odd) == ["numba"]
     assert (tmp_path / "out" / "result.nc").is_file()
 

@@ -112,7 +112,7 @@ def test_moments_equal_opensim(tmp_path: Path, kind: str) -> None:
     motion = model_motion(model, np.array([0.0, 1.0]), *columns, still)
     bodies = body_dynamics(model, motion)
     wrench, force = device_forces(model, motion, bodies)
-    found = joint_forces(model, bodies, wrench) + force
+    found = joint_forces(model, bodies.pose, wrench) + force
     of_joints = [found[0, model.coordinate_number[name]] for name in ("knee_angle_r", "ankle_angle_r")]
     np.testing.assert_allclose(of_joints, expected, atol=1e-10)
     np.testing.assert_allclose(wrench.sum(axis=1), 0.0, atol=1e-10)  # equal and opposite forces

@@ -40,7 +40,7 @@ def test_every_frame_is_solved(shared: xr.Dataset) -> None:
 def test_blocks_of_a_long_motion_give_the_same_bit_for_bit(
     recorded_walk: Path, shared: xr.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(model_body, "MOST_TOGETHER", 64)
+    monkeypatch.setattr(model_body, "BLOCK", 32)
     monkeypatch.setattr(share_module, "BLOCK", 64)
     found = shared_forces(recorded_walk)
     for name, values in shared.variables.items():

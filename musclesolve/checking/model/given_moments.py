@@ -58,6 +58,7 @@ from musclesolve.opensim.inverse_dynamics import (
     inverse_dynamics,
     joint_forces,
 )
+from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.found_loads import coordinate_columns, foot_pushes
@@ -111,7 +112,7 @@ def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> M
     due, given = dynamics.joint_force[:, numbers], given[frames]
     factor = likeness = carried = np.nan
     if feet and len(columns) > 6 * len(feet):
-        basis = foot_pushes(model, dynamics.bodies, feet)[:, numbers]
+        basis = foot_pushes(model, body_motion(model, part.value), feet)[:, numbers]
         due_alone, given_alone = _beyond(basis, due), _beyond(basis, given)
         if np.sqrt((due_alone**2).sum(axis=1).mean()) >= _SMALLEST:
             common = float((due_alone * given_alone).sum())
@@ -247,10 +248,11 @@ def moment_case(body: ModelBody, fixed: Motion) -> MomentCase | None:
         return None
     due = np.full((len(fixed.time), len(fixed.model.coordinates)), np.nan)
     of_devices, on_coordinates = device_forces(fixed.model, fixed.motion, fixed.bodies)
+    pose = body_motion(fixed.model, fixed.motion.value)
     for foot, swings in single_supports(fixed):
         wrench = fixed.need - of_devices
         wrench[:, fixed.model.body_number[foot]] -= fixed.need.sum(axis=1)
-        due[swings] = (joint_forces(fixed.model, fixed.bodies, wrench) - on_coordinates)[swings]
+        due[swings] = (joint_forces(fixed.model, pose, wrench) - on_coordinates)[swings]
     return MomentCase(body, fixed, body.moment_table, due)
 
 

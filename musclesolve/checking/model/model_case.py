@@ -39,7 +39,7 @@ from musclesolve.opensim.inverse_dynamics import (
     inertial_wrench,
     joint_forces,
 )
-from musclesolve.opensim.kinematics import BodyMotion
+from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
@@ -379,8 +379,8 @@ def wrench_cost(case: ModelCase, change: Array) -> Cost | None:
 
 def shared_forces(case: ModelCase, fixed: Motion, wrench: Array) -> Array:
     """Generalized forces (T, m) of the shared coordinates from the wrenches (T, B, 6) that bodies need of joints."""
-    model = fixed.model
-    force = coupled_forces(model, fixed.motion.value, joint_forces(model, fixed.bodies, wrench))
+    model, value = fixed.model, fixed.motion.value
+    force = coupled_forces(model, value, joint_forces(model, body_motion(model, value), wrench))
     return force[:, [model.coordinate_number[name] for name in case.body.dofs]]
 
 

@@ -29,6 +29,7 @@ from musclesolve.checking.model.model_case import FEWEST_FRAMES, single_supports
 from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.opensim.inverse_dynamics import joint_forces
+from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.found_loads import foot_pushes
 from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS
@@ -104,11 +105,12 @@ def due_with_root(case: MomentCase) -> Array | None:
     inside = np.clip(fixed.time, table.time[0], table.time[-1])
     given = fixed.smooth(np.nan_to_num(at_times(table.time, values, inside)))
     numbers = [model.coordinate_number[name] for name in root.coordinates]
-    alone = joint_forces(model, fixed.bodies, fixed.need)
+    pose = body_motion(model, fixed.motion.value)
+    alone = joint_forces(model, pose, fixed.need)
     due = np.full(alone.shape, np.nan)
     for foot, swings in single_supports(fixed):
         single = eroded(swings, round(SINGLE_S * fixed.rate))
-        push = foot_pushes(model, fixed.bodies, [foot])
+        push = foot_pushes(model, pose, [foot])
         of_root = np.linalg.pinv(push[:, numbers], rcond=1e-9)
         amount = np.einsum("tcr,tr->tc", of_root, given - alone[:, numbers])
         due[single] = (alone + np.einsum("tkc,tc->tk", push, amount))[single]

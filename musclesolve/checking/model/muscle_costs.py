@@ -57,7 +57,7 @@ def twin(name: str) -> str:
 def with_cost(fault: Finding, body: ModelBody, mended: Mended | None) -> Finding:
     """The finding with the largest change of a muscle force, or with the sentence that it is not known."""
     known = np.flatnonzero(body.whole.usable & body.whole.measured)
-    if mended is not None and known.size and not body.whole.state.is_long:
+    if mended is not None and known.size:
         frames = known[np.unique(np.linspace(0, known.size - 1, MOST_FRAMES).round().astype(int))]
         as_is = body.whole.state.frames(frames)
         if (state := _mended_state(body, frames, as_is, mended)) is not None:

@@ -462,7 +462,9 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
     if not frames.any():
         return
     length = (state.fiber_length / state.parameters.optimal_fiber_length)[frames]
-    pull = np.abs(state.moment_arm[frames]).mean(axis=0) * state.parameters.max_isometric_force
+    arms = [state.moment_arm[:, :, muscle] for muscle in range(length.shape[1])]
+    mean = np.stack([np.abs(arm[frames]).mean(axis=0) for arm in arms], axis=1)
+    pull = mean * state.parameters.max_isometric_force
     share = (pull / np.maximum(pull.sum(axis=1, keepdims=True), 1e-12)).max(axis=0)
     ends = np.where(state.slack[frames], 0.0, length).min(axis=0), length.max(axis=0)
     far = {
@@ -479,10 +481,9 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         }
         fault = finding("muscle_fiber.motion", "warning", values, where)
         yield with_cost(fault, body, Mended({"muscle_tendon": into}))
-    step = np.abs(np.diff(state.moment_arm, axis=0))
-    if len(step) > 2:
-        beside = np.maximum(step[:-2], step[2:])
-        leap = (step[1:-1] - beside).max(axis=0)
+    if len(frames) > 3:
+        steps = (np.abs(np.diff(arm, axis=0)) for arm in arms)  # muscle by muscle, for memory
+        leap = np.stack([(s[1:-1] - np.maximum(s[:-2], s[2:])).max(axis=0) for s in steps], axis=1)
         angles = np.array([body.model.coordinates[name].rotational for name in body.dofs])
         leap = leap * angles[:, None]
         if leap.size and leap.max() > LEAP:

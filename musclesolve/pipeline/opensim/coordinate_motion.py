@@ -85,8 +85,8 @@ class CoordinateMotion:
         """Columns of `value`, `speed` or `acceleration`, (T,), by coordinate."""
         return dict(zip(self.names, array.T, strict=True))
 
-    def frames(self, which: Mask) -> CoordinateMotion:
-        """The coordinates in the frames of a mask (T,)."""
+    def frames(self, which: Mask | slice) -> CoordinateMotion:
+        """The coordinates in the frames of a mask (T,) or a slice."""
         selected = {name: getattr(self, name)[which] for name in ("time", "value", "speed", "acceleration")}
         return replace(self, **selected, measured=None if self.measured is None else self.measured[which])
 

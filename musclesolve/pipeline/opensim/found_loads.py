@@ -17,12 +17,12 @@ from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError
 from musclesolve.opensim.external_loads import ExternalLoad, feet_of
 from musclesolve.opensim.inverse_dynamics import (
-    BodyDynamics,
     ModelMotion,
     body_dynamics,
     inertial_wrench,
     joint_forces,
 )
+from musclesolve.opensim.kinematics import BodyMotion
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS, FREE, whole_motion
@@ -35,16 +35,16 @@ SINGULAR = 1e-3
 """Ratio of the singular values from which the wrenches on both feet are determined."""
 
 
-def foot_pushes(model: OpenSimModel, bodies: BodyDynamics, feet: Sequence[str]) -> Array:
+def foot_pushes(model: OpenSimModel, pose: BodyMotion, feet: Sequence[str]) -> Array:
     """Generalized forces (T, K, 6 F) of a unit of each component of a wrench on F feet, about their origins."""
     pushes = []
     for foot in feet:
         number = model.body_number[foot]
         for component in np.eye(6):
-            wrench = np.zeros((len(bodies.twist), len(model.bodies), 6))
+            wrench = np.zeros((len(pose.position), len(model.bodies), 6))
             wrench[:, number] = -component
-            wrench[:, number, :3] -= np.cross(bodies.pose.position[:, number], component[3:])
-            pushes.append(joint_forces(model, bodies, wrench))
+            wrench[:, number, :3] -= np.cross(pose.position[:, number], component[3:])
+            pushes.append(joint_forces(model, pose, wrench))
     return np.stack(pushes, axis=2)
 
 
@@ -94,11 +94,11 @@ def found_loads(model: OpenSimModel, motion: CoordinateMotion, table: Table) -> 
     for block in blocks(len(motion.time)):
         kept = ("time", "value", "speed", "acceleration")
         bodies = body_dynamics(model, ModelMotion(*(getattr(whole, name)[block] for name in kept)))
-        push = foot_pushes(model, bodies, list(feet.values()))[:, numbers]
+        push = foot_pushes(model, bodies.pose, list(feet.values()))[:, numbers]
         sizes = np.linalg.svd(push, compute_uv=False)
         if (sizes[:, -1] < SINGULAR * sizes[:, 0]).any():
             return ()
-        needed = forces[block] - joint_forces(model, bodies, inertial_wrench(model, bodies))[:, numbers]
+        needed = forces[block] - joint_forces(model, bodies.pose, inertial_wrench(model, bodies))[:, numbers]
         wrench = np.einsum("tcn,tn->tc", np.linalg.pinv(push), needed)
         rest.append(needed - np.einsum("tnc,tc->tn", push, wrench))
         both = wrench.reshape(-1, len(feet), 2, 3)

@@ -145,7 +145,7 @@ class LoadDynamics:
         with_patella = beyond[knees]
         for row, k in zip(with_patella, knees, strict=True):
             row[[model.body_number[body] for body in parts.patella(joints[k])]] = 1.0
-        pose = self.dynamics.bodies.pose.poses(frames).with_twists(model, value, moving)
+        pose = body_motion(model, value, moving)
         groups: Array | None = None
         if tension is not None:
             is_head = np.isin(np.arange(len(muscles)), heads)
@@ -398,7 +398,7 @@ def device_notes(
         bodies, parts = body_dynamics(model, whole), []
         for device in model.devices:
             wrench, on_coordinates = device_forces(model, whole, bodies, [device])
-            force = joint_forces(model, bodies, wrench) + on_coordinates
+            force = joint_forces(model, bodies.pose, wrench) + on_coordinates
             force = coupled_forces(model, whole.value, force)
             most = {name: float(np.abs(force[:, model.coordinate_number[name]]).max()) for name in dofs}
             name = max(most, key=lambda each: most[each] * model.coordinates[each].rotational)

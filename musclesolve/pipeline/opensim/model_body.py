@@ -1,6 +1,6 @@
 """Force-sharing problem of an OpenSim model with its coordinates and joint moments."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -17,7 +17,7 @@ from musclesolve._util.warning_note import WarningNote
 from musclesolve.constants import ELASTIC, RIGID
 from musclesolve.dynamics.vectors import blocks, in_blocks
 from musclesolve.errors import InputError, input_error
-from musclesolve.muscles.muscle_state import KeptArms, MuscleState
+from musclesolve.muscles.muscle_state import MuscleState, sparse_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
 from musclesolve.muscles.strength import parameter_warnings
@@ -215,7 +215,7 @@ class ModelBody:
         """Names of the muscles that act on the shared coordinates."""
         return self.choice.names
 
-    @property
+    @cached_property
     def joints(self) -> tuple[str, ...]:
         """Names of the joints with a shared coordinate; empty without loads."""
         return (
@@ -471,17 +471,20 @@ def model_body(
         muscles = person.applied(muscles)
         notes += person.notes(muscles.names, chosen.tendon)
     warnings = parameter_warnings([muscles])
-    geometry, velocity = geometry_along(model, choice, motion)
+    every = -(-len(motion.time) // COMPARED)
+    compared = geometry_along(model, choice, motion.frames(slice(None, None, every)))
+    geometry, velocity = compared if every == 1 else geometry_along(model, choice, motion, reported=False)
     if len(motion.time) > 1:
         jumps = jump_notes(choice.muscles, motion.time, geometry.length, velocity)
         of_model += [note for note in jumps if isinstance(note, WarningNote)]
         notes += [note for note in jumps if note not in of_model]
-    if differing := difference_note(geometry):
+    if differing := difference_note(compared[0]):
         here = (
             "Here moment arms, velocities and lengths follow the path. Muscles over several wrap objects have "
             "OpenSim's lengths, because the tendons of such models were chosen with them."
         )
-        notes.append(f"{differing} {here if rigid else 'Here all numbers follow the path.'}")
+        some = f"{len(compared[1])} of {len(motion.time)} frames were compared. " if every > 1 else ""
+        notes.append(f"{differing} {some}{here if rigid else 'Here all numbers follow the path.'}")
     if shifted := shift_note(choice.names, shift):
         notes.append(shifted)
     # with rigid tendons frames are independent: the fibers have the lengths of OpenSim
@@ -573,8 +576,8 @@ def _axes_notes(model: OpenSimModel, with_moments: bool) -> list[str]:
     ]
 
 
-MOST_TOGETHER = 2 * BLOCK
-"""Number of frames up to which the loads of all muscles on joints are kept, some 100 kB a frame."""
+COMPARED = 256
+"""Number of frames in which moment arms are compared with those that OpenSim reports; those take as long again."""
 LACKING_SHARE = 0.1
 """Share of the peak moment of a coordinate that its muscles may lack, like a reserve."""
 _NEARLY_ALL, _OFTEN = 0.9, 0.25
@@ -806,7 +809,7 @@ def geometry_along(
     crosses = np.array([[name in choice.crossing[muscle] for muscle in choice.names] for name in names])
     frames, shared, count = shape = len(value), len(choice.dofs), len(choice.names)
     velocity, length, opensim_length = (np.empty((frames, count)) for _ in range(3))
-    empty: Callable[..., Any] = KeptArms if frames > MOST_TOGETHER else lambda *shape: np.empty(shape)
+    empty = sparse_arms if frames > 2 * BLOCK else lambda *shape: np.zeros(shape)
     arm = theirs = empty(*shape)
     for block in blocks(frames):  # arms about the other coordinates are needed for the rates alone
         poses = dict(zip(names, value[block].T, strict=True))
@@ -814,8 +817,8 @@ def geometry_along(
         np.copyto(geometry.moment_arm, 0.0, where=~crosses)
         velocity[block] = -np.einsum("tk,tkn->tn", speed[block], geometry.moment_arm)
         length[block], opensim_length[block] = geometry.length, geometry.opensim_length
-        arm[block] = geometry.moment_arm[:, :shared]
+        arm[block][:, crosses[:shared]] = geometry.moment_arm[:, :shared][:, crosses[:shared]]
         if geometry.opensim_arm is not geometry.moment_arm:
             theirs = empty(*shape) if theirs is arm else theirs
-            theirs[block] = geometry.opensim_arm[:, :shared]
+            theirs[block][:, crosses[:shared]] = geometry.opensim_arm[:, :shared][:, crosses[:shared]]
     return OpenSimGeometry(choice.dofs, choice.names, length, arm, opensim_length, theirs), velocity

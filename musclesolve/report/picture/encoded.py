@@ -15,6 +15,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, split_side
+from musclesolve.dynamics.rotations import to_quaternion
 from musclesolve.opensim.muscle_set import long_name
 from musclesolve.report.picture.bellies import PROXIMAL, THIN
 from musclesolve.report.picture.bones import Bones
@@ -246,11 +247,9 @@ def shape_colors(shapes: Shapes) -> list[str]:
 
 def quaternions(rotation: Array) -> Array:
     """(..., 4) x, y, z, w of rotations (..., 3, 3); the identity where one is NaN."""
-    from scipy.spatial.transform import Rotation
-
     known = np.isfinite(rotation).all(axis=(-2, -1), keepdims=True)
     r = np.where(known, rotation, np.eye(3))
-    return np.asarray(Rotation.from_matrix(r.reshape(-1, 3, 3)).as_quat()).reshape(*r.shape[:-2], 4)
+    return np.roll(to_quaternion(r.reshape(-1, 3, 3)), -1, axis=1).reshape(*r.shape[:-2], 4)
 
 
 def _forces(arrows: Arrows) -> dict[str, Any]:

@@ -244,8 +244,9 @@ def _of_dofs(analysis: Analysis) -> dict[str, Variable]:
     moment = body.moment
     reserve, unassigned = (np.full(moment.shape, np.nan) for _ in range(2))
     for part in analysis.parts:
-        tension, arm = part.tension, part.state.moment_arm
-        produced = [np.einsum("tkm,tm->tk", arm[some], tension[some]) for some in blocks(len(moment), BLOCK)]
+        tension, every = part.tension, blocks(len(moment), BLOCK)
+        arms = ((some, np.ascontiguousarray(part.state.moment_arm[some])) for some in every)
+        produced = [np.einsum("tkm,tm->tk", arm, tension[some]) for some, arm in arms]
         rows, shared = [row[dof] for dof in part.part.dofs], [row[dof] for dof in part.part.shared]
         left = moment[:, rows] - np.concatenate(produced)
         unassigned[:, rows], reserve[:, rows] = left, np.where(np.isfinite(left), 0.0, np.nan)

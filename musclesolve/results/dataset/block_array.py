@@ -14,7 +14,6 @@ from xarray.core import indexing
 
 from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve.dynamics.vectors import in_blocks
-from musclesolve.muscles.muscle_state import KeptArms
 
 
 class LaterArray(BackendArray):
@@ -55,9 +54,7 @@ class BlockArray(LaterArray):
     The blocks are not copied.
     """
 
-    def __init__(
-        self, shape: tuple[int, int, int], blocks: Sequence[tuple[Indices, Indices, Array | KeptArms]]
-    ) -> None:
+    def __init__(self, shape: tuple[int, int, int], blocks: Sequence[tuple[Indices, Indices, Array]]) -> None:
         super().__init__(shape, float)
         self.blocks = tuple(block for block in blocks if block[2].size)
 

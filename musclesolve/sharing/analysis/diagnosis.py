@@ -145,11 +145,12 @@ class Diagnosis:
 
     def passive_cause(self, number: int) -> PassiveCause | None:
         """Return the passive forces that cause most of the shortage of one of the k frames, if passive forces do."""
-        if self.passive_shortage[number] < MAIN_PART * self.total[number]:
-            return None
-        proof, passive = self.proof[number], self.passive[number]
+        proof, passive, main = self.proof[number], self.passive[number], MAIN_PART * self.total[number]
         opposition = -(proof @ passive)
         total = max(float(np.maximum(opposition, 0.0).sum()), np.finfo(float).tiny)
+        # by duality `passive_shortage` is at most `total`, so that most frames need no linear program
+        if total < 0.999 * main or self.passive_shortage[number] < main:
+            return None
         muscles = np.flatnonzero(opposition > _NEGLIGIBLE * total)
         if not muscles.size:
             return None
@@ -178,7 +179,7 @@ class Diagnosis:
         limited = self._verified(number, self.limited[number], self.limited_factor[number])
         if limited is not None and limited.also_of_all:
             return limited
-        together = self._verified(number, all_muscles, self.strength_factor[number])
+        together = self._verified(number, all_muscles, _smallest_factor(self.part, number, all_muscles))
         if together is not None or self.passive_cause(number) is not None:
             return together
         return limited
