@@ -207,6 +207,9 @@ class PlateForce(Sampled):
     gaps: tuple[PlateGap, ...] = ()
     impossible: tuple[ImpossibleForce, ...] = ()
     moment_fault: str = ""  # what is wrong with the channel of its vertical moment
+    unloaded: Array | None = (
+        None  # (S, 3) [N], what it shows while nobody is on it, else NaN; None where `force` shows it
+    )
 
     def possible(self, time: Array) -> Mask:
         """Return a mask of the times (T,) that impossible samples do not affect through the filter."""
