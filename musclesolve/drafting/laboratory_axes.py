@@ -23,7 +23,7 @@ from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.drafting.folder_contents import ForceFile, LoadsFile, columns_of
 from musclesolve.opensim.external_loads import side_in
 from musclesolve.opensim.model import GROUND
-from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
+from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording, pulls_down
 from musclesolve.recording.data import SIDE_NAMES, Markers, Side, Table
 from musclesolve.recording.file_axes import axis_vector
 from musclesolve.recording.markers.mapping_tables import Weights
@@ -88,7 +88,8 @@ def laboratory_axes(
     if up is None or direction is None:
         return LaboratoryAxes(None, None)
     todo = ""
-    if (push := _push(forces)) is not None and nearest_axis(push) not in (up, None):
+    opposite = "+-"["+-".index(up[0]) - 1] + up[1]  # of forces on the plates, which are turned
+    if (push := _push(forces)) is not None and nearest_axis(push) not in (up, opposite, None):
         todo = (
             f"the forces point along {nearest_axis(push)}, but {up} is up in the markers: export the forces in the "
             "axes of the markers, as the force on the foot"
@@ -301,6 +302,8 @@ def _foot_found(
         if most > LARGEST_MOMENT:
             moment *= factor
             units += (Line("moment_unit", f"N {unit}", f"the moment about the point reaches {most:.3g}"),)
+    if pulls_down(force[:, 2]):
+        force, moment = -force, -moment
     point, moment = to_center_of_pressure(force, point, moment)
     recording = PlateRecording(_NOWHERE, table.time, force, point, moment, table.path)
     steps = [step for step in contacts(recording, choice.walk, feet, LOADED_FROM_N) if step.significant]

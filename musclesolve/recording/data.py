@@ -206,6 +206,7 @@ class PlateForce(Sampled):
     number: int | None = None  # of the plate in that file; None where [[force]] names columns
     gaps: tuple[PlateGap, ...] = ()
     impossible: tuple[ImpossibleForce, ...] = ()
+    turned: bool = False  # the file holds the force of the foot on the plate
     moment_fault: str = ""  # what is wrong with the channel of its vertical moment
     unloaded: Array | None = (
         None  # (S, 3) [N], what it shows while nobody is on it, else NaN; None where `force` shows it

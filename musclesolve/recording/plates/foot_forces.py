@@ -18,7 +18,14 @@ from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.c3d.c3d_file import C3D
-from musclesolve.recording.c3d.force_platforms import SURE, Plate, PlateRecording, beside_plate, read_plates
+from musclesolve.recording.c3d.force_platforms import (
+    SURE,
+    Plate,
+    PlateRecording,
+    beside_plate,
+    pulls_down,
+    read_plates,
+)
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, PlateGap, Side, Table
 from musclesolve.recording.plates.force_clock import Loaded, clock_difference, clock_note
 from musclesolve.recording.plates.plate_assignment import (
@@ -134,6 +141,8 @@ def plate_of(
     }
     force, point = vectors["force"], vectors["point"]
     moment = vectors.get("moment", 0.0 * np.nan_to_num(force))
+    if turned := pulls_down(np.nan_to_num(force[:, 2])):
+        force, moment = -force, -moment
     # The point of application of a zero force is arbitrary.
     loaded = np.abs(force[:, 2]) >= settings.filter.unloaded_below_n
     for role, names in columns.items():
@@ -154,7 +163,7 @@ def plate_of(
             )
     side = SIDES[0] if entry.side == AUTO else entry.side  # of AUTO see `with_feet`
     point, moment = to_center_of_pressure(force, point, moment)
-    plate = PlateForce(side, table.time, force, point, moment, table.path)
+    plate = PlateForce(side, table.time, force, point, moment, table.path, turned=turned)
     lacking = np.isnan(force).any(axis=1)
     lacking |= loaded & (np.isnan(point) | np.isnan(moment)).any(axis=1)
     if not lacking.any():
@@ -223,9 +232,13 @@ def plate_gap_error(plate: PlateForce, gap: PlateGap) -> InputError:
     )
 
 
-def plate_gap_notes(forces: Sequence[PlateForce]) -> list[str]:
-    """Return notes on gaps of plates that a straight line fills, one for each plate."""
+def plate_notes(forces: Sequence[PlateForce]) -> list[str]:
+    """Return notes on plates whose sign is inverted, and on gaps that a straight line fills, one for each plate."""
     return [
+        f"{plate.path.name} holds the force of the {SIDE_NAMES[plate.side]} foot on the plate: its sign is inverted."
+        for plate in forces
+        if plate.turned
+    ] + [
         f"The force on the {SIDE_NAMES[plate.side]} foot is missing {len(short)} times, up to "
         f"{1000.0 * max(gap.last - gap.first + 1.0 / plate.rate for gap in short):.0f} ms: filled by straight lines."
         for plate in forces
