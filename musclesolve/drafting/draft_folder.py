@@ -406,9 +406,9 @@ def _files_table(
     elif files.plates is None:
         unread = f"; not read: {'; '.join(contents.unread)}" if contents.unread else ""
         todo = (
-            "enter the file of the ground reaction forces (.mot, .sto, .csv, .tsv, .txt or .c3d), or confirm that no "
-            f"plate measured them: no file here has columns of a plate that belong to {motion.path.name}, and it "
-            f"holds no plates{unread}"
+            "enter the file of the ground reaction forces (.mot, .sto, .csv, .tsv, .txt, .forces or .c3d), or confirm "
+            f"that no plate measured them: no file here has columns of a plate that belong to {motion.path.name}, and "
+            f"it holds no plates{unread}"
         )
         todo = files.unclear.get("forces", todo)
         lines.append(Line("forces", PREDICTED, "from the motion, without force plates", todo))

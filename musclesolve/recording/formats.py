@@ -260,6 +260,15 @@ def _forces(source: Path, forward: str | None, to_global: Array, to_target: Arra
         )
     else:
         table = read_forces_table(source)
+        for name, place in table.repeated.items():
+            raise input_error(
+                "duplicate_name",
+                file=source,
+                where=place,
+                problem=f"the column '{name}' occurs twice",
+                expected="another name for every column, as the converted file needs it",
+                remedy="rename the columns in this file, or remove those that are of no use",
+            )
         notes = table.sentences
     if missing := int(np.isnan(table.values).sum()):
         notes.append(

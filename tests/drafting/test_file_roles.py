@@ -241,3 +241,11 @@ def test_a_folder_of_folders_leads_to_a_study(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     with refused("missing_file", "but folders: day 1, day 2", "init --study"):
         draft_folder(tmp_path)
+
+
+def test_a_plate_with_a_repeated_column_is_not_passed_over(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    text = (tmp_path / "forces.mot").read_text()
+    (tmp_path / "forces.mot").write_text(text.replace("right_force_y", "right_force_x"))
+    unread = folder_contents(tmp_path).unread
+    assert any("'right_force_x', which occurs twice" in each for each in unread)

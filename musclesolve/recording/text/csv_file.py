@@ -3,8 +3,8 @@
 Cells are separated by commas, semicolons or tabs; with semicolons or tabs, numbers may have a decimal comma. A file
 that uses both signs within numbers is refused: 1,234 could be a thousand or one.
 
-The first line decides, never the name of the file. Exports of Vicon Nexus, Motive, Qualisys, D-Flow and Cortex are read as
-these programs write them, each by a file of its own. Any other file begins with a line of column names, ``time`` and
+The first line decides, never the name of the file. Exports of Vicon Nexus, Motive, Qualisys, D-Flow and Cortex are read
+as these programs write them, each by a file of its own. Any other file begins with a line of column names, ``time`` and
 ``NAME_x``, ``NAME.x`` or ``NAME:X`` for markers, the unit in brackets or after an underscore (``RASI_x [mm]``,
 ``RASI_x_mm``).
 """
