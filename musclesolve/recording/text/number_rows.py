@@ -440,8 +440,8 @@ class RowReader:
         Comments, and lines that repeat a line of the header, are omitted and counted in `passed`. With `blank_end` a
         row may have blank cells beyond its last column, unless a decimal comma could be mistaken for a separator: this
         would shift the next numbers by a cell, hidden by a gap at the end. With `unnamed` markers, the cells beyond the
-        last column are omitted, three of them for each. A `section` ends at a line of empty cells, or at the title of the next one.
-        A last line without line end that breaks off before its last cell is an incomplete row, as from an aborted
+        last column are omitted, three of them for each. A `section` ends at a line of empty cells, or at the title of
+        the next one. A last line without line end that breaks off before its last cell is an incomplete row, as from an aborted
         recording: it is omitted, and `left_out` is its number.
         """
         start = list(self.ahead)
