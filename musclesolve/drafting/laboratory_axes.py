@@ -24,7 +24,7 @@ from musclesolve.drafting.folder_contents import ForceFile, LoadsFile, columns_o
 from musclesolve.opensim.external_loads import side_in
 from musclesolve.opensim.model import GROUND
 from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording, pulls_down
-from musclesolve.recording.data import SIDE_NAMES, Markers, Side, Table
+from musclesolve.recording.data import SIDE_NAMES, ZERO, Markers, Side, Table
 from musclesolve.recording.file_axes import axis_vector
 from musclesolve.recording.markers.mapping_tables import Weights
 from musclesolve.recording.plates.foot_forces import ROLES
@@ -282,10 +282,7 @@ def _foot_found(
     vertical = np.abs(force[:, 2])
     loaded = vertical > max(LOADED_FROM_N, LOADED * vertical.max(initial=0.0))
     if loaded.any() and not np.ptp(point[loaded], axis=0).any() and not moment[loaded].any():
-        at = ", ".join(
-            f"{number:g}"
-            for number in table.values[0, [table.names.index(n) for n in plate.columns["point"]]]
-        )
+        at = ", ".join(f"{table[name][0]:g}" for name in plate.columns["point"])
         todo = (
             f"export the center of pressure of this plate again, or its moments: under load its point of force rests "
             f"at {at} and its moments are zero, so nothing shows where the force acts"
@@ -310,6 +307,10 @@ def _foot_found(
     if not steps:
         return PlateFoot(plate, named, "nobody steps on it", idle=True)
     sides = {step.side for step in steps if step.side is not None}
+    if not sides and set(plate.columns["point"]) == {
+        ZERO
+    }:  # the moments are about another point than the origin
+        plate = replace(plate, columns={k: v for k, v in plate.columns.items() if k != "point"})
     if len(sides) == 1:
         (side,) = sides
         spans = ", ".join(f"{step.start:.2f} to {step.end:.2f} s" for step in steps if step.side == side)

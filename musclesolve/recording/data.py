@@ -164,7 +164,9 @@ class Table(FromFile):
         return replace(self, names=tuple(other.get(name, name) for name in self.names))
 
     def __getitem__(self, name: str) -> Array:
-        """Return the (T,) values of one column."""
+        """Return the (T,) values of one column, zeros for `ZERO`."""
+        if name == ZERO:
+            return np.zeros(self.time.size)
         return self.values[:, self.names.index(name)]
 
 
@@ -178,6 +180,8 @@ class PlateGap:
     where: str  # the place in the file
 
 
+ZERO = "0"
+"""The name of a component of a plate that is zero throughout, in the place of a column."""
 BESIDE_GAP = 0.1
 """Time [s] over which the filter spreads the samples in a gap of a plate beyond its ends."""
 

@@ -26,7 +26,7 @@ from musclesolve.recording.c3d.force_platforms import (
     pulls_down,
     read_plates,
 )
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, PlateGap, Side, Table
+from musclesolve.recording.data import SIDE_NAMES, SIDES, ZERO, Markers, PlateForce, PlateGap, Side, Table
 from musclesolve.recording.plates.force_clock import Loaded, clock_difference, clock_note
 from musclesolve.recording.plates.plate_assignment import (
     Contact,
@@ -87,7 +87,7 @@ def plate_of(
     columns, *earlier = map(columns_of, (entry, *settings.force[:index]))
     for role, names in columns.items():
         for name in names:
-            if name not in table.names:
+            if name not in (*table.names, ZERO):
                 raise document.error(
                     "missing_column",
                     "force",
@@ -101,7 +101,7 @@ def plate_of(
     scales = {"force": 1.0, "point": METERS[entry.point_unit], "moment": METERS[entry.moment_unit[2:]]}
     table_of = {name: k for k, vectors in enumerate(earlier) for names in vectors.values() for name in names}
     for role, name in [(role, name) for role, names in columns.items() for name in names]:
-        stated = table.roles[table.names.index(name)] if table.roles else ""
+        stated = table.roles[table.names.index(name)] if table.roles and name != ZERO else ""
         if stated and scales[role] != 1.0:
             raise document.error(
                 "conflict",
@@ -122,7 +122,7 @@ def plate_of(
                 expected=f"the columns of the {role}",
                 remedy="correct the name of the column here, or its unit in the header of the file",
             )
-        # A column of zeros may be used for all components that are not measured.
+        # `ZERO`, or a column of zeros, may be used for all components that are not measured.
         if name in table_of and np.nan_to_num(table[name]).any():
             plates = ", for two plates" if table_of[name] != index else ""
             raise document.error(

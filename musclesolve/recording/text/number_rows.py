@@ -144,6 +144,8 @@ FEWEST_ROWS = 30
 SLOWEST_HZ = 0.1
 """Lowest rate of a recorded motion or force [Hz]."""
 _MOST_DECIMALS = 15
+_FARTHEST = 9.9
+"""No marker has three equal coordinates beyond this, in meters or more."""
 _EPS = float(np.finfo(float).eps)
 
 
@@ -441,8 +443,8 @@ class RowReader:
         row may have blank cells beyond its last column, unless a decimal comma could be mistaken for a separator: this
         would shift the next numbers by a cell, hidden by a gap at the end. With `unnamed` markers, the cells beyond the
         last column are omitted, three of them for each. A `section` ends at a line of empty cells, or at the title of
-        the next one. A last line without line end that breaks off before its last cell is an incomplete row, as from an aborted
-        recording: it is omitted, and `left_out` is its number.
+        the next one. A last line without line end that breaks off before its last cell is an incomplete row, as from an
+        aborted recording: it is omitted, and `left_out` is its number.
         """
         start = list(self.ahead)
         start = start[: section_end(start)] if section else start
@@ -691,11 +693,13 @@ def _with_nan(line: str, separator: str) -> str:
 
 
 def without_lost(position: Array) -> Array:
-    """Return positions (..., 3) with NaN in all coordinates if one is missing, or if all are exactly zero.
+    """Return positions (..., 3) with NaN in all coordinates if one is missing, or if all are the same number of no place.
 
-    Several programs write a lost marker as (0, 0, 0).
+    Several programs write a lost marker as (0, 0, 0), others as (9999, 9999, 9999) or -999999.
     """
-    lost = np.isnan(position).any(axis=-1) | (position == 0.0).all(axis=-1)
+    first = np.abs(position[..., :1])
+    nowhere = (position == position[..., :1]) & ((first == 0.0) | (first > _FARTHEST))
+    lost = np.isnan(position).any(axis=-1) | nowhere.all(axis=-1)
     return np.where(lost[..., None], np.nan, position)
 
 
