@@ -346,7 +346,7 @@ def _without_empty_forces(files: MotionFiles) -> MotionFiles:
         return files
     todo = (
         "enter the file of the ground reaction forces, or confirm that no plate measured them: the forces in "
-        f"{files.forces.path.name} stay below {LOADED_FROM_N:g} N"
+        f"{files.forces.path.name} stay below {LOADED_FROM_N:g} N: they are of an empty plate, or not in newtons"
     )
     return replace(files, forces=None, unclear=files.unclear | {"forces": todo})
 

@@ -37,7 +37,7 @@ TRAVEL = 0.4
 """Displacement of the pelvis that shows the walking direction [m]; below it the facing direction counts."""
 _HIGH = ("asis", "psis", "hip_center", "knee_lateral", "knee_center")
 _LOW = ("heel", "toe", "ankle_lateral", "ankle_center")
-_EITHER = "forward and up are two different axes of the files, such as +x, -y, +z"
+_EITHER = "no landmark shows it; forward and up are two different axes of the files, such as +x, -y, +z"
 LandmarkWeights = Mapping[str, Weights]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -249,3 +250,14 @@ def test_a_plate_with_a_repeated_column_is_not_passed_over(tmp_path: Path) -> No
     (tmp_path / "forces.mot").write_text(text.replace("right_force_y", "right_force_x"))
     unread = folder_contents(tmp_path).unread
     assert any("'right_force_x', which occurs twice" in each for each in unread)
+
+
+def test_many_missing_landmarks_are_one_decision(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    for name in ("walk.trc", "static.trc"):
+        markers = read_markers(tmp_path / name)
+        upper = [k for k, label in enumerate(markers.names) if "asis" in label or "shoulder" in label]
+        kept = tuple(markers.names[k] for k in upper)
+        write_trc(tmp_path / name, replace(markers, names=kept, position=markers.position[:, upper]))
+    (told,) = [todo for todo in draft_folder(tmp_path).trials[0].todos if "enter the marker" in todo]
+    assert "knee_lateral" in told and "heel" in told

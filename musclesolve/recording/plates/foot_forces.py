@@ -481,7 +481,9 @@ def _assigned_plates(
             "unassigned_plate",
             file=path,
             where="FORCE_PLATFORM",
-            problem="no foot stands on a plate",
+            problem=": ".join(
+                ["no foot stands on a plate", *dict.fromkeys(step.reason for step in significant)]
+            ),
             expected="a step on a plate",
             remedy="choose another recording, or other forces in [files]",
         )

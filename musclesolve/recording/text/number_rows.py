@@ -693,7 +693,7 @@ def _with_nan(line: str, separator: str) -> str:
 
 
 def without_lost(position: Array) -> Array:
-    """Return positions (..., 3) with NaN in all coordinates if one is missing, or if all are the same number of no place.
+    """Return positions (..., 3) with NaN in all coordinates if one is missing, or if all are one number of no place.
 
     Several programs write a lost marker as (0, 0, 0), others as (9999, 9999, 9999) or -999999.
     """
