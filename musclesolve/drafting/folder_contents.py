@@ -518,7 +518,8 @@ def _belonging(
     for file in files:
         near = kinship(file.path.stem, motion.path.stem)
         best = max((kinship(file.path.stem, rival.path.stem) for rival in rivals), default=0)
-        if near > best or (near == best < 2 and (len(motions) == 1 or _lasts_as_long(file, motion))):
+        alone = near == best < 2 and (len(motions) == 1 or _lasts_as_long(file, motion))
+        if near > best or alone or (near == best and _is_part(motion, file, motions)):
             kin.append((near, file))
     if not kin:
         return None
@@ -529,6 +530,14 @@ def _belonging(
         names = " or ".join(file.path.name for file in nearest)
         unclear[role] = f"{names} may belong to {motion.path.name}: name the one that was recorded with it"
     return nearest[0]
+
+
+def _is_part(motion: MarkerFile, file: ForceFile | EmgFile, motions: Sequence[MarkerFile]) -> bool:
+    """Whether a motion is one of several, one after the other, that a recording covers: a trial cut into pieces."""
+    (first, last), (start, end) = motion.markers.time[[0, -1]], file.table.time[[0, -1]]
+    others = [other.markers.time[[0, -1]] for other in motions if other is not motion]
+    apart = all(begin > last or stop < first for begin, stop in others)
+    return bool(others and apart and start < first + 0.1 and last - 0.1 < end)
 
 
 def _lasts_as_long(file: ForceFile | EmgFile, motion: MarkerFile) -> bool:

@@ -261,3 +261,16 @@ def test_many_missing_landmarks_are_one_decision(tmp_path: Path) -> None:
         write_trc(tmp_path / name, replace(markers, names=kept, position=markers.position[:, upper]))
     (told,) = [todo for todo in draft_folder(tmp_path).trials[0].todos if "enter the marker" in todo]
     assert "knee_lateral" in told and "heel" in told
+
+
+def test_motions_cut_from_one_recording_share_its_forces(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    walk = read_markers(tmp_path / "walk.trc")
+    (tmp_path / "walk.trc").unlink()
+    (tmp_path / "forces.mot").rename(tmp_path / "walk_grf.mot")
+    half = walk.time.size // 2
+    for part, rows in (("a", slice(half)), ("b", slice(half, None))):
+        path = tmp_path / f"walk_{part}.trc"
+        write_trc(path, replace(walk, time=walk.time[rows], position=walk.position[rows]))
+    draft = draft_folder(tmp_path)
+    assert len(draft.trials) == 2 and all('forces = "walk_grf.mot"' in trial.text for trial in draft.trials)
