@@ -145,21 +145,20 @@ def draft_folder(
     paths = several if len(several) > 1 else [target]
     if modeled:
         of_models = zip(modeled, paths, strict=True)
-        return FolderDraft(
-            folder, tuple(_draft_model(trial, path, subject.mass_kg) for trial, path in of_models)
-        )
-    trials = tuple(
-        draft_trial(contents, roles, files, path, subject)
-        for files, path in zip(roles.motions, paths, strict=True)
-    )
+        trials = tuple(_draft_model(trial, path, subject.mass_kg) for trial, path in of_models)
+    else:
+        of_motions = zip(roles.motions, paths, strict=True)
+        trials = tuple(draft_trial(contents, roles, files, path, subject) for files, path in of_motions)
     drafted = {trial.path.absolute() for trial in trials}
-    beside = [trial for trial in model_trials(folder) if trial.source.get("loads") != PREDICTED]
+    beside = modeled or [trial for trial in model_trials(folder) if trial.source.get("loads") != PREDICTED]
     drafted |= {Path(source).absolute() for trial in beside for source in trial.source.values()}
     others = tuple(
         text for text in contents.others if (folder / text.partition(" (")[0]).absolute() not in drafted
     )
-    commands = tuple(map(_share_command, beside))
-    return FolderDraft(folder, trials, tuple(contents.unread), roles.left_out, others, commands)
+    commands, left_out = tuple(map(_share_command, beside)), roles.left_out
+    if modeled:  # forces and moments are of the trials of the model
+        commands = left_out = ()
+    return FolderDraft(folder, trials, tuple(contents.unread), left_out, others, commands)
 
 
 def _contents(folder: Path) -> FolderContents:
