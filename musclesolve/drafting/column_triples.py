@@ -65,15 +65,6 @@ def plates_of(table: Table) -> list[PlateNames]:
     return [plate for plate in plates.values() if "force" in plate.columns]
 
 
-def repeated_components(table: Table) -> dict[str, str]:
-    """The repeated columns that are components of a plate by their names, with their places: no plate has them."""
-    matches = {name: _COMPONENT.fullmatch(name) for name in table.repeated}
-    of_plates = [
-        name for name, match in matches.items() if match and _role_and_words(match["stem"], match["end"])[0]
-    ]
-    return {name: table.repeated[name] for name in of_plates}
-
-
 def common_beginning(names: tuple[str, ...]) -> str | None:
     """Return the common beginning of three names that end in x, y and z; None for other names."""
     stem = names[0][:-1]

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.drafting.column_triples import PlateNames, plates_of, repeated_components
+from musclesolve.drafting.column_triples import PlateNames, plates_of
 from musclesolve.drafting.emg_channels import EmgFile, emg_channels, ranges
 from musclesolve.drafting.study.study_trials import searching
 from musclesolve.errors import InputError
@@ -255,10 +255,9 @@ def _table(path: Path, contents: FolderContents) -> None:
 def _columns(path: Path, table: Table, contents: FolderContents) -> bool:
     """Put a table of columns where it belongs, by their names; return whether it has forces or EMG."""
     plates = plates_of(table)
-    lost = repeated_components(table).items()
     contents.unread += [
-        f"{contents.name_of(path)}, {place}: no plate has the column '{name}', which occurs twice (rename it)"
-        for name, place in lost
+        f"{contents.name_of(path)}, {place}: the column '{name}' occurs twice, and is not used (rename it)"
+        for name, place in table.repeated.items()
     ]
     of_plates = {name for plate in plates for names in plate.columns.values() for name in names}
     channels = emg_channels([name for name in table.names if name not in of_plates])
@@ -270,7 +269,7 @@ def _columns(path: Path, table: Table, contents: FolderContents) -> bool:
     if channels.muscles or (channels.unknown and not plates):
         contents.emg.append(EmgFile(path, table, channels))
     elif not plates:
-        if not lost and all(file.path != path for file in contents.markers):
+        if not table.repeated and all(file.path != path for file in contents.markers):
             moments = sum(name.endswith("_moment") for name in table.names) > 1
             said = "joint moments, computed with a model" if moments else "neither forces of plates nor EMG"
             contents.others.append(f"{path.name} ({said})")

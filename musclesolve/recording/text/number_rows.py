@@ -101,10 +101,10 @@ def repeated_notes(kind: str, repeated: Mapping[str, str], path: Path) -> tuple[
     )
 
 
-def repeated_name(kind: str, name: str, where: object, path: Path) -> InputError:
-    """Return the error of a repeated name in use."""
+def repeated_name(kind: str, name: str, where: object, path: Path, by_places: bool = True) -> InputError:
+    """Return the error of a repeated name in use; `by_places`: one of them may be named by its place."""
     how = "rename or remove one of them"
-    if isinstance(where, str):
+    if by_places and isinstance(where, str):
         places = [f"'{place}'" for place in by_place(name, where)]
         how = f"name the one that is meant by its place: {few(places)}"
     return input_error(
