@@ -155,9 +155,8 @@ def draft_folder(
     others = tuple(
         text for text in contents.others if (folder / text.partition(" (")[0]).absolute() not in drafted
     )
-    commands, left_out = tuple(map(_share_command, beside)), roles.left_out
-    if modeled:  # forces and moments are of the trials of the model
-        commands = left_out = ()
+    # Forces and moments are of the trials of the model where there are such.
+    commands, left_out = ((), ()) if modeled else (tuple(map(_share_command, beside)), roles.left_out)
     return FolderDraft(folder, trials, tuple(contents.unread), left_out, others, commands)
 
 

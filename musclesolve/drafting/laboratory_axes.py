@@ -88,8 +88,8 @@ def laboratory_axes(
     if up is None or direction is None:
         return LaboratoryAxes(None, None)
     todo = ""
-    opposite = "+-"["+-".index(up[0]) - 1] + up[1]  # of forces on the plates, which are turned
-    if (push := _push(forces)) is not None and nearest_axis(push) not in (up, opposite, None):
+    # Forces against up are those on the plates, which are turned.
+    if (push := _push(forces)) is not None and (nearest_axis(push) or up)[1] != up[1]:
         todo = (
             f"the forces point along {nearest_axis(push)}, but {up} is up in the markers: export the forces in the "
             "axes of the markers, as the force on the foot"

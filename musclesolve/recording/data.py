@@ -165,9 +165,7 @@ class Table(FromFile):
 
     def __getitem__(self, name: str) -> Array:
         """Return the (T,) values of one column, zeros for `ZERO`."""
-        if name == ZERO:
-            return np.zeros(self.time.size)
-        return self.values[:, self.names.index(name)]
+        return np.zeros(self.time.size) if name == ZERO else self.values[:, self.names.index(name)]
 
 
 @dataclass(frozen=True)
@@ -210,7 +208,7 @@ class PlateForce(Sampled):
     number: int | None = None  # of the plate in that file; None where [[force]] names columns
     gaps: tuple[PlateGap, ...] = ()
     impossible: tuple[ImpossibleForce, ...] = ()
-    turned: bool = False  # the file holds the force of the foot on the plate
+    turned: bool = False  # whether its file has the opposite force
     moment_fault: str = ""  # what is wrong with the channel of its vertical moment
     unloaded: Array | None = (
         None  # (S, 3) [N], what it shows while nobody is on it, else NaN; None where `force` shows it

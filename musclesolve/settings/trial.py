@@ -715,9 +715,7 @@ class ForceSettings(Settings):
         only_with="columns",
     )
     point: str | tuple[str, ...] | None = setting(
-        "point where the force is applied, or that the moments are about [m]",
-        needed_with="columns",
-        only_with="columns",
+        "point of the force, and of its moment [m]", needed_with="columns", only_with="columns"
     )
     moment: str | tuple[str, ...] | None = setting(
         "moment about that point [N m]: the free moment alone, or all three", only_with="columns"

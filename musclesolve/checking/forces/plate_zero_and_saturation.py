@@ -64,8 +64,7 @@ def plate_zero(case: Case) -> Iterator[Finding]:
             "limit": ZERO,
         }
         where = on_plate(plate, tuple((t, t) for t, _ in zeros))
-        carries = plate.force.any(axis=1, keepdims=True)
-        repair = change_plate(index, force=np.where(carries, plate.force - zero, 0.0))
+        repair = change_plate(index, force=plate.force - zero * plate.force.any(axis=1, keepdims=True))
         yield finding(
             "plate_drift" if drifts else "plate_baseline", "error", values, where, repair, anywhere=True
         )

@@ -36,18 +36,16 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         titles = text.split() if text.lstrip().startswith("#") else []
     rate = rate_in(keys.get("samplerate", ""), reader.path, reader.line_number)
     first = next((cells[0] for row in reader.ahead if is_row(cells := row.split()) and cells), "1")
-    start = 0.0 if float(first) == 0.0 else 1.0
     check_unique(titles, "column", reader.path, reader.line_number)
     found = [(k, match) for k, title in enumerate(titles) if (match := _COLUMN.fullmatch(title.upper()))]
     roles = [_ROLES[match["what"]] for _, match in found]
-    of_plate = [(match["plate"], match["axis"].lower()) for _, match in found]
     return Columns(
         titles=titles,
-        names=tuple(f"plate_{n}_{role}_{axis}" for (n, axis), (role, _) in zip(of_plate, roles, strict=True)),
+        names=tuple(f"plate_{m['plate']}_{_ROLES[m['what']][0]}_{m['axis'].lower()}" for _, m in found),
         columns=[k for k, _ in found],
         factors=np.array([factor if in_si else 1.0 for _, factor in roles]),
         roles=tuple(role for role, _ in roles),
-        times=lambda rows: (rows[:, 0] - start) / rate,
+        times=lambda rows: (rows[:, 0] - min(float(first), 1.0)) / rate,
         repeated={},
         separator="\t",
         notes=(f"{reader.path.name} states no units: it is of Cortex, which writes N, mm and N mm.",),

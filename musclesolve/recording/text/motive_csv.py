@@ -16,19 +16,16 @@ from musclesolve.recording.units import meters_in
 
 _LONGEST_HEADER = 20
 _UNLABELED = "unlabeled"
-_KINDS = {"marker", "rigid body", "rigid body marker", "bone", "bone marker", "skeleton marker", ""}
+_SETTINGS, _SEEN = "format version", "marker"
+_KINDS = {"type", _SEEN, "rigid body", "rigid body marker", "bone", "bone marker", "skeleton marker", ""}
 
 
 def begins(line: str) -> bool:
     """Whether a file with this first line is an export of Motive."""
     cells = [cell.casefold() for cell in cells_of(line, separator_of(line))]
-    kinds = {*cells[2:]}
-    return _states(line) or (cells[:2] in (["", ""], ["", "type"]) and "marker" in kinds and kinds <= _KINDS)
-
-
-def _states(line: str) -> bool:
-    """Whether a line has the settings of an export."""
-    return line.lstrip(' "').casefold().startswith("format version")
+    return cells[0] == _SETTINGS or (
+        cells[:2] in (["", ""], ["", "type"]) and _SEEN in cells and _KINDS >= {*cells}
+    )
 
 
 def marker_columns(reader: RowReader, line: str) -> Coordinates:
@@ -39,7 +36,7 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
     separator, path = separator_of(line), reader.path
     stated = cells_of(line, separator)
     settings = dict(zip([cell.casefold() for cell in stated[::2]], stated[1::2], strict=False))
-    if not _states(line):  # the line was removed, and with it the unit
+    if stated[0].casefold() != _SETTINGS:  # the line was removed, and with it the unit
         reader.put_back(line)
     unit = settings.get("length units")
     meters = 1.0 if unit is None else meters_in(unit)

@@ -47,9 +47,9 @@ def from_rich(table: RichTable) -> PageTable:
     """Convert the table of a command, with a capital letter in the title like all captions of a page."""
     columns = [str(column.header) for column in table.columns]
     cells = [[str(each) for each in column.cells] for column in table.columns]
-    sentences = any(len(cell) > LONGEST_WORDS for column in cells for cell in column)
-    rows = list(zip(*cells, strict=True))
-    return PageTable(capitalized(str(table.title or "")), columns, rows, prose=sentences)
+    prose = any(len(cell) > LONGEST_WORDS for column in cells for cell in column)
+    title = capitalized(str(table.title or ""))
+    return PageTable(title, columns, list(zip(*cells, strict=True)), prose=prose)
 
 
 def digest(value: str) -> Markup:
