@@ -560,8 +560,8 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
         landmark = landmarks()[name]
         ways = [_instead(other, choice.static is not None) for other in landmark.instead]
         what = landmark.description + (f" (or map {', or '.join(ways)})" if ways else "")
-        told = f"enter the marker of {name}, {what}: {reason}"
-        words = (what, "") if reasons[reason] > MOST_ALIKE else ("", told)
+        todo = f"enter the marker of {name}, {what}: {reason}"
+        words = (what, "") if reasons[reason] > MOST_ALIKE else ("", todo)
         lines.append(Line(name, MARKER, *words, open=True))
     alike = [
         f"enter the markers of {', '.join(name for name, why in choice.missing.items() if why == reason)}, {count} "

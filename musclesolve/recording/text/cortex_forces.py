@@ -37,12 +37,12 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     rate = rate_in(keys.get("samplerate", ""), reader.path, reader.line_number)
     first = next((cells[0] for row in reader.ahead if is_row(cells := row.split()) and cells), "1")
     check_unique(titles, "column", reader.path, reader.line_number)
-    found = [(k, match) for k, title in enumerate(titles) if (match := _COLUMN.fullmatch(title.upper()))]
-    roles = [_ROLES[match["what"]] for _, match in found]
+    matches = [(k, match) for k, title in enumerate(titles) if (match := _COLUMN.fullmatch(title.upper()))]
+    roles = [_ROLES[match["what"]] for _, match in matches]
     return Columns(
         titles=titles,
-        names=tuple(f"plate_{m['plate']}_{_ROLES[m['what']][0]}_{m['axis'].lower()}" for _, m in found),
-        columns=[k for k, _ in found],
+        names=tuple(f"plate_{m['plate']}_{_ROLES[m['what']][0]}_{m['axis'].lower()}" for _, m in matches),
+        columns=[k for k, _ in matches],
         factors=np.array([factor if in_si else 1.0 for _, factor in roles]),
         roles=tuple(role for role, _ in roles),
         times=lambda rows: (rows[:, 0] - min(float(first), 1.0)) / rate,

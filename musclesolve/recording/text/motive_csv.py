@@ -23,7 +23,7 @@ _KINDS = {"type", _SEEN, "rigid body", "rigid body marker", "bone", "bone marker
 def begins(line: str) -> bool:
     """Whether a file with this first line is an export of Motive."""
     cells = [cell.casefold() for cell in cells_of(line, separator_of(line))]
-    return cells[0] == _SETTINGS or (
+    return cells[:1] == [_SETTINGS] or (
         cells[:2] in (["", ""], ["", "type"]) and _SEEN in cells and _KINDS >= {*cells}
     )
 
