@@ -142,7 +142,7 @@ def plate_of(
     force, point = vectors["force"], vectors["point"]
     moment = vectors.get("moment", 0.0 * np.nan_to_num(force))
     if turned := pulls_down(np.nan_to_num(force[:, 2])):
-        force, moment = -force, -moment  # the file holds the force of the foot on the plate
+        force, moment = -force, -moment
     # The point of application of a zero force is arbitrary.
     loaded = np.abs(force[:, 2]) >= settings.filter.unloaded_below_n
     for role, names in columns.items():
