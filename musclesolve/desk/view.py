@@ -498,3 +498,10 @@ class View:
                 self._header.refresh()
         else:
             self.refresh()
+
+
+class StepView:
+    """A step in one window."""
+
+    def __init__(self, view: View) -> None:
+        self.view, self.desk = view, view.desk

@@ -18,10 +18,10 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from musclesolve.errors import InputError, input_error
-from musclesolve.recording.text.text_file import OPENSIM, PACKED, RECORDED, TABLES
+from musclesolve.recording.text.text_file import OPENSIM, PACKED, RECORDED
 from musclesolve.results.files.atomic_writing import written_whole
 
-RECORDINGS = tuple(dict.fromkeys((*RECORDED, *TABLES, PACKED, *OPENSIM)))
+RECORDINGS = (*RECORDED, PACKED, *OPENSIM)
 """Endings of files that belong to a trial."""
 RESULTS = "results"
 """Folder of all results, in the folder of the desk."""

@@ -267,7 +267,7 @@ LEAST_SHARE = 0.5
 _WIDTHS = "[subject]\nknee_width_m = 0.1\nankle_width_m = 0.07\n"
 MARKER = "MARKER"
 """Stands for the name of a marker in the line of a landmark that a draft leaves open."""
-MOST_NAMES = 24
+MOST_NAMES, MOST_ALIKE = 24, 6
 
 
 @dataclass(frozen=True)
@@ -555,12 +555,20 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
         for name, way in choice.mapping.items()
         if name not in choice.missing
     ]
+    reasons = Counter(choice.missing.values())
     for name, reason in choice.missing.items():
         landmark = landmarks()[name]
         ways = [_instead(other, choice.static is not None) for other in landmark.instead]
-        other = f" (or map {', or '.join(ways)})" if ways else ""
-        todo = f"enter the marker of {name}, {landmark.description}{other}: {reason}"
-        lines.append(Line(name, MARKER, "", todo, open=True))
+        what = landmark.description + (f" (or map {', or '.join(ways)})" if ways else "")
+        todo = f"enter the marker of {name}, {what}: {reason}"
+        words = (what, "") if reasons[reason] > MOST_ALIKE else ("", todo)
+        lines.append(Line(name, MARKER, *words, open=True))
+    alike = [
+        f"enter the markers of {', '.join(name for name, why in choice.missing.items() if why == reason)}, {count} "
+        f"landmarks: {reason}; musclesolve desk shows the markers in space"
+        for reason, count in reasons.items()
+        if count > MOST_ALIKE
+    ]
     about = []
     if choice.set is None:
         about.append(
@@ -579,7 +587,9 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
         )
     tables = [
         DraftTable("markers", tuple(by_set), described),
-        DraftTable("mapping", tuple(lines), tuple(about) if lines or choice.set is None else ()),
+        DraftTable(
+            "mapping", tuple(lines), tuple(about) if lines or choice.set is None else (), "; ".join(alike)
+        ),
     ]
     if choice.clusters.markers:
         distances = (

@@ -4,16 +4,23 @@ import re
 from dataclasses import dataclass, field
 
 from musclesolve._util.sides import SIDE_WORDS
-from musclesolve.recording.data import Side, Table
+from musclesolve.recording.data import ZERO, Side, Table
 
 _COMPONENT = re.compile(r"(?P<stem>.*?)(?P<axis>[xyzXYZ])(?P<end>[ _.-]*\d*)")
-_WORDS = re.compile(r"[a-z]+|\d+")
+_WORDS = re.compile(r"[^\W\d_]+|\d+")
 _INSIDE = re.compile(r"_on_.*_in_")
 """Names of joint reactions, which a model computed: "knee_r_on_tibia_r_in_tibia_r_fx"."""
 _ROLE_OF = {
-    **dict.fromkeys(("force", "forces", "for", "f", "v", "grf"), "force"),
-    **dict.fromkeys(("point", "p", "cop", "px", "position", "pos", "c"), "point"),
-    **dict.fromkeys(("moment", "moments", "mom", "torque", "torques", "m", "t", "free"), "moment"),
+    **dict.fromkeys("force forces for f v grf kraft fuerza forza força forca".split(), "force"),
+    **dict.fromkeys("point p cop px position pos c punkt punto ponto".split(), "point"),
+    **dict.fromkeys("moment moments mom torque torques m t free momento".split(), "moment"),
+}
+_FEWEST = {"force": 3, "point": 2, "moment": 1}
+"""Fewest components of a vector: a point lies on the floor, and a free moment is about the vertical axis."""
+_SIDES: dict[str, Side] = {
+    **SIDE_WORDS,
+    **dict.fromkeys("rechts droite droit derecha derecho destra destro direita direito".split(), "r"),
+    **dict.fromkeys("links gauche izquierda izquierdo sinistra sinistro esquerda esquerdo".split(), "l"),
 }
 _IDLE = {"ground", "reaction", "plate", "fp", "the", "on"}
 
@@ -28,7 +35,7 @@ class PlateNames:
     @property
     def side(self) -> Side | None:
         """The side that the names state, None where they state none or both."""
-        sides = {SIDE_WORDS[word] for word in self.words if word in SIDE_WORDS}
+        sides = {_SIDES[word] for word in self.words if word in _SIDES}
         return sides.pop() if len(sides) == 1 else None
 
     @property
@@ -47,10 +54,14 @@ def plates_of(table: Table) -> list[PlateNames]:
     plates: dict[tuple[str, ...], PlateNames] = {}
     for (stem, end), components in triples.items():
         role, words = _role_and_words(stem, end)
-        if role is None or len(components) < 3 or _INSIDE.search(stem):
+        if role is None or len(components) < _FEWEST[role] or _INSIDE.search(stem):
             continue
         plate = plates.setdefault(words, PlateNames(words))
-        plate.columns.setdefault(role, (components["x"], components["y"], components["z"]))
+        x, y, z = (components.get(axis, ZERO) for axis in "xyz")
+        plate.columns.setdefault(role, (x, y, z))
+    for plate in plates.values():
+        if "point" not in plate.columns and ZERO not in plate.columns.get("moment", ZERO):
+            plate.columns["point"] = (ZERO, ZERO, ZERO)  # unless the moments are about another point
     return [plate for plate in plates.values() if "force" in plate.columns]
 
 

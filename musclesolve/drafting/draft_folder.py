@@ -145,21 +145,19 @@ def draft_folder(
     paths = several if len(several) > 1 else [target]
     if modeled:
         of_models = zip(modeled, paths, strict=True)
-        return FolderDraft(
-            folder, tuple(_draft_model(trial, path, subject.mass_kg) for trial, path in of_models)
-        )
-    trials = tuple(
-        draft_trial(contents, roles, files, path, subject)
-        for files, path in zip(roles.motions, paths, strict=True)
-    )
+        trials = tuple(_draft_model(trial, path, subject.mass_kg) for trial, path in of_models)
+    else:
+        of_motions = zip(roles.motions, paths, strict=True)
+        trials = tuple(draft_trial(contents, roles, files, path, subject) for files, path in of_motions)
     drafted = {trial.path.absolute() for trial in trials}
-    beside = [trial for trial in model_trials(folder) if trial.source.get("loads") != PREDICTED]
+    beside = modeled or [trial for trial in model_trials(folder) if trial.source.get("loads") != PREDICTED]
     drafted |= {Path(source).absolute() for trial in beside for source in trial.source.values()}
     others = tuple(
         text for text in contents.others if (folder / text.partition(" (")[0]).absolute() not in drafted
     )
-    commands = tuple(map(_share_command, beside))
-    return FolderDraft(folder, trials, tuple(contents.unread), roles.left_out, others, commands)
+    # Forces and moments are of the trials of the model where there are such.
+    commands, left_out = ((), ()) if modeled else (tuple(map(_share_command, beside)), roles.left_out)
+    return FolderDraft(folder, trials, tuple(contents.unread), left_out, others, commands)
 
 
 def _contents(folder: Path) -> FolderContents:
@@ -346,7 +344,7 @@ def _without_empty_forces(files: MotionFiles) -> MotionFiles:
         return files
     todo = (
         "enter the file of the ground reaction forces, or confirm that no plate measured them: the forces in "
-        f"{files.forces.path.name} stay below {LOADED_FROM_N:g} N"
+        f"{files.forces.path.name} stay below {LOADED_FROM_N:g} N: they are of an empty plate, or not in newtons"
     )
     return replace(files, forces=None, unclear=files.unclear | {"forces": todo})
 
@@ -406,9 +404,9 @@ def _files_table(
     elif files.plates is None:
         unread = f"; not read: {'; '.join(contents.unread)}" if contents.unread else ""
         todo = (
-            "enter the file of the ground reaction forces (.mot, .sto, .csv, .tsv, .txt or .c3d), or confirm that no "
-            f"plate measured them: no file here has columns of a plate that belong to {motion.path.name}, and it "
-            f"holds no plates{unread}"
+            "enter the file of the ground reaction forces (.mot, .sto, .csv, .tsv, .txt, .forces or .c3d), or confirm "
+            f"that no plate measured them: no file here has columns of a plate that belong to {motion.path.name}, and "
+            f"it holds no plates{unread}"
         )
         todo = files.unclear.get("forces", todo)
         lines.append(Line("forces", PREDICTED, "from the motion, without force plates", todo))

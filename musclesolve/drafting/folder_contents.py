@@ -255,6 +255,10 @@ def _table(path: Path, contents: FolderContents) -> None:
 def _columns(path: Path, table: Table, contents: FolderContents) -> bool:
     """Put a table of columns where it belongs, by their names; return whether it has forces or EMG."""
     plates = plates_of(table)
+    contents.unread += [
+        f"{contents.name_of(path)}, {place}: the column '{name}' occurs twice, and is not used (rename it)"
+        for name, place in table.repeated.items()
+    ]
     of_plates = {name for plate in plates for names in plate.columns.values() for name in names}
     channels = emg_channels([name for name in table.names if name not in of_plates])
     if channels.computed:
@@ -265,7 +269,7 @@ def _columns(path: Path, table: Table, contents: FolderContents) -> bool:
     if channels.muscles or (channels.unknown and not plates):
         contents.emg.append(EmgFile(path, table, channels))
     elif not plates:
-        if all(file.path != path for file in contents.markers):
+        if not table.repeated and all(file.path != path for file in contents.markers):
             moments = sum(name.endswith("_moment") for name in table.names) > 1
             said = "joint moments, computed with a model" if moments else "neither forces of plates nor EMG"
             contents.others.append(f"{path.name} ({said})")
@@ -513,7 +517,8 @@ def _belonging(
     for file in files:
         near = kinship(file.path.stem, motion.path.stem)
         best = max((kinship(file.path.stem, rival.path.stem) for rival in rivals), default=0)
-        if near > best or (near == best < 2 and (len(motions) == 1 or _lasts_as_long(file, motion))):
+        alone = near == best < 2 and (len(motions) == 1 or _lasts_as_long(file, motion))
+        if near > best or alone or (near == best and _is_part(motion, file, motions)):
             kin.append((near, file))
     if not kin:
         return None
@@ -524,6 +529,14 @@ def _belonging(
         names = " or ".join(file.path.name for file in nearest)
         unclear[role] = f"{names} may belong to {motion.path.name}: name the one that was recorded with it"
     return nearest[0]
+
+
+def _is_part(motion: MarkerFile, file: ForceFile | EmgFile, motions: Sequence[MarkerFile]) -> bool:
+    """Whether a motion is one of several, one after the other, that a recording covers: a trial cut into pieces."""
+    (first, last), (start, end) = motion.markers.time[[0, -1]], file.table.time[[0, -1]]
+    others = [other.markers.time[[0, -1]] for other in motions if other is not motion]
+    apart = all(begin > last or stop < first for begin, stop in others)
+    return bool(others and apart and start < first + 0.1 and last - 0.1 < end)
 
 
 def _lasts_as_long(file: ForceFile | EmgFile, motion: MarkerFile) -> bool:

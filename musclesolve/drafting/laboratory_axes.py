@@ -23,8 +23,8 @@ from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.drafting.folder_contents import ForceFile, LoadsFile, columns_of
 from musclesolve.opensim.external_loads import side_in
 from musclesolve.opensim.model import GROUND
-from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
-from musclesolve.recording.data import SIDE_NAMES, Markers, Side, Table
+from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording, pulls_down
+from musclesolve.recording.data import SIDE_NAMES, ZERO, Markers, Side, Table
 from musclesolve.recording.file_axes import axis_vector
 from musclesolve.recording.markers.mapping_tables import Weights
 from musclesolve.recording.plates.foot_forces import ROLES
@@ -37,7 +37,7 @@ TRAVEL = 0.4
 """Displacement of the pelvis that shows the walking direction [m]; below it the facing direction counts."""
 _HIGH = ("asis", "psis", "hip_center", "knee_lateral", "knee_center")
 _LOW = ("heel", "toe", "ankle_lateral", "ankle_center")
-_EITHER = "forward and up are two different axes of the files, such as +x, -y, +z"
+_EITHER = "no landmark shows it; forward and up are two different axes of the files, such as +x, -y, +z"
 LandmarkWeights = Mapping[str, Weights]
 
 
@@ -88,7 +88,8 @@ def laboratory_axes(
     if up is None or direction is None:
         return LaboratoryAxes(None, None)
     todo = ""
-    if (push := _push(forces)) is not None and nearest_axis(push) not in (up, None):
+    # Forces against up are those on the plates, which are turned.
+    if (push := _push(forces)) is not None and (nearest_axis(push) or up)[1] != up[1]:
         todo = (
             f"the forces point along {nearest_axis(push)}, but {up} is up in the markers: export the forces in the "
             "axes of the markers, as the force on the foot"
@@ -281,10 +282,7 @@ def _foot_found(
     vertical = np.abs(force[:, 2])
     loaded = vertical > max(LOADED_FROM_N, LOADED * vertical.max(initial=0.0))
     if loaded.any() and not np.ptp(point[loaded], axis=0).any() and not moment[loaded].any():
-        at = ", ".join(
-            f"{number:g}"
-            for number in table.values[0, [table.names.index(n) for n in plate.columns["point"]]]
-        )
+        at = ", ".join(f"{table[name][0]:g}" for name in plate.columns["point"])
         todo = (
             f"export the center of pressure of this plate again, or its moments: under load its point of force rests "
             f"at {at} and its moments are zero, so nothing shows where the force acts"
@@ -301,12 +299,18 @@ def _foot_found(
         if most > LARGEST_MOMENT:
             moment *= factor
             units += (Line("moment_unit", f"N {unit}", f"the moment about the point reaches {most:.3g}"),)
+    if pulls_down(force[:, 2]):
+        force, moment = -force, -moment
     point, moment = to_center_of_pressure(force, point, moment)
     recording = PlateRecording(_NOWHERE, table.time, force, point, moment, table.path)
     steps = [step for step in contacts(recording, choice.walk, feet, LOADED_FROM_N) if step.significant]
     if not steps:
         return PlateFoot(plate, named, "nobody steps on it", idle=True)
     sides = {step.side for step in steps if step.side is not None}
+    if not sides and set(plate.columns["point"]) == {
+        ZERO
+    }:  # the moments are about another point than the origin
+        plate = replace(plate, columns={k: v for k, v in plate.columns.items() if k != "point"})
     if len(sides) == 1:
         (side,) = sides
         spans = ", ".join(f"{step.start:.2f} to {step.end:.2f} s" for step in steps if step.side == side)

@@ -164,8 +164,8 @@ class Table(FromFile):
         return replace(self, names=tuple(other.get(name, name) for name in self.names))
 
     def __getitem__(self, name: str) -> Array:
-        """Return the (T,) values of one column."""
-        return self.values[:, self.names.index(name)]
+        """Return the (T,) values of one column, zeros for `ZERO`."""
+        return np.zeros(self.time.size) if name == ZERO else self.values[:, self.names.index(name)]
 
 
 @dataclass(frozen=True)
@@ -178,6 +178,8 @@ class PlateGap:
     where: str  # the place in the file
 
 
+ZERO = "0"
+"""The name of a component of a plate that is zero throughout, in the place of a column."""
 BESIDE_GAP = 0.1
 """Time [s] over which the filter spreads the samples in a gap of a plate beyond its ends."""
 
@@ -206,7 +208,11 @@ class PlateForce(Sampled):
     number: int | None = None  # of the plate in that file; None where [[force]] names columns
     gaps: tuple[PlateGap, ...] = ()
     impossible: tuple[ImpossibleForce, ...] = ()
+    turned: bool = False  # whether its file has the opposite force
     moment_fault: str = ""  # what is wrong with the channel of its vertical moment
+    unloaded: Array | None = (
+        None  # (S, 3) [N], what it shows while nobody is on it, else NaN; None where `force` shows it
+    )
 
     def possible(self, time: Array) -> Mask:
         """Return a mask of the times (T,) that impossible samples do not affect through the filter."""

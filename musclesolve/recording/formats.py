@@ -23,6 +23,7 @@ from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.markers.marker_names import by_person
 from musclesolve.recording.markers.marker_set import without_person
 from musclesolve.recording.text.csv_file import read_csv_columns, read_csv_forces, read_csv_markers
+from musclesolve.recording.text.number_rows import repeated_name
 from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
 from musclesolve.recording.text.text_file import STORAGE, TABLES, check_place, is_file, no_file, suffix_of
 from musclesolve.settings.trial import FILE_AXES
@@ -260,6 +261,8 @@ def _forces(source: Path, forward: str | None, to_global: Array, to_target: Arra
         )
     else:
         table = read_forces_table(source)
+        for name, place in table.repeated.items():
+            raise repeated_name("column", name, place, source, by_places=False)
         notes = table.sentences
     if missing := int(np.isnan(table.values).sum()):
         notes.append(

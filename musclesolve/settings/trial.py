@@ -710,15 +710,15 @@ class ForceSettings(Settings):
         minimum=1,
     )
     force: str | tuple[str, ...] | None = setting(
-        "force on the foot [N]: three column names, or their common beginning",
+        'force on the foot [N]: three column names, "0" for a component that is zero, or their common beginning',
         needed_with="columns",
         only_with="columns",
     )
     point: str | tuple[str, ...] | None = setting(
-        "point where the force is applied [m]", needed_with="columns", only_with="columns"
+        "point of the force, and of its moment [m]", needed_with="columns", only_with="columns"
     )
     moment: str | tuple[str, ...] | None = setting(
-        "moment about that point [N m], the free moment", only_with="columns"
+        "moment about that point [N m]: the free moment alone, or all three", only_with="columns"
     )
     point_unit: str = setting(
         "unit of the columns of the point", default="m", choices=tuple(METERS), only_with="columns"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -241,3 +242,35 @@ def test_a_folder_of_folders_leads_to_a_study(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     with refused("missing_file", "but folders: day 1, day 2", "init --study"):
         draft_folder(tmp_path)
+
+
+def test_a_plate_with_a_repeated_column_is_not_passed_over(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    text = (tmp_path / "forces.mot").read_text()
+    (tmp_path / "forces.mot").write_text(text.replace("right_force_y", "right_force_x"))
+    unread = folder_contents(tmp_path).unread
+    assert any("'right_force_x' occurs twice" in each for each in unread)
+
+
+def test_many_missing_landmarks_are_one_decision(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    for name in ("walk.trc", "static.trc"):
+        markers = read_markers(tmp_path / name)
+        upper = [k for k, label in enumerate(markers.names) if "asis" in label or "shoulder" in label]
+        kept = tuple(markers.names[k] for k in upper)
+        write_trc(tmp_path / name, replace(markers, names=kept, position=markers.position[:, upper]))
+    (told,) = [todo for todo in draft_folder(tmp_path).trials[0].todos if "enter the marker" in todo]
+    assert "knee_lateral" in told and "heel" in told
+
+
+def test_motions_cut_from_one_recording_share_its_forces(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    walk = read_markers(tmp_path / "walk.trc")
+    (tmp_path / "walk.trc").unlink()
+    (tmp_path / "forces.mot").rename(tmp_path / "walk_grf.mot")
+    half = walk.time.size // 2
+    for part, rows in (("a", slice(half)), ("b", slice(half, None))):
+        path = tmp_path / f"walk_{part}.trc"
+        write_trc(path, replace(walk, time=walk.time[rows], position=walk.position[rows]))
+    draft = draft_folder(tmp_path)
+    assert len(draft.trials) == 2 and all('forces = "walk_grf.mot"' in trial.text for trial in draft.trials)

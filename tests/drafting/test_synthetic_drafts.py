@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from drafted_folders import OWN, as_c3d, drafted, largest_difference, other_name, recordings, renamed
 
 from musclesolve import check, read_trial
+from musclesolve.files import Table, read_mot, write_mot
 
 LARGEST = 0.25
 """Moments differ by less [N m], of 113: the synthesizer counts plates as unloaded below 10 N, a draft below 20 N."""
@@ -91,3 +93,31 @@ def test_wands_without_medial_markers_are_offered_with_all_that_they_need(
         report = check(path)
         assert report.ok, report.findings
         read_trial(path)
+
+
+@pytest.mark.parametrize("names", ["F{axis}{k} COP{axis}{k} T{axis}{k}", "F{axis}{k} - M{axis}{k}"])
+def test_plates_without_all_components(names: str, tmp_path: Path) -> None:
+    """A point on the floor with the free moment, or moments about the origin, are the whole wrench."""
+    folder = recordings(tmp_path / "whole")
+    first = drafted(folder)
+    sound = read_trial(first)
+    first.unlink()
+    table, columns = read_mot(folder / "forces.mot"), dict[str, np.ndarray]()
+    for k, side in enumerate(("right", "left"), 1):
+        force, point, moment = (
+            np.stack([table[f"{side}_{role}_{axis}"] for axis in "xyz"], axis=1)
+            for role in ("force", "point", "moment")
+        )
+        if "-" in names:
+            moment = moment + np.cross(point, force)
+        for pattern, vector in zip(names.split(), (force, point, moment), strict=True):
+            for axis, column in zip("xyz", vector.T, strict=True):
+                columns[pattern.format(axis=axis, k=k)] = column
+    kept = [name for name in columns if "-" not in name and name[:-1] not in ("COPz", "Tx", "Ty")]
+    values = np.stack([columns[name] for name in kept], axis=1)
+    write_mot(folder / "forces.mot", Table(table.time, tuple(kept), values, False, folder / "forces.mot"))
+    for plate, other in zip(read_trial(drafted(folder)).forces, sound.forces, strict=True):
+        loaded = other.force[:, 2] > 50.0
+        assert plate.side == other.side
+        np.testing.assert_allclose(plate.point[loaded], other.point[loaded], atol=1e-4)
+        np.testing.assert_allclose(plate.moment[loaded], other.moment[loaded], atol=0.05)

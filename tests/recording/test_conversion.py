@@ -116,3 +116,16 @@ def test_what_cannot_be_converted_is_refused_and_nothing_written(
 
 def _contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+
+def test_a_repeated_column_is_named(tmp_path: Path, convert) -> None:
+    (tmp_path / "f.csv").write_text("time,fx,fx\n0,1,2\n0.1,1,2\n0.2,3,4\n")
+    code, printed = convert("f.csv", "-o", "f.mot")
+    assert code == 2 and "the column 'fx' occurs twice" in printed and "columns 2 and 3" in printed
+
+
+def test_comments_among_rows_are_left_out(tmp_path: Path, convert) -> None:
+    (tmp_path / "f.csv").write_text("time,fx\n0,1\n# contact, by hand\n0.1,2\n0.2,3\n")
+    code, printed = convert("f.csv", "-o", "f.mot")
+    assert code == 0 and "left out: 1" in printed
+    np.testing.assert_allclose(read_mot(tmp_path / "f.mot")["fx"], [1.0, 2.0, 3.0])

@@ -145,7 +145,7 @@ def vertical_axes_of_forces(case: Case) -> Iterator[Finding]:
     for index, plate in enumerate(case.trial.forces):
         total = plate.force.sum(axis=0)
         size = float(np.linalg.norm(total))
-        if size == 0.0 or total[2] > ALONG * size or np.abs(total).max() < ALONG * size:
+        if plate.turned or size == 0.0 or total[2] > ALONG * size or np.abs(total).max() < ALONG * size:
             continue
         name = _axis_name(case, total)
         if total[2] < 0.0 and np.abs(total).argmax() == 2:

@@ -64,7 +64,7 @@ def plate_zero(case: Case) -> Iterator[Finding]:
             "limit": ZERO,
         }
         where = on_plate(plate, tuple((t, t) for t, _ in zeros))
-        repair = change_plate(index, force=plate.force - zero)
+        repair = change_plate(index, force=plate.force - zero * plate.force.any(axis=1, keepdims=True))
         yield finding(
             "plate_drift" if drifts else "plate_baseline", "error", values, where, repair, anywhere=True
         )
@@ -73,10 +73,11 @@ def plate_zero(case: Case) -> Iterator[Finding]:
 def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array]]:
     """Return (time, force (3,)) of the unloaded plate, one for every swing in which it keeps to a line."""
     time = case.trial.markers.time
+    shown = plate.force if plate.unloaded is None else plate.unloaded
     air = eroded(foot.air, round(MARGIN * case.trial.markers.rate))
     zeros = []
     for start, end in time_spans(air, time):
-        samples = plate.force[(plate.time >= start) & (plate.time <= end)]
+        samples = shown[(plate.time >= start) & (plate.time <= end) & np.isfinite(shown[:, 0])]
         if end - start < SWING or len(samples) < 5:
             continue
         middle = np.median(samples, axis=0)

@@ -8,7 +8,6 @@ KERNELS = (
     "musclesolve.dynamics.kernel.entry",
     "musclesolve.trajectory.chain_kernel",
     "musclesolve.pipeline.patella_kernel",
-    "musclesolve.recording.gaps.registration_kernel",
     "musclesolve._util.series_kernel",
 )
 """Modules with compiled functions; the first takes longest."""

@@ -12,7 +12,7 @@ from musclesolve._util.message_text import capitalized
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading, title_of
 from musclesolve.desk.trial_document import Open
-from musclesolve.desk.view import STEP_OF, Focus, State, Step, View, hint, show_fault
+from musclesolve.desk.view import STEP_OF, Focus, State, Step, StepView, hint, show_fault
 from musclesolve.results.finding import SEVERITIES, Finding, Where
 from musclesolve.results.judgement import NOT_USABLE, USABLE, Report
 
@@ -61,12 +61,10 @@ def counted(findings: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-class Check:
+class Check(StepView):
     """The step in one window."""
 
-    def __init__(self, view: View) -> None:
-        self.view, self.desk = view, view.desk
-        self._shown: object = None
+    _shown: object = None
 
     def show(self) -> None:
         """Draw it, and check what has not been checked."""

@@ -59,9 +59,8 @@ class Compare:
     def __init__(self, view: View) -> None:
         self.view, self.desk = view, view.desk
         own = self.desk.trial.value("sharing", "cost") if self.desk.trial is not None else None
-        self._costs: list[str] = [own or USUAL_COST]
-        other = "stress_cubed" if self._costs[0] != "stress_cubed" else "activation_power"
-        self._costs.append(other)
+        first: str = own or USUAL_COST
+        self._costs = [first, "activation_power" if first == "stress_cubed" else "stress_cubed"]
         self._results = list(self.desk.results)[:2]
         self._part = "Costs of this trial"
 

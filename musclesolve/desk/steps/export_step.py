@@ -15,7 +15,7 @@ from musclesolve.desk.result_files import address, files_in, is_older, report_in
 from musclesolve.desk.steps.compare_step import COMPARISON
 from musclesolve.desk.steps.verdict import show_age
 from musclesolve.desk.steps.work import Work, no_result
-from musclesolve.desk.view import State, Step, View, hint
+from musclesolve.desk.view import State, Step, StepView, hint
 from musclesolve.plotting.figure_names import REPORT, UNCERTAINTY
 from musclesolve.plotting.page.page_style import FORMATS
 from musclesolve.settings.commands import EXPORT_FORMATS
@@ -23,12 +23,10 @@ from musclesolve.settings.commands import EXPORT_FORMATS
 SPEEDS = {0.25: "quarter speed", 0.5: "half speed", 1.0: "true speed"}
 
 
-class Export:
+class Export(StepView):
     """The step in one window."""
 
-    def __init__(self, view: View) -> None:
-        self.view, self.desk = view, view.desk
-        self._speed = PICTURE_SPEED
+    _speed = PICTURE_SPEED
 
     def show(self) -> None:
         """Draw it."""

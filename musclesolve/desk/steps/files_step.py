@@ -10,7 +10,7 @@ from musclesolve._util.message_text import count_of
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import statements
 from musclesolve.desk.in_thread import in_thread
-from musclesolve.desk.view import State, Step, View, hint
+from musclesolve.desk.view import State, Step, StepView, hint
 from musclesolve.desk.work_folder import ARCHIVE, RECORDINGS
 from musclesolve.drafting.draft_folder import FolderDraft
 from musclesolve.drafting.folder_contents import FolderContents, folder_contents
@@ -66,11 +66,8 @@ def described(contents: FolderContents) -> list[dict[str, str]]:
     return [{"file": name, "what": "; ".join(joined[name])} for name in sorted(joined)]
 
 
-class Files:
+class Files(StepView):
     """The step in one window."""
-
-    def __init__(self, view: View) -> None:
-        self.view, self.desk = view, view.desk
 
     def show(self) -> None:
         """Draw it."""

@@ -11,7 +11,7 @@ from musclesolve.desk.fields import field
 from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.measured_forces import MeasuredForces, SeenPlate, measured_forces
 from musclesolve.desk.time_curves import TimeCurves
-from musclesolve.desk.view import State, Step, View, hint, show_fault
+from musclesolve.desk.view import State, Step, StepView, hint, show_fault
 from musclesolve.errors import MuscleSolveError
 from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.recording.data import SIDE_NAMES
@@ -25,11 +25,8 @@ MARGIN = 0.15
 PLAIN = "#6b7480"
 
 
-class Plates:
+class Plates(StepView):
     """The step in one window."""
-
-    def __init__(self, view: View) -> None:
-        self.view, self.desk = view, view.desk
 
     def show(self) -> None:
         """Draw it."""

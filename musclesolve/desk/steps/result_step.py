@@ -15,7 +15,7 @@ from musclesolve.desk.steps.run_step import Run
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.tasks import PATIENCE
-from musclesolve.desk.view import State, Step, View, show_fault
+from musclesolve.desk.view import State, Step, StepView, show_fault
 from musclesolve.errors import MuscleSolveError
 from musclesolve.results.files.atomic_writing import patient
 from musclesolve.results.judgement import NOT_USABLE, USABLE
@@ -42,11 +42,8 @@ MUSCLES = [*NAMES, column("group", "Function group"), *PEAKS, STRENGTH, TIME]
 """Columns of the tables of peaks."""
 
 
-class Result:
+class Result(StepView):
     """The step in one window."""
-
-    def __init__(self, view: View) -> None:
-        self.view, self.desk = view, view.desk
 
     def show(self) -> None:
         """Draw it."""

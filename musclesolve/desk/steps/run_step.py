@@ -10,7 +10,7 @@ import muscle_db
 from musclesolve._util.message_text import capitalized
 from musclesolve.constants import FAST, USUAL_COST
 from musclesolve.desk.fields import choice, drawn_keys, field, heading, same_command
-from musclesolve.desk.view import View, hint
+from musclesolve.desk.view import StepView, hint
 from musclesolve.errors import InputError
 from musclesolve.settings.trial import ModelSettings, RecordedSettings
 from musclesolve.sharing.cost.cost_registry import costs, find_cost
@@ -65,11 +65,8 @@ def further_settings(is_model: bool) -> list[tuple[str, str]]:
     return [key for key in keys if key not in USUAL]
 
 
-class Run:
+class Run(StepView):
     """The part of the step Result that computes, in one window."""
-
-    def __init__(self, view: View) -> None:
-        self.view, self.desk = view, view.desk
 
     def show(self) -> None:
         """Draw it."""

@@ -8,7 +8,7 @@ from nicegui import ui
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import same_command
 from musclesolve.desk.steps.trial_list import TrialList
-from musclesolve.desk.view import State, Step, View, hint, show_fault
+from musclesolve.desk.view import State, Step, StepView, hint, show_fault
 from musclesolve.studies.many_trials.trial_record import CSV
 
 OTHER_SUBJECT = {
@@ -18,11 +18,8 @@ OTHER_SUBJECT = {
 """By whether the trial is of an OpenSim model: the file beside recordings for another subject."""
 
 
-class WatchStep:
+class WatchStep(StepView):
     """The step in one window."""
-
-    def __init__(self, view: View) -> None:
-        self.view, self.desk = view, view.desk
 
     def show(self) -> None:
         """Draw it, and the list again whenever it has changed."""

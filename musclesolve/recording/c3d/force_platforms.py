@@ -175,7 +175,7 @@ def read_plates(file: C3D, rotation: Array, origin: str = BY_FEET) -> Plates:
         notes += [remark] if remark else []
         force, point, moment = measured(plate, values, _DOWN)
         vertical = force[:, 2]
-        if _pulls(vertical):
+        if pulls_down(vertical):
             # It would pull feet down. The point is a quotient of both, and stays.
             force, moment = -force, -moment
             upward = (
@@ -240,7 +240,7 @@ def beside_plate(recording: PlateRecording) -> float | None:
     return float(np.median(np.linalg.norm(away, axis=1)))
 
 
-def _pulls(vertical: Array) -> bool:
+def pulls_down(vertical: Array) -> bool:
     """Return whether a plate has the vertical forces (S,) [N] of the foot on it: no plate pulls a foot down."""
     return bool(vertical.min(initial=0.0) < -max(2.0 * vertical.max(initial=0.0), _LIGHT))
 

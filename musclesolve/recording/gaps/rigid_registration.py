@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.errors import input_error
@@ -90,22 +91,36 @@ class Shapes:
     def register(self, points: Array) -> tuple[Array, Array, Array]:
         """Return the displacements that bring the shapes nearest to measured points (T, n, 3) [m].
 
-        Minimizes sum_k |R r_k + d - p_k|^2 per frame and body (`registration_kernel`; Soderkvist & Wedin 1993, J
-        Biomech 26:1473-77), reflections excluded.
+        Minimizes sum_k |R r_k + d - p_k|^2 per frame and body (Soderkvist & Wedin 1993, J Biomech 26:1473-77). With
+        M = sum_k (r_k - r)(p_k - p)^T about the means, the unit quaternion of R is the eigenvector of the largest
+        eigenvalue of the symmetric matrix
+
+            N = [ trace M    d^T                   ]      d = (M_yz - M_zy, M_zx - M_xz, M_xy - M_yx)
+                [ d          M + M^T - (trace M) 1 ]
+
+        (Horn 1987, J Opt Soc Am A 4:629-42), which is never a reflection.
 
         Returns:
             R (C, T, 3, 3), d (C, T, 3) [m] and the root mean square distance (C, T) [m], as in `Poses`.
         """
-        from musclesolve.recording.gaps.registration_kernel import REGISTER
-
-        bodies, frames = len(self.names), len(points)
-        rotation, translation = np.empty((bodies, frames, 3, 3)), np.empty((bodies, frames, 3))
-        residual = np.empty((bodies, frames))
-        work = np.empty((2, 4, 4)), np.empty((5, 3)), np.empty(4)
-        points = np.ascontiguousarray(points, float)
-        REGISTER.load()(
-            self.reference, self.places, self.first, points, work, rotation, translation, residual
-        )
+        count, steps = np.diff(self.first)[:, None], np.arange(np.diff(self.first).max(initial=0))
+        inside = (steps < count)[..., None]  # (C, k, 1), false beyond the last point of a body
+        chosen = np.where(steps < count, self.first[:-1, None] + steps, 0)
+        shape = self.reference[chosen]
+        p = np.where(inside[:, None], np.moveaxis(points[:, self.places[chosen]], 0, 1), 0.0)
+        center, middle = np.sum(shape, axis=1, where=inside) / count, p.sum(axis=2) / count[..., None]
+        M = np.swapaxes((shape - center[:, None]) * inside, 1, 2)[:, None] @ p
+        y, z = [1, 2, 0], [2, 0, 1]
+        N = np.empty((*M.shape[:2], 4, 4))
+        N[..., 0, 0] = trace = np.trace(M, axis1=2, axis2=3)
+        N[..., 0, 1:] = N[..., 1:, 0] = M[..., y, z] - M[..., z, y]
+        N[..., 1:, 1:] = M + np.swapaxes(M, 2, 3) - trace[..., None, None] * np.eye(3)
+        quaternion = np.linalg.eigh(np.nan_to_num(N))[1][..., -1]
+        rotation = Rotation.from_quat(quaternion.reshape(-1, 4), scalar_first=True).as_matrix()
+        rotation = rotation.reshape(M.shape)
+        translation = middle - (rotation @ center[:, None, :, None])[..., 0]
+        apart = (shape[:, None] @ np.swapaxes(rotation, 2, 3) + translation[:, :, None] - p) * inside[:, None]
+        residual = np.sqrt((apart**2).sum(axis=(2, 3)) / count)
         return rotation, translation, residual
 
     def poses(self, registered: tuple[Array, Array, Array]) -> dict[str, Poses]:

@@ -18,8 +18,15 @@ from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.c3d.c3d_file import C3D
-from musclesolve.recording.c3d.force_platforms import SURE, Plate, PlateRecording, beside_plate, read_plates
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, PlateGap, Side, Table
+from musclesolve.recording.c3d.force_platforms import (
+    SURE,
+    Plate,
+    PlateRecording,
+    beside_plate,
+    pulls_down,
+    read_plates,
+)
+from musclesolve.recording.data import SIDE_NAMES, SIDES, ZERO, Markers, PlateForce, PlateGap, Side, Table
 from musclesolve.recording.plates.force_clock import Loaded, clock_difference, clock_note
 from musclesolve.recording.plates.plate_assignment import (
     Contact,
@@ -80,7 +87,7 @@ def plate_of(
     columns, *earlier = map(columns_of, (entry, *settings.force[:index]))
     for role, names in columns.items():
         for name in names:
-            if name not in table.names:
+            if name not in (*table.names, ZERO):
                 raise document.error(
                     "missing_column",
                     "force",
@@ -94,7 +101,7 @@ def plate_of(
     scales = {"force": 1.0, "point": METERS[entry.point_unit], "moment": METERS[entry.moment_unit[2:]]}
     table_of = {name: k for k, vectors in enumerate(earlier) for names in vectors.values() for name in names}
     for role, name in [(role, name) for role, names in columns.items() for name in names]:
-        stated = table.roles[table.names.index(name)] if table.roles else ""
+        stated = table.roles[table.names.index(name)] if table.roles and name != ZERO else ""
         if stated and scales[role] != 1.0:
             raise document.error(
                 "conflict",
@@ -115,7 +122,7 @@ def plate_of(
                 expected=f"the columns of the {role}",
                 remedy="correct the name of the column here, or its unit in the header of the file",
             )
-        # A column of zeros may be used for all components that are not measured.
+        # `ZERO`, or a column of zeros, may be used for all components that are not measured.
         if name in table_of and np.nan_to_num(table[name]).any():
             plates = ", for two plates" if table_of[name] != index else ""
             raise document.error(
@@ -134,6 +141,8 @@ def plate_of(
     }
     force, point = vectors["force"], vectors["point"]
     moment = vectors.get("moment", 0.0 * np.nan_to_num(force))
+    if turned := pulls_down(np.nan_to_num(force[:, 2])):
+        force, moment = -force, -moment
     # The point of application of a zero force is arbitrary.
     loaded = np.abs(force[:, 2]) >= settings.filter.unloaded_below_n
     for role, names in columns.items():
@@ -154,7 +163,7 @@ def plate_of(
             )
     side = SIDES[0] if entry.side == AUTO else entry.side  # of AUTO see `with_feet`
     point, moment = to_center_of_pressure(force, point, moment)
-    plate = PlateForce(side, table.time, force, point, moment, table.path)
+    plate = PlateForce(side, table.time, force, point, moment, table.path, turned=turned)
     lacking = np.isnan(force).any(axis=1)
     lacking |= loaded & (np.isnan(point) | np.isnan(moment)).any(axis=1)
     if not lacking.any():
@@ -223,9 +232,13 @@ def plate_gap_error(plate: PlateForce, gap: PlateGap) -> InputError:
     )
 
 
-def plate_gap_notes(forces: Sequence[PlateForce]) -> list[str]:
-    """Return notes on gaps of plates that a straight line fills, one for each plate."""
+def plate_notes(forces: Sequence[PlateForce]) -> list[str]:
+    """Return notes on plates whose sign is inverted, and on gaps that a straight line fills, one for each plate."""
     return [
+        f"{plate.path.name} holds the force of the {SIDE_NAMES[plate.side]} foot on the plate: its sign is inverted."
+        for plate in forces
+        if plate.turned
+    ] + [
         f"The force on the {SIDE_NAMES[plate.side]} foot is missing {len(short)} times, up to "
         f"{1000.0 * max(gap.last - gap.first + 1.0 / plate.rate for gap in short):.0f} ms: filled by straight lines."
         for plate in forces
@@ -468,7 +481,9 @@ def _assigned_plates(
             "unassigned_plate",
             file=path,
             where="FORCE_PLATFORM",
-            problem="no foot stands on a plate",
+            problem=": ".join(
+                ["no foot stands on a plate", *dict.fromkeys(step.reason for step in significant)]
+            ),
             expected="a step on a plate",
             remedy="choose another recording, or other forces in [files]",
         )

@@ -228,14 +228,17 @@ def stands_on(plate: Plate, feet: Feet) -> Iterator[tuple[Side, float, float]]:
 
 def on_feet(recording: PlateRecording, steps: list[Contact]) -> list[PlateForce]:
     """Return the force of a plate on each foot that stood on it, zero outside of the contacts of this foot."""
-    forces = []
+    forces, unloaded = [], recording.force.copy()
+    for contact in steps:
+        first, last = np.searchsorted(recording.time, (contact.start - BRIEF, contact.end + BRIEF))
+        unloaded[first:last] = np.nan
     for side in SIDES:
         under = np.zeros(recording.time.size, bool)
         for contact in steps:
             if contact.side == side:
                 under[contact.first : contact.last] = True
         if under.any():
-            forces.append(force_on_foot(recording, side, under))
+            forces.append(replace(force_on_foot(recording, side, under), unloaded=unloaded))
     return forces
 
 

@@ -54,7 +54,9 @@ def corrected_plates(
         loaded = np.abs(plate.force[:, 2]) >= settings.filter.unloaded_below_n
         force = plate.force.copy()
         force[loaded, 2] = gain.get(number, 1.0) * (force[loaded, 2] - zero.get(number, 0.0))
-        moment = plate.moment
+        moment, shown = plate.moment, plate.force if plate.unloaded is None else plate.unloaded
+        if number in zero:
+            plate = replace(plate, unloaded=shown - np.array([0.0, 0.0, zero[number]]))
         if table.free_moment == "zero" or plate.moment_fault:
             # The horizontal part belongs to the point.
             fault = "" if table.free_moment == "zero" else plate.moment_fault

@@ -40,7 +40,7 @@ _SURE, _FEWEST, _SMALL, _FARTHEST = 100.0, 20, 2.0, 50.0
 _ROLES = {"force": newtons_in, "point": meters_in, "moment": newton_meters_in, "angle": radians_in}
 # Columns that only number the rows.
 COUNTERS = ("frame", "frame#", "framenumber", "frame number", "sub frame", "subframe", "index")
-TIMES = ("time", "timestamp", "t")
+TIMES = ("time", "timestamp", "t", "zeit", "temps", "tiempo", "tempo", "tid", "czas")
 _MOST_TITLES = 5
 _IN_BRACKETS = re.compile(r"(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]")
 

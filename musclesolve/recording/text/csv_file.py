@@ -3,8 +3,8 @@
 Cells are separated by commas, semicolons or tabs; with semicolons or tabs, numbers may have a decimal comma. A file
 that uses both signs within numbers is refused: 1,234 could be a thousand or one.
 
-The first line decides, never the name of the file. Exports of Vicon Nexus, Motive, Qualisys and D-Flow are read as
-these programs write them, each by a file of its own. Any other file begins with a line of column names, ``time`` and
+The first line decides, never the name of the file. Exports of Vicon Nexus, Motive, Qualisys, D-Flow and Cortex are read
+as these programs write them, each by a file of its own. Any other file begins with a line of column names, ``time`` and
 ``NAME_x``, ``NAME.x`` or ``NAME:X`` for markers, the unit in brackets or after an underscore (``RASI_x [mm]``,
 ``RASI_x_mm``).
 """
@@ -17,7 +17,7 @@ import numpy as np
 
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.text import dflow_text, motive_csv, nexus_csv, qualisys_tsv
+from musclesolve.recording.text import cortex_forces, dflow_text, motive_csv, nexus_csv, qualisys_tsv
 from musclesolve.recording.text.cells import (
     Columns,
     Coordinates,
@@ -59,6 +59,7 @@ EXPORTS = (
     Export(motive_csv.begins, motive_csv.marker_columns, motive_csv.other_columns),
     Export(qualisys_tsv.begins, qualisys_tsv.marker_columns, qualisys_tsv.other_columns, qualisys_tsv.events),
     Export(dflow_text.begins, dflow_text.marker_columns, dflow_text.other_columns),
+    Export(cortex_forces.begins, cortex_forces.marker_columns, cortex_forces.other_columns),
 )
 """Exports of programs by their first line; any other file has a line of names."""
 

@@ -2,7 +2,7 @@
 
 The first line has the settings of the export in pairs. The header below it has a line each of types, names, other facts
 and kinds of numbers, each with the name of the line in its second cell or without one, and ends with ``Frame, Time
-(Seconds), X, Y, Z, ...``.
+(Seconds), X, Y, Z, ...``. Without the first line the size of the body shows the unit of length.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,16 @@ from musclesolve.recording.units import meters_in
 
 _LONGEST_HEADER = 20
 _UNLABELED = "unlabeled"
+_SETTINGS, _SEEN = "format version", "marker"
+_KINDS = {"type", _SEEN, "rigid body", "rigid body marker", "bone", "bone marker", "skeleton marker", ""}
 
 
 def begins(line: str) -> bool:
     """Whether a file with this first line is an export of Motive."""
-    return line.lstrip(' "').casefold().startswith("format version")
+    cells = [cell.casefold() for cell in cells_of(line, separator_of(line))]
+    return cells[:1] == [_SETTINGS] or (
+        cells[:2] in (["", ""], ["", "type"]) and _SEEN in cells and _KINDS >= {*cells}
+    )
 
 
 def marker_columns(reader: RowReader, line: str) -> Coordinates:
@@ -31,8 +36,10 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
     separator, path = separator_of(line), reader.path
     stated = cells_of(line, separator)
     settings = dict(zip([cell.casefold() for cell in stated[::2]], stated[1::2], strict=False))
-    unit = settings.get("length units", "")
-    meters = meters_in(unit)
+    if stated[0].casefold() != _SETTINGS:  # the line was removed, and with it the unit
+        reader.put_back(line)
+    unit = settings.get("length units")
+    meters = 1.0 if unit is None else meters_in(unit)
     if meters is None:
         raise input_error("recording.text.unit_length", file=path, where="line 1, Length Units", unit=unit)
     rows, below = dict[str, list[str]](), list[list[str]]()
@@ -80,6 +87,7 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
         repeated=repeated,
         separator=separator,
         notes=(note,) if placed else (),
+        unit_stated=unit is not None,
     )
 
 

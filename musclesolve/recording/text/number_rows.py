@@ -101,10 +101,10 @@ def repeated_notes(kind: str, repeated: Mapping[str, str], path: Path) -> tuple[
     )
 
 
-def repeated_name(kind: str, name: str, where: object, path: Path) -> InputError:
-    """Return the error of a repeated name in use."""
+def repeated_name(kind: str, name: str, where: object, path: Path, by_places: bool = True) -> InputError:
+    """Return the error of a repeated name in use; `by_places`: one of them may be named by its place."""
     how = "rename or remove one of them"
-    if isinstance(where, str):
+    if by_places and isinstance(where, str):
         places = [f"'{place}'" for place in by_place(name, where)]
         how = f"name the one that is meant by its place: {few(places)}"
     return input_error(
@@ -144,6 +144,8 @@ FEWEST_ROWS = 30
 SLOWEST_HZ = 0.1
 """Lowest rate of a recorded motion or force [Hz]."""
 _MOST_DECIMALS = 15
+_FARTHEST = 9.9
+"""No marker has three equal coordinates beyond this, in meters or more."""
 _EPS = float(np.finfo(float).eps)
 
 
@@ -335,8 +337,8 @@ class RowReader:
         """Whether the file has ended without the end of its last line, which may be cut short."""
         self.left_out = 0
         """Number of the last line if it has no end and too few cells and was omitted; else 0."""
-        self.repeats = 0
-        """Number of lines among the rows that repeat a line of the header, and were omitted."""
+        self.passed = 0
+        """Number of lines among the rows that are comments or repeat a line of the header, and were omitted."""
         self._header = list[str]()
         self._rest = ""
         self._read = 0
@@ -437,15 +439,16 @@ class RowReader:
 
         Each line is `split` into cells of k named columns; `separator` is the character between them, None for blanks.
         The decimal sign is a comma if the first rows have commas in numbers and no point, and no comma separates cells.
-        A line that repeats a line of the header is omitted, and counted in `repeats`. With `blank_end` a row may have
-        blank cells beyond its last column, unless a decimal comma could be mistaken for a separator: this would shift
-        the next numbers by a cell, hidden by a gap at the end. With `unnamed` markers, the cells beyond the last column
-        are omitted, three of them for each. A `section` ends at a line of empty cells, or at the title of the next one.
-        A last line without line end that breaks off before its last cell is an incomplete row, as from an aborted
-        recording: it is omitted, and `left_out` is its number.
+        Comments, and lines that repeat a line of the header, are omitted and counted in `passed`. With `blank_end` a
+        row may have blank cells beyond its last column, unless a decimal comma could be mistaken for a separator: this
+        would shift the next numbers by a cell, hidden by a gap at the end. With `unnamed` markers, the cells beyond the
+        last column are omitted, three of them for each. A `section` ends at a line of empty cells, or at the title of
+        the next one. A last line without line end that breaks off before its last cell is an incomplete row, as from an
+        aborted recording: it is omitted, and `left_out` is its number.
         """
         start = list(self.ahead)
         start = start[: section_end(start)] if section else start
+        start = [line for line in start if not line.lstrip().startswith(_COMMENTS)]
         commas = separator != "," and any("," in line for line in start)
         decimal = "," if commas and not any("." in line for line in start) else "."
         ended = False
@@ -471,8 +474,12 @@ class RowReader:
                 lines = [_without_unnamed(line, len(names)) for line in lines]
             values = _all_at_once(lines, len(names), separator, decimal, blank_end)
             if values is None:
-                kept = [k for k, line in enumerate(lines) if decoded(line).strip() not in self._header]
-                self.repeats += len(lines) - len(kept)
+                plain = [decoded(line).strip() for line in lines]
+                omitted = {
+                    k for k, text in enumerate(plain) if text.startswith(_COMMENTS) or text in self._header
+                }
+                kept = [k for k in range(len(lines)) if k not in omitted]
+                self.passed += len(lines) - len(kept)
                 lines, numbers = [lines[k] for k in kept], numbers[kept]
                 rows = [split(decoded(line)) for line in lines]
                 if blank_end:
@@ -603,10 +610,10 @@ def timed_rows(
         kept = kept - cut
     printed, numbers, line_numbers = printed[:kept], numbers[:kept], line_numbers[:kept]
     notes = repeated_notes(kind, repeated, reader.path)
-    if reader.repeats:
+    if reader.passed:
         notes = (
             *notes,
-            f"Lines among the rows of {name} repeat its header, and are left out: {reader.repeats}.",
+            f"Lines among the rows of {name} are comments or repeat its header, and are left out: {reader.passed}.",
         )
     if drop_repeats and (np.diff(printed) == 0.0).any() and even_grid(printed, rate_hz) is None:
         twice = np.zeros(kept, dtype=bool)
@@ -686,11 +693,13 @@ def _with_nan(line: str, separator: str) -> str:
 
 
 def without_lost(position: Array) -> Array:
-    """Return positions (..., 3) with NaN in all coordinates if one is missing, or if all are exactly zero.
+    """Return positions (..., 3) with NaN in all coordinates if one is missing, or if all are one number of no place.
 
-    Several programs write a lost marker as (0, 0, 0).
+    Several programs write a lost marker as (0, 0, 0), others as (9999, 9999, 9999) or -999999.
     """
-    lost = np.isnan(position).any(axis=-1) | (position == 0.0).all(axis=-1)
+    first = np.abs(position[..., :1])
+    nowhere = (position == position[..., :1]) & ((first == 0.0) | (first > _FARTHEST))
+    lost = np.isnan(position).any(axis=-1) | nowhere.all(axis=-1)
     return np.where(lost[..., None], np.nan, position)
 
 

@@ -33,9 +33,9 @@ STORAGE = (".mot", ".sto")
 """Suffixes of tables of numbers as OpenSim writes them."""
 OPENSIM = (".osim", ".xml")
 """Suffixes of models and settings of OpenSim."""
-TABLES = (".csv", ".tsv", ".txt")
+TABLES = (".csv", ".tsv", ".txt", ".forces")
 """Suffixes of tables of text, by hand or as a program exports them."""
-RECORDED = (".trc", ".c3d", ".csv", ".tsv", *STORAGE, ".toml")
+RECORDED = (".trc", ".c3d", *TABLES, *STORAGE, ".toml")
 """Suffixes of the files of a trial."""
 TEXT = "a text file (TRC, MOT, STO, CSV or TOML)"
 

@@ -23,7 +23,7 @@ from musclesolve.recording.plates.foot_contacts import seen_feet, unmeasured
 from musclesolve.recording.plates.foot_forces import (
     c3d_forces,
     is_stated,
-    plate_gap_notes,
+    plate_notes,
     plate_of,
     with_feet,
 )
@@ -322,7 +322,7 @@ class TrialReader:
         forces, notes = faults.attempt(
             "feet on the plates", none, with_feet, document, settings, plates, *shown
         )
-        return forces, [*table.sentences, *plate_gap_notes(list(plates.values())), *notes]
+        return forces, [*table.sentences, *plate_notes(list(plates.values())), *notes]
 
     def subject(self, **others: Any) -> Subject:
         """Return the subject, with NaN for unknown numbers. others: values instead of the values of [subject]."""

@@ -39,12 +39,17 @@ def plain(name: str) -> str:
     return name.replace("_", " ")
 
 
+LONGEST_WORDS = 60
+"""A cell with more characters is a sentence."""
+
+
 def from_rich(table: RichTable) -> PageTable:
     """Convert the table of a command, with a capital letter in the title like all captions of a page."""
     columns = [str(column.header) for column in table.columns]
     cells = [[str(each) for each in column.cells] for column in table.columns]
-    title = str(table.title or "")
-    return PageTable(capitalized(title), columns, list(zip(*cells, strict=True)))
+    prose = any(len(cell) > LONGEST_WORDS for column in cells for cell in column)
+    title = capitalized(str(table.title or ""))
+    return PageTable(title, columns, list(zip(*cells, strict=True)), prose=prose)
 
 
 def digest(value: str) -> Markup:

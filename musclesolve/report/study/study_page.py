@@ -579,7 +579,7 @@ def _table_of(caption: str, values: pd.DataFrame, labels: Sequence[str], factor:
             cells.setdefault(label, {})[column] = f"{factor * row['mean']:.3g}{spread}{fewer}"
         columns[column] = f"{column} (n = {of_most})"
     rows = [[label, *(each.get(column, DASH) for column in columns)] for label, each in cells.items()]
-    return PageTable(caption, ["", *columns.values()], rows, compact=len(rows) > 12)
+    return PageTable(caption, ["", *columns.values()], rows, compact=len(rows) > 8)
 
 
 def _degrees(result: StudyResult) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from drafted_folders import as_c3d, drafted, recordings
 from examined import examined
 
 import musclesolve
@@ -100,3 +102,16 @@ def test_a_recorder_that_holds_its_last_sample_is_found(
     found = [each for each in examined(write_copy(copy, tmp_path)).findings if each.code == "plate_clipped"]
     assert tuple(each.code for each in found) == codes
     assert all("held its last sample" in each.what for each in found)
+
+
+def test_the_zero_of_a_plate_in_a_c3d_file_is_told_and_taken_off(tmp_path: Path) -> None:
+    """Its force counts only under the foot, so the zero shows in what the plate reads before and after."""
+
+    def shifted(file: Any) -> None:
+        file["data"]["analogs"][0, 2] += 18.0
+
+    path = drafted(as_c3d(recordings(tmp_path / "text"), tmp_path / "c3d", shifted))
+    (found,) = [each for each in examined(path).findings if each.code == "plate_baseline"]
+    assert "-18.0 N upward" in found.what and found.where.file.name == "walk.c3d"
+    path.write_text(path.read_text() + "\n[plates]\nvertical_zero_n = { 1 = -18.0 }\n")
+    assert "plate_baseline" not in examined(path).codes

@@ -211,3 +211,32 @@ def test_text_may_be_compressed(tmp_path: Path, recorded: Markers) -> None:
     (tmp_path / "walk.c3d.gz").write_bytes(gzip.compress(b"x"))
     with refused("bad_format", "gzip"):
         read_markers(tmp_path / "walk.c3d.gz")
+
+
+def test_motive_without_its_first_line(tmp_path: Path, recorded: Markers) -> None:
+    """The size of the body shows the unit that the removed line stated."""
+    path = motive(tmp_path / "walk.csv", recorded, "Millimeters")
+    path.write_text(path.read_text().partition("\n")[2])
+    found = read_markers(path)
+    same(found, recorded, "S1:")
+    assert "taken as mm" in "".join(found.notes)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("start", [0, 1])
+def test_forces_of_cortex(tmp_path: Path, start: int, packed: bool) -> None:
+    plates = [plate(seed) for seed in (1, 2)]
+    numbers = [part for f, m, p in plates for part in (f, 1000.0 * p, 1000.0 * m[:, 2:])]
+    titles = "\t".join(f"{name}{k}" for k in (1, 2) for name in ("FX", "FY", "FZ", "X", "Y", "Z", "MZ"))
+    rows = ["\t".join([str(k), *map(repr, row)]) for k, row in enumerate(np.hstack(numbers).tolist(), start)]
+    text = ["[Force Data]", "NumberOfForcePlates=2", "SampleRate=1000.000000", "NumberOfSamples=400"]
+    raw = "\r\n".join([*text, f"#Sample\t{titles}", *rows, ""]).encode()
+    path = tmp_path / ("walk.forces.gz" if packed else "walk.forces")
+    path.write_bytes(gzip.compress(raw) if packed else raw)
+    found = read_forces_table(path)
+    np.testing.assert_allclose(found.time, np.arange(400) / 1000.0)
+    wanted = np.hstack([np.hstack([f, p, m[:, 2:]]) for f, m, p in plates])
+    np.testing.assert_allclose(found.values, wanted, atol=1e-9)
+    assert found.names[:4] == ("plate_1_force_x", "plate_1_force_y", "plate_1_force_z", "plate_1_point_x")
+    with refused("missing_marker"):
+        read_markers(path)

@@ -225,3 +225,11 @@ def test_columns_in_the_unit_of_something_else_are_refused(
 def save(path: Path, header: list[str], numbers: np.ndarray) -> None:
     lines = [";".join(header), *(";".join(f"{value:.12g}" for value in row) for row in numbers)]
     path.write_text("\n".join(lines).replace("nan", "") + "\n")
+
+
+@pytest.mark.parametrize("title", ["Zeit [s]", "Temps (ms)", "tiempo"])
+def test_times_in_other_languages(tmp_path: Path, title: str) -> None:
+    size = 1000.0 if "ms" in title else 1.0
+    rows = "".join(f"{size * 0.01 * k};{k}\n" for k in range(5))
+    (tmp_path / "f.csv").write_text(f"{title};Kraft_x [N]\n{rows}")
+    np.testing.assert_allclose(read_forces_table(tmp_path / "f.csv").time, 0.01 * np.arange(5))

@@ -106,6 +106,7 @@ def test_positions_come_in_meters_with_gaps(tmp_path: Path) -> None:
                          "\n100\t100\t3\t2\tmm\n"),
         "lost marker written as zeros": ("3001\t\t\t\n", "3001\t0.0\t0.0\t0.0\n"),
         "lost marker written as NaN": ("3001\t\t\t\n", "3001\tNaN\tnan\tNaN\n"),
+        "lost marker written as 9999": ("3001\t\t\t\n", "3001\t99999.0\t99999.0\t99999.0\n"),
         "one coordinate lost": ("3001\t\t\t\n", "3001\t-5\t\t7\n"),
         "byte order mark": ("PathFileType", "\ufeffPathFileType"),
         "blank line at the end": ("-6\t7\t8\n", "-6\t7\t8\n\n\n"),

@@ -215,10 +215,20 @@ def test_a_force_file_that_ends_early_is_refused(tmp_path: Path) -> None:
     assert "end_s" in message and "1.8 s" in message and "forces 0 to 1.499 s" in message
 
 
-def test_a_force_that_pulls_down_is_refused(tmp_path: Path) -> None:
+def test_forces_of_the_feet_on_the_plates_are_turned(tmp_path: Path) -> None:
     path = write_trial(tmp_path)
-    rewrite_forces(tmp_path / "forces.mot", lambda t: replace(t, values=-t.values))
-    assert "pulls the right foot down" in refused(path)
+    sound = read_trial(path).forces
+
+    def turned(table: Table) -> Table:
+        signs = np.array([1.0 if "_p" in name else -1.0 for name in table.names])
+        return replace(table, values=signs * table.values)
+
+    rewrite_forces(tmp_path / "forces.mot", turned)
+    trial = read_trial(path)
+    assert sum("its sign is inverted" in note for note in trial.notes) == len(sound)
+    for plate, other in zip(trial.forces, sound, strict=True):
+        np.testing.assert_array_equal(plate.force, other.force)
+        np.testing.assert_array_equal(plate.moment, other.moment)
 
 
 def test_forces_in_another_unit_are_refused(tmp_path: Path) -> None:
