@@ -166,7 +166,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
 
 
 def _of_legs(body: ModelBody) -> list[Finding]:
-    """Findings on moments where coordinates are not known: those of arms, a small part of the mass, may be held."""
+    """Findings on moments where coordinates are unknown: coordinates of arms, a small part of the mass, may be held."""
     model, coupled = body.model, {coupler.dependent for coupler in body.model.couplers}
     absent = [name for name in model.coordinates if name not in {*body.motion.names, *coupled}]
     absent = [name for name in absent if not model.coordinates[name].locked]
