@@ -58,8 +58,6 @@ AS_WELL = {
     "forces_cut": {"time_range"},
     # The rate of the clock shows beside the mean delay that it causes.
     "force_clock_slow": {"clock_rate"},
-    # Reading turned the forces, which pulled down along the wrong axis.
-    "up_axis_wrong": {"contact_without_force"},
     # The swinging foot gets force of the other plate.
     "crosstalk_between_plates": {"force_without_contact", "pressure_outside"},
 }

@@ -356,7 +356,7 @@ SHORTEST_FORCE, SHORTEST_CONTACT = 0.03, 0.06
 @check_at(Stage.SUPPORT, needs=["plates"])
 def contacts_and_forces(case: Case) -> Iterator[Finding]:
     """Compare contacts of the feet with forces of the plates, within the time range."""
-    if not case.trial.forces:
+    if not case.trial.forces or case.found("up_axis", severity="error"):  # forces were turned by another axis
         return
     time, rate, inside = case.trial.markers.time, case.trial.markers.rate, within(case.trial)
     edge, least, path = max(1, round(EDGE * rate)), touch(case.trial), case.trial.forces[0].path

@@ -22,6 +22,7 @@ from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
 from musclesolve.muscles.strength import parameter_warnings
 from musclesolve.muscles.tendon_strain import check_tendon, check_tendon_strains
+from musclesolve.opensim.external_loads import feet_of
 from musclesolve.opensim.geometry import (
     OpenSimGeometry,
     difference_note,
@@ -446,6 +447,11 @@ def model_body(
             notes.append(
                 f"With all coordinates zero {few(lying, 4)} of the model lie far from the vertical: their axes are the "
                 "line of their joints and the axis of the knee."
+            )
+        if feet_of(model) and not segments(model).knees:
+            notes.append(
+                "No joint of the model has the name of a knee and its side: forces on the parts of the knee, its "
+                "adduction moment and comparisons with implants are left out."
             )
         joints = shared_joints(model, choice.dofs)
         if joints:

@@ -89,3 +89,13 @@ def test_both_roads_have_one_verdict_with_the_same_reasons() -> None:
 def test_both_roads_have_the_same_forces(name: str) -> None:
     one, two = by_roads()
     np.testing.assert_allclose(one[name].values, two[name].values, atol=0.5)
+
+
+def test_a_knee_of_another_name_is_said(tmp_path: Path) -> None:
+    model, coordinates, loads = walk()
+    renamed = tmp_path / "renamed.osim"
+    renamed.write_text(model.read_text(encoding="utf-8").replace("walker_knee_", "kn_"), encoding="utf-8")
+    settings = model_settings(loads=loads, start_s=PART[0], end_s=PART[1])
+    said = [str(note) for note in model_body(renamed, coordinates, None, settings).notes]
+    usual = [str(note) for note in under_loads().notes]
+    assert [note for note in said if "name of a knee" in note] and not any("name of a knee" in n for n in usual)
