@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
+LARGEST_ANGLE = 3.5
+"""Angle [rad] of a single pose that no joint exceeds, 200 degrees; motions may add turns of the shoulder."""
 SUBJECT = {"mass_kg": "mass", "stature_m": "stature", "sex": "sex"}
 """Key of a subject -> argument of `human_model`."""
 
@@ -118,7 +120,7 @@ def pose_angles(
     known = model.topology.dof_names[: model.tree.joint_count]
     angle = numbers_by_name(angles, "joint angle", "rad", known)
     for name, values in angle.items():
-        check_joint_angle(name, values)
+        check_joint_angle(name, values, LARGEST_ANGLE)
     return angle, {} if rates is None else numbers_by_name(rates, "joint rate", "rad/s", known)
 
 

@@ -81,7 +81,7 @@ def test_moments_without_forces_have_strides(data_folder: Path, trial: str) -> N
         folder / "model.osim", folder / f"trial_{trial}_IK.mot", folder / f"trial_{trial}_ID.mot"
     )
     cycles = ms.cycles(result, "l")
-    assert cycles["stride_time"].item() == pytest.approx(1.218, abs=0.01)
+    assert cycles["stride_time"].item() == pytest.approx(1.218, abs=0.015)
     assert cycles["coverage_muscle"].item() > 0.95
 
 

@@ -183,19 +183,19 @@ def spline_derivatives(model: Model, time: Array, coordinates: Array) -> tuple[A
     return time, coordinates, spline(time, 1), spline(time, 2)
 
 
-LARGEST_JOINT_ANGLE = 3.5
-"""Angle [rad] that no joint of a person exceeds, 200 degrees; in degrees the angles of a step do."""
+LARGEST_JOINT_ANGLE = 2.0 * np.pi
+"""Angle [rad] that no joint of a person exceeds in a motion; in degrees the angles of a step do."""
 
 
-def check_joint_angle(name: str, angle: Array) -> None:
+def check_joint_angle(name: str, angle: Array, limit: float = LARGEST_JOINT_ANGLE) -> None:
     """Refuse an angle (T,) [rad] of a person's joint that only degrees explain."""
     largest = angle[np.abs(angle).argmax()]
-    if abs(largest) > LARGEST_JOINT_ANGLE:
+    if abs(largest) > limit:
         raise input_error(
             "bad_number",
             where=name,
             problem=f"an angle of {largest:g} rad is {np.degrees(largest):.0f} degrees, as no joint of a person turns",
-            expected=f"radians, at most {LARGEST_JOINT_ANGLE:g}",
+            expected=f"radians, at most {limit:.2g}",
             remedy="if these are degrees, give numpy.radians(angle)",
         )
 

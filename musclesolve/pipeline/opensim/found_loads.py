@@ -64,6 +64,19 @@ def coordinate_columns(model: OpenSimModel, table: Table) -> dict[str, int]:
     }
 
 
+def _without_noise(model: OpenSimModel, wrench: Array, push: Array, needed: Array, noise: float) -> Array:
+    """Wrenches (T, 2, 2, 3) in which a foot with less upward force than the noise, a share of the weight, has none."""
+    both = wrench.reshape(len(wrench), len(SIDES), 2, 3).copy()
+    least = noise * model.mass * float(np.linalg.norm(model.gravity))
+    light = both[:, :, 1] @ model.up < least
+    both[light] = 0.0
+    for number, columns in enumerate((slice(0, 6), slice(6, 12))):
+        alone = ~light[:, number] & light[:, 1 - number]
+        carried = np.einsum("tcn,tn->tc", np.linalg.pinv(push[alone, :, columns]), needed[alone])
+        both[alone, number] = carried.reshape(-1, 2, 3)
+    return both
+
+
 def found_loads(model: OpenSimModel, motion: CoordinateMotion, table: Table) -> tuple[ExternalLoad, ...]:
     """Loads on both feet at the times of the motion.
 
@@ -101,7 +114,8 @@ def found_loads(model: OpenSimModel, motion: CoordinateMotion, table: Table) -> 
         needed = forces[block] - joint_forces(model, bodies.pose, inertial_wrench(model, bodies))[:, numbers]
         wrench = np.einsum("tcn,tn->tc", np.linalg.pinv(push), needed)
         rest.append(needed - np.einsum("tnc,tc->tn", push, wrench))
-        both = wrench.reshape(-1, len(feet), 2, 3)
+        noise = float(np.linalg.norm(rest[-1]) / np.linalg.norm(forces[block]))
+        both = _without_noise(model, wrench, push, needed, noise)
         place = bodies.pose.position[:, [model.body_number[foot] for foot in feet.values()]]
         both[:, :, 0] += np.cross(place, both[:, :, 1])  # about the origin of the ground
         acting.append(both[:, :, ::-1] @ TO_GLOBAL.T)

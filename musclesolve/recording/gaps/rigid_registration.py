@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.errors import input_error
@@ -116,8 +115,10 @@ class Shapes:
         N[..., 0, 1:] = N[..., 1:, 0] = M[..., y, z] - M[..., z, y]
         N[..., 1:, 1:] = M + np.swapaxes(M, 2, 3) - trace[..., None, None] * np.eye(3)
         quaternion = np.linalg.eigh(np.nan_to_num(N))[1][..., -1]
-        rotation = Rotation.from_quat(quaternion.reshape(-1, 4), scalar_first=True).as_matrix()
-        rotation = rotation.reshape(M.shape)
+        w, v = quaternion[..., :1, None], quaternion[..., None, 1:]
+        turned = np.swapaxes(np.cross(v, np.eye(3)), 2, 3)  # turned u = v x u
+        along = np.swapaxes(v, 2, 3) * v
+        rotation = (w**2 - np.sum(v**2, axis=3, keepdims=True)) * np.eye(3) + 2.0 * (along + w * turned)
         translation = middle - (rotation @ center[:, None, :, None])[..., 0]
         apart = (shape[:, None] @ np.swapaxes(rotation, 2, 3) + translation[:, :, None] - p) * inside[:, None]
         residual = np.sqrt((apart**2).sum(axis=(2, 3)) / count)

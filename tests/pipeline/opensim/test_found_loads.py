@@ -98,4 +98,6 @@ def test_a_knee_of_another_name_is_said(tmp_path: Path) -> None:
     settings = model_settings(loads=loads, start_s=PART[0], end_s=PART[1])
     said = [str(note) for note in model_body(renamed, coordinates, None, settings).notes]
     usual = [str(note) for note in under_loads().notes]
-    assert [note for note in said if "name of a knee" in note] and not any("name of a knee" in n for n in usual)
+    assert [note for note in said if "name of a knee" in note] and not any(
+        "name of a knee" in n for n in usual
+    )
