@@ -94,7 +94,7 @@ def prepare(
     trial = with_arguments(read_trial(trial), **settings)
     if isinstance(trial, Trial):
         return prepare_recording(trial, cost, solver, side, progress)
-    from musclesolve.pipeline.opensim.model_body import body_of_trial
+    from musclesolve.pipeline.opensim.trial_body import body_of_trial
 
     assert isinstance(trial, ModelTrial)
     (progress or no_progress)("inverse dynamics", 0.35)

@@ -84,6 +84,7 @@ def raw(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return sorted(path for path in trial.parent.iterdir() if path.suffix in (".trc", ".mot"))
 
 
+@pytest.mark.thorough  # test_desk_by_hand.py walks the same way
 def test_from_raw_files_to_a_result_by_clicks(desk: OpenDesk, raw: list[Path]) -> None:
     page = desk.page
     page.locator("input[type=file]").set_input_files([str(path) for path in raw])

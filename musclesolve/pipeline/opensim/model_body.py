@@ -1,9 +1,8 @@
 """Force-sharing problem of an OpenSim model with its coordinates and joint moments."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,11 +11,11 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, within
 from musclesolve._util.checks import check_choice
 from musclesolve._util.message_text import count_of, few
-from musclesolve._util.sides import ALL_SIDES, sides_of, split_side, with_side
+from musclesolve._util.sides import sides_of
 from musclesolve._util.warning_note import WarningNote
-from musclesolve.constants import ELASTIC, RIGID
+from musclesolve.constants import RIGID
 from musclesolve.dynamics.vectors import blocks, in_blocks
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_state import MuscleState, sparse_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
@@ -35,13 +34,12 @@ from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_v
 from musclesolve.opensim.model import Joint, OpenSimModel, OpenSimMuscle
 from musclesolve.opensim.muscle_parameters import control_notes, curve_notes, muscle_parameters
 from musclesolve.opensim.person_file import person_of_model
-from musclesolve.opensim.read_model import known_osim, read_osim, with_function_paths
+from musclesolve.opensim.read_model import read_osim, with_function_paths
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import BLOCK, Sharing, SharingGroup
-from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.knee_contact import ContactSpacing
-from musclesolve.pipeline.measured_activation import Channels, MeasuredActivation
-from musclesolve.pipeline.measured_fascicles import MeasuredFascicles, fascicle_muscles
+from musclesolve.pipeline.measured_activation import MeasuredActivation
+from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
 from musclesolve.pipeline.motion_change import MotionChange
 from musclesolve.pipeline.opensim.coordinate_motion import (
     BeyondRange,
@@ -65,11 +63,10 @@ from musclesolve.pipeline.opensim.moments import shared_moments
 from musclesolve.pipeline.opensim.predicted_loads import predicted_loads
 from musclesolve.pipeline.opensim.reduced_residual import LoadedModel, reduced_residual
 from musclesolve.pipeline.opensim.shared_choice import SharedChoice, shared_choice
-from musclesolve.pipeline.share import motion_cost, motion_solver, sharing_problem
+from musclesolve.pipeline.share import sharing_problem
 from musclesolve.recording.data import Table
 from musclesolve.recording.schema import check_value
 from musclesolve.recording.text.text_file import file_path
-from musclesolve.recording.trial.emg_channels import CHANNELS, check_overlap
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.settings.schema import settings_of, tables_of
 from musclesolve.settings.trial import (
@@ -79,10 +76,9 @@ from musclesolve.settings.trial import (
     TimeSettings,
     share_arguments,
 )
-from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.solver_registry import Solver, able_solver, find_solver
+from musclesolve.sharing.solver.solver_registry import find_solver
 
 TIME_RANGE = "time range"
 
@@ -637,124 +633,6 @@ def _part(
         joints = shared_joints(model, [whole.dofs[k] for k in dofs])
         loads = dynamics.joint_loads(joints, [whole.state.parameters.names[k] for k in muscles])
     return whole.part(dofs, muscles, loads)
-
-
-def body_of_trial(
-    trial: ModelTrial, cost: str | Cost | None = None, solver: str | Solver | None = None, side: str = "both"
-) -> ModelBody:
-    """Make the body of the trial file of a model; `cost` and `solver` override the file."""
-    settings = trial.settings
-    options, of_muscles, time = settings.sharing, settings.muscles, settings.time
-    elastic = of_muscles.tendon == ELASTIC
-    with _placed(trial, "sharing", "cost", cost is None):
-        chosen = (motion_cost if elastic else find_cost)(options.cost if cost is None else cost)
-    with _placed(trial, "emg", "weight"):
-        chosen = informed_cost(trial, chosen)
-    with _placed(trial, "sharing", "solver", solver is None):
-        solver_of = motion_solver if elastic else find_solver if solver else partial(able_solver, chosen)
-        method = solver_of(options.solver if solver is None else solver)
-    with (
-        _placed(trial, "knee", "contact_spacing_m", where="contact_spacing_m"),
-        _placed(trial, "plates", "feet", where="feet"),
-        _placed(trial, "consistency", "residual", where="residual"),
-    ):
-        if trial.loads is not None:
-            settings = settings.changed(files={"loads": trial.loads})
-        check_model_settings(settings)
-    sharing = Sharing(chosen, method, of_muscles.tendon, options.reserve_weight, options.least_activation)
-    model = known_osim(trial.model)
-    _check_names(trial, "sharing", "dofs", "coordinate", options.dofs, model.coordinates)
-    _check_names(trial, "sharing", "without", "coordinate", options.without, model.coordinates)
-    _check_names(trial, "muscles", "names", "muscle", of_muscles.names, model.muscles)
-    with (
-        _placed(trial, "filter", "cutoff_hz", where="cutoff_hz"),
-        _placed(trial, "time", "end_s" if time.start_s is None else "start_s", where=TIME_RANGE),
-        _placed(trial, "muscles", "tendon_strain", of_muscles.tendon_strain is not None),
-        _placed(trial, "sharing", "without", where="without"),
-        _placed(trial, "consistency", "residual", where="residual"),
-    ):
-        body = model_body(model, trial.coordinates, trial.moments, settings, sharing, side)
-    body = replace(body, trial=trial, notes=(*trial.notes, *body.notes))
-    if trial.fascicles is not None:
-        names = channel_names(body.muscles)
-        muscles = fascicle_muscles(trial.fascicles, trial.document, names, trial.model.name)
-        check_overlap(trial.document, trial.fascicles, *body.time[[0, -1]].tolist())
-        measured = MeasuredFascicles.from_fascicles(trial.fascicles, muscles, ALL_SIDES)
-        measured.check_unit(trial.document, body.whole.state.parameters)
-        body = replace(body, fascicles=measured, notes=(*body.notes, *measured.notes(body.time)))
-    if trial.emg is None:
-        with _placed(trial, "sharing", "cost", cost is None):
-            body.check(sharing)
-        return body
-    fitted = {} if body.person is None else body.person.emg
-    emg = MeasuredActivation.from_emg(trial.emg, model_channels(trial, body.muscles), ALL_SIDES, fitted)
-
-    parts = tuple(
-        replace(part, emg=emg.expected(part.time, part.state.parameters.names)) for part in body.parts
-    )
-    return replace(body, emg=emg, parts=parts, notes=(*body.notes, *emg.notes(body.time)))
-
-
-def _check_names(
-    trial: ModelTrial, table: str, key: str, what: str, names: Sequence[str] | None, known: Iterable[str]
-) -> None:
-    """Refuse a name of the trial file that the model does not have."""
-    for name in names or ():
-        if name not in known:
-            raise trial.document.unknown(
-                "unknown_name",
-                name,
-                known,
-                table,
-                key,
-                problem=f"there is no {what} '{name}' in {trial.model.name}",
-            )
-
-
-@contextmanager
-def _placed(
-    trial: ModelTrial, table: str, key: str, stated: bool = True, where: str | None = None
-) -> Iterator[None]:
-    """Point errors about settings of the trial file, without a file or with the place `where`, at their key."""
-    try:
-        yield
-    except InputError as error:
-        if not stated or (error.file is not None if where is None else error.where != where):
-            raise
-        raise trial.document.placed(error, table, key) from error
-
-
-def model_channels(trial: ModelTrial, muscles: Sequence[str]) -> Channels:
-    """The muscles of every channel of EMG among the muscles of the body."""
-    assert trial.emg is not None
-    muscles_of = channel_names(muscles)
-    channels = []
-    for channel, names in zip(trial.emg.names, trial.emg.muscles, strict=True):
-        for name in names:
-            if name not in muscles_of:
-                raise trial.document.unknown(
-                    "unknown_name",
-                    name,
-                    muscles_of,
-                    CHANNELS,
-                    channel,
-                    problem=f"{name!r} is no muscle that shares the moments",
-                )
-        channels.append(tuple(dict.fromkeys(muscle for name in names for muscle in muscles_of[name])))
-    return tuple(channels)
-
-
-def channel_names(muscles: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Names that a channel of a measurement may have -> its muscles among the muscles of a model.
-
-    A name without a number before its side means all numbered muscles: glmed_r means glmed1_r and glmed2_r.
-    """
-    muscles_of: dict[str, tuple[str, ...]] = {}
-    for muscle in muscles:
-        stem, side = split_side(muscle)
-        name = with_side(stem.rstrip("0123456789"), side)
-        muscles_of[name] = (*muscles_of.get(name, ()), muscle)
-    return muscles_of | {muscle: (muscle,) for muscle in muscles}
 
 
 LEAVES_RANGE = (
