@@ -55,6 +55,9 @@ CHANGES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
 UNEXPLAINED, BETTER = 0.4, 0.5
 # Gain in the travel of a step from which points are rotated with the forces [m].
 CLEARLY = 0.02
+# Way of the center of pressure in a step over the distance from heel to toe marker: 14 sound steps overground have 0.57
+# to 0.73, a flat foot 0.48.
+WAY = 0.42, 1.0
 # Backward travel of the center of pressure in a contact from which it is reversed [m].
 BACK = -0.05
 # Forward displacement of the pelvis in a contact [m] from which the subject walks or runs over the foot.
@@ -151,20 +154,40 @@ def _change_axes(case: Case, index: int, change: Array) -> Repair:
 
 
 def _travel(case: Case, index: int, plate: PlateForce) -> list[float]:
-    """Return the forward travel of the pressure under the foot in every whole contact of forward walking [m].
+    """Return the forward travel of the pressure under the foot in every whole contact of forward walking [m]."""
+    quarters = ((track.along, len(track.along) // 4) for track in _rolling(case, index, plate))
+    return [float(along[-len(along) // 4 :].mean() - along[:count].mean()) for along, count in quarters]
+
+
+def _rolling(case: Case, index: int, plate: PlateForce) -> list[Track]:
+    """Return the tracks of whole contacts of forward walking.
 
     Only contacts in which the pelvis moves forward over the foot count (assumed without a pelvis): a subject who walks
     backward, jumps or squats rolls over the foot differently.
     """
     time, pelvis = case.trial.markers.time, between(case.trial, "asis_r", "asis_l")
-    travel = []
+    rolling = []
     for track in tracks(case, index, plate):
         if pelvis is not None:
             first, last = at_times(time, pelvis[:, :2], track.time[[0, -1]])
         if track.whole and (pelvis is None or (last - first) @ track.axis > OVER):
-            along, count = track.along, len(track.along)
-            travel.append(float(along[-count // 4 :].mean() - along[: count // 4].mean()))
-    return travel
+            rolling.append(track)
+    return rolling
+
+
+@check_at(Stage.PRESSURE_DIRECTION)
+def way_of_pressure(case: Case) -> Iterator[Finding]:
+    """Compare the way of the center of pressure in a step with the length of the foot; runners may land in front."""
+    if len(flights(case.trial, FootLoads.from_trial(case.trial))):
+        return
+    for index, plate in enumerate(case.trial.forces):
+        ways = [
+            float(np.ptp(np.quantile(track.along, ENDS))) / float(np.median(track.length))
+            for track in _rolling(case, index, plate)
+        ]
+        if ways and not WAY[0] <= (share := float(np.median(ways))) <= WAY[1]:
+            values = {"share": share, "low": WAY[0], "high": WAY[1]}
+            yield finding("pressure_way", "warning", values, on_plate(plate))
 
 
 @check_at(Stage.PRESSURE_DIRECTION)
