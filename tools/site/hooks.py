@@ -62,6 +62,11 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     return "".join([*done, LINK.sub(site_link, markdown[end:])])
 
 
+def on_post_page(output: str, **_: object) -> str:
+    """The dialog of the search has a name for screen readers."""
+    return output.replace('role="dialog">', 'role="dialog" aria-label="Search">', 1)
+
+
 def linked(docs: Path) -> set[str]:
     """Files of the repository, relative to its root, that the pages link to."""
     found = set()
