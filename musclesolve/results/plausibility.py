@@ -248,18 +248,18 @@ class Plausibility:
         where = f"around the {' and '.join(dict.fromkeys(places))}" if places else "named here"
         return str(sentences["forces"].format(where=where, remedy=self._remedy))
 
+    @property
+    def causes(self) -> set[str]:
+        """Codes of the faults of the recording that explain why the result is not plausible."""
+        names, failed = criteria(), self.failed if self.verdict == NOT_PLAUSIBLE else ()
+        return {code for comparison in failed for code in names[comparison.criterion].get("causes", ())}
+
     def with_deciding(self, findings: Iterable[Finding]) -> list[Finding]:
         """Return findings on the recording, those marked that explain why the result is not plausible.
 
         Criteria name the faults that explain their failure (`causes`); a fault whose cost is below its limit does not.
         """
-        names = criteria()
-        causes = {
-            code
-            for comparison in self.failed
-            if self.verdict == NOT_PLAUSIBLE
-            for code in names[comparison.criterion].get("causes", ())
-        }
+        causes = self.causes
         return [
             replace(
                 found,

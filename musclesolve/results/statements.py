@@ -320,8 +320,10 @@ def in_short(facts: Facts) -> Said:
     if facts.median_and_mean_correlation and not facts.follows_emg:
         yield say("short_emg", count=len(facts.channels), median=facts.median_and_mean_correlation[0])
     if first := [entry for entry in judged.of("error", "warning") if entry.remedy]:
-        todo = first[0]
-        ratio = None if todo.cost is None or todo.decides else todo.cost.ratio
+        todo = first[0]  # a fault that explains the failure is mended, the failure is not
+        if todo.code == "implausible":
+            todo = next((entry for entry in first if entry.code in plausible.causes), todo)
+        ratio = todo.cost.ratio if todo.cost and todo is first[0] and not todo.decides else None
         decides = "the verdict rests on it" if todo.decides else None
         yield say(
             "short_todo", place=str(todo.where) or None, remedy=todo.remedy, ratio=ratio, decides=decides

@@ -166,9 +166,11 @@ def hands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hands]:
 @pytest.fixture
 def computed(hands: Hands) -> Hands:
     """A trial with all markers and a result, whether another test made them before or not."""
-    if not (hands.folder / "results" / "trial" / "result.nc").is_file():
+    is_known = (hands.folder / "results" / "trial" / "result.nc").is_file()
+    if not is_known:
         hands.state(list(hands.names))
-        hands.page.goto(hands.address)
+    hands.page.goto(hands.address)
+    if not is_known:
         hands.step("Run")
         hands.page.get_by_role("button", name="Run", exact=True).click()
         hands.page.get_by_role("button", name="Show the result").wait_for()

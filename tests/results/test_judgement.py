@@ -174,6 +174,15 @@ def test_what_makes_a_result_implausible_is_the_first_thing_to_do():
     assert "What to do first: weigh the subject; the verdict rests on it." in said
 
 
+def test_a_fault_that_explains_the_failure_is_mended_first_though_its_cost_is_small():
+    data = result()
+    data["pelvis_residual"][:, 0] = 0.2 * WEIGHT
+    light = Finding("mass", "warning", "20 kg more", "weigh", cost=Cost(12.0, "N m", "hip_flexion_r", 15.0))
+    stored = with_verdict(data.assign_attrs({FINDINGS: json.dumps([light.as_dict()])}))
+    assert judge(Facts(stored)).findings[0].code == "implausible"
+    assert "What to do first: weigh." in [text for _, text in rows(statements(stored))]
+
+
 def test_a_trial_without_a_result_is_judged_by_its_findings():
     assert judge_findings([ERROR]).verdict == NOT_USABLE
     assert judge_findings([WARNING]).verdict == WITH_CARE
