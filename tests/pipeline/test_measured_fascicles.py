@@ -15,7 +15,7 @@ import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.files import Trial
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles, fascicle_muscles
-from musclesolve.pipeline.opensim import model_body
+from musclesolve.pipeline.opensim import trial_body
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import Fascicles
 
@@ -96,7 +96,7 @@ def test_names_that_are_not_one_muscle(
 
 
 def test_muscles_of_a_model(plain: Trial) -> None:
-    known = model_body.channel_names(["glmed1_r", "glmed2_r", "soleus_r"])
+    known = trial_body.channel_names(["glmed1_r", "glmed2_r", "soleus_r"])
     assert fascicle_muscles(fascicles("soleus_r"), plain.document, known, "a model") == ("soleus_r",)
     with refused("conflict", "glmed_r", "2 muscles", "glmed1_r"):
         fascicle_muscles(fascicles("glmed_r"), plain.document, known, "a model")
