@@ -86,7 +86,7 @@ class Judgement:
         faults = self.of("error") if self.verdict == NOT_USABLE else self.of("error", "warning")
         cautions = [of_codes[code] for code in dict.fromkeys(f.code for f in faults) if code in of_codes]
         named = [entry["because"][name] for name in self.because if name in entry.get("because", {})]
-        because = " and ".join(named) or shortened(cautions, NAMED_CAUTIONS, "; ")
+        because = "; ".join(named) or shortened(cautions, NAMED_CAUTIONS, "; ")
         return str(entry["use"]).format(because=because or "see the verdict below")
 
     @property
