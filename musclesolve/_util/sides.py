@@ -15,6 +15,8 @@ SIDE_LETTERS: dict[str, Side] = {SIDE_NAMES[side]: side for side in SIDES}
 SIDE_WORDS: dict[str, Side] = SIDE_LETTERS | {side: side for side in SIDES}
 """Words and letters that state a side in a name; whole words first."""
 OTHER = "other"
+OPPOSITE = {"r": "l", "l": "r", OTHER: OTHER}
+"""Side -> the other side of the body; what belongs to neither stays."""
 ALL_SIDES = (*SIDE_NAMES, OTHER)
 """Sides of muscles; `other` is the side of muscles whose names do not end in _r or _l."""
 LEG_JOINTS = ("hip", "knee", "ankle")

@@ -6,7 +6,7 @@ acceleration is the time derivative of the twist (Featherstone 2008, Rigid Body 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -333,6 +333,16 @@ class ModelMotion:
         return ModelMotion(self.time[some], self.value[some], self.speed[some], self.acceleration[some])
 
 
+def needed_coordinates(model: OpenSimModel, known: Container[str]) -> list[str]:
+    """The known coordinates, and those that a motion must have: the model neither locks nor couples them."""
+    coupled = {coupler.dependent for coupler in model.couplers}
+    return [
+        name
+        for name, coordinate in model.coordinates.items()
+        if name in known or (not coordinate.locked and name not in coupled)
+    ]
+
+
 def model_motion(
     model: OpenSimModel,
     time: Array,
@@ -357,12 +367,7 @@ def model_motion(
     parts = (value, speed, acceleration)
     for what, part in zip(("value", "speed", "acceleration"), parts, strict=True):
         check_type(part, Mapping, what, "a dict of arrays by the names of coordinates")  # type: ignore[type-abstract]
-    coupled = {coupler.dependent for coupler in model.couplers}
-    free = [
-        name
-        for name, coordinate in model.coordinates.items()
-        if name in value or (not coordinate.locked and name not in coupled)
-    ]
+    free = needed_coordinates(model, value)
     if missing := [name for name in free if any(name not in part for part in parts)]:
         raise input_error(
             "missing_column",

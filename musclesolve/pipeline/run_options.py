@@ -33,11 +33,11 @@ from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.measured_activation import Channels, channel_muscles, channel_names
 from musclesolve.pipeline.measured_fascicles import fascicle_muscles
 from musclesolve.pipeline.mechanics import topology_of
-from musclesolve.pipeline.share import motion_cost, motion_solver
+from musclesolve.pipeline.share import motion_cost, solver_search
 from musclesolve.recording.data import SIDE_NAMES, AnyTrial, Trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.solver_registry import Solver, able_solver, find_solver, refuse_unfit
+from musclesolve.sharing.solver.solver_registry import Solver, find_solver, refuse_unfit
 
 _SIDES: dict[str, tuple[str, ...]] = {**{side: (side,) for side in SIDES}, BOTH: SIDES}
 
@@ -137,7 +137,7 @@ def find_options(
     chosen = in_trial("sharing", "cost", cost_of, sharing.cost) if cost is None else cost_of(cost)
     check_emg(trial, chosen)
     chosen = in_trial("emg", "weight", partial(informed_cost, trial), chosen)
-    solver_of = motion_solver if elastic else find_solver if solver else partial(able_solver, chosen)
+    solver_of = solver_search(chosen, elastic, solver)
     method = in_trial("sharing", "solver", solver_of, sharing.solver) if solver is None else solver_of(solver)
     if not elastic:
         refuse_unfit(method, chosen, reserves=True)

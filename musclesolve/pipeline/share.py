@@ -8,7 +8,7 @@ static problem in this state.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution, SolutionArrays
-from musclesolve.sharing.solver.solver_registry import Solver, find_solver
+from musclesolve.sharing.solver.solver_registry import Solver, able_solver, find_solver
 from musclesolve.sharing.solving import solve_part
 from musclesolve.sharing.status import Status
 
@@ -206,6 +206,11 @@ def motion_cost(cost: str | Cost) -> Cost:
         expected="a smooth convex cost of forces or of activations",
         remedy='choose another cost, or rigid tendons (tendon = "rigid")',
     )
+
+
+def solver_search(cost: Cost, elastic: bool, stated: str | Solver | None) -> Callable[[str | Solver], Solver]:
+    """The function that finds the solver of a cost: of whole motions, as stated, or in place of an unfit usual one."""
+    return motion_solver if elastic else find_solver if stated else partial(able_solver, cost)
 
 
 def motion_solver(solver: str | Solver) -> Solver:

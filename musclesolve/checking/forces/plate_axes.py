@@ -155,8 +155,8 @@ def _change_axes(case: Case, index: int, change: Array) -> Repair:
 
 def _travel(case: Case, index: int, plate: PlateForce) -> list[float]:
     """Return the forward travel of the pressure under the foot in every whole contact of forward walking [m]."""
-    quarters = ((track.along, len(track.along) // 4) for track in _rolling(case, index, plate))
-    return [float(along[-len(along) // 4 :].mean() - along[:count].mean()) for along, count in quarters]
+    ways = (track.along for track in _rolling(case, index, plate))
+    return [float(along[-len(along) // 4 :].mean() - along[: len(along) // 4].mean()) for along in ways]
 
 
 def _rolling(case: Case, index: int, plate: PlateForce) -> list[Track]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
-from musclesolve._util.sides import OTHER, split_side, with_side
+from musclesolve._util.sides import OPPOSITE, split_side, with_side
 from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.model.load_units_and_axes import moved, on_bodies, sliding
 from musclesolve.checking.model.model_case import (
@@ -38,7 +38,6 @@ SOLE = (-0.03, 0.09)
 -0.005 to 0.056, by where their bodies have their origins and how thick the shoes are."""
 STANDING = 0.6
 """Sides are exchanged if the exchange reduces the speed of loaded feet below this share."""
-SWAPPED = {"r": "l", "l": "r", OTHER: OTHER}
 SLIDES, INNER = 0.4, 0.1
 """Speed [m/s] of the slower one of heel and toe while the foot carries the body, that far from the ends of the contact
 [s]: sound walks have less than 0.12."""
@@ -141,7 +140,7 @@ def sides_of_coordinates(case: ModelCase) -> Iterator[Finding]:
     """
     motion, model, soles = case.body.motion, case.fixed.model, case.fixed.soles
     now = sliding(case)
-    other = tuple(with_side(stem, SWAPPED[side]) for stem, side in map(split_side, motion.names))
+    other = tuple(with_side(stem, OPPOSITE[side]) for stem, side in map(split_side, motion.names))
     if now < SLIDES or len(soles) != 2 or not set(other) <= set(model.coordinates):
         return
     exchanged = Motion.from_body(replace(case.body, motion=replace(motion, names=other), dynamics=None))

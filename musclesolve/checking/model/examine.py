@@ -23,6 +23,7 @@ from musclesolve.checking.model.model_case import ModelCase, Motion, with_held
 from musclesolve.checking.model.predicted_loads import predicted_loads
 from musclesolve.errors import InputError
 from musclesolve.opensim.external_loads import feet_of
+from musclesolve.opensim.inverse_dynamics import needed_coordinates
 from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Finding, Where, finding
@@ -167,9 +168,8 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
 
 def _of_legs(body: ModelBody) -> list[Finding]:
     """Findings on moments where coordinates are unknown: coordinates of arms, a small part of the mass, may be held."""
-    model, coupled = body.model, {coupler.dependent for coupler in body.model.couplers}
-    absent = [name for name in model.coordinates if name not in {*body.motion.names, *coupled}]
-    absent = [name for name in absent if not model.coordinates[name].locked]
+    model, known = body.model, body.motion.names
+    absent = [name for name in needed_coordinates(model, known) if name not in known]
     if body.moment_table is None or not absent:
         return []
     feet, moved = feet_of(model).values(), set[str]()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve._util.sides import sided, split_side, with_side
+from musclesolve._util.sides import OPPOSITE, sided, split_side, with_side
 from musclesolve.constants import RIGID, USUAL_COST
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.opensim.geometry import fiber_path_lengths
@@ -51,7 +51,7 @@ class Mended:
 def twin(name: str) -> str:
     """The name of a muscle, or of a coordinate, on the other side."""
     stem, side = split_side(name)
-    return with_side(stem, {"r": "l", "l": "r"}.get(side, side))
+    return with_side(stem, OPPOSITE[side])
 
 
 def with_cost(fault: Finding, body: ModelBody, mended: Mended | None) -> Finding:

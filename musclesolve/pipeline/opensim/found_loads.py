@@ -108,11 +108,12 @@ def found_loads(model: OpenSimModel, motion: CoordinateMotion, table: Table) -> 
         kept = ("time", "value", "speed", "acceleration")
         bodies = body_dynamics(model, ModelMotion(*(getattr(whole, name)[block] for name in kept)))
         push = foot_pushes(model, bodies.pose, list(feet.values()))[:, numbers]
-        sizes = np.linalg.svd(push, compute_uv=False)
+        left, sizes, right = np.linalg.svd(push, full_matrices=False)
         if (sizes[:, -1] < SINGULAR * sizes[:, 0]).any():
             return ()
         needed = forces[block] - joint_forces(model, bodies.pose, inertial_wrench(model, bodies))[:, numbers]
-        wrench = np.einsum("tcn,tn->tc", np.linalg.pinv(push), needed)
+        inverse = np.swapaxes(right, 1, 2) @ (np.swapaxes(left, 1, 2) / sizes[..., None])
+        wrench = np.einsum("tcn,tn->tc", inverse, needed)
         rest.append(needed - np.einsum("tnc,tc->tn", push, wrench))
         noise = float(np.linalg.norm(rest[-1]) / np.linalg.norm(forces[block]))
         both = _without_noise(model, wrench, push, needed, noise)

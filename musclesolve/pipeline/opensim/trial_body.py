@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 
 from musclesolve._util.sides import ALL_SIDES, split_side, with_side
 from musclesolve.constants import ELASTIC
@@ -14,12 +13,12 @@ from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.measured_activation import Channels, MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles, fascicle_muscles
 from musclesolve.pipeline.opensim.model_body import TIME_RANGE, ModelBody, check_model_settings, model_body
-from musclesolve.pipeline.share import motion_cost, motion_solver
+from musclesolve.pipeline.share import motion_cost, solver_search
 from musclesolve.recording.trial.emg_channels import CHANNELS, check_overlap
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.solver_registry import Solver, able_solver, find_solver
+from musclesolve.sharing.solver.solver_registry import Solver
 
 
 def body_of_trial(
@@ -34,8 +33,7 @@ def body_of_trial(
     with _placed(trial, "emg", "weight"):
         chosen = informed_cost(trial, chosen)
     with _placed(trial, "sharing", "solver", solver is None):
-        solver_of = motion_solver if elastic else find_solver if solver else partial(able_solver, chosen)
-        method = solver_of(options.solver if solver is None else solver)
+        method = solver_search(chosen, elastic, solver)(options.solver if solver is None else solver)
     with (
         _placed(trial, "knee", "contact_spacing_m", where="contact_spacing_m"),
         _placed(trial, "plates", "feet", where="feet"),
