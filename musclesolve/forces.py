@@ -14,6 +14,17 @@
 
 T frames lie in the time range. T' frames are more by a margin, so that derivatives hold at the ends of the range. Axes:
 x forward, y left, z up. Each stage is a function on plain arrays and dataclasses, and may be replaced by another one.
+Here a brace pulls the knee straight, with 20 N m for each radian, and the muscles flex the knee against it:
+
+>>> from musclesolve.forces import find_options, mechanics, measured_moments, recorded_body, share
+>>> trial = ms.read_trial(ms.data.reference_stride())
+>>> recorded = mechanics(trial)  # landmarks, model, motion, ground reactions
+>>> moments = measured_moments(trial, recorded.model, recorded.motion, recorded.wrenches)
+>>> knee = recorded.model.dof("knee_flexion_r")
+>>> moments[:, knee] += 20.0 * recorded.motion.coordinates[:, knee]
+>>> body = recorded_body(trial, find_options(trial, side="r"), recorded, moments=moments)
+>>> share(body).parts[0].solution
+<Solution of 66 frames, 43 muscles, 5 moments by 'batch' for 'knee_sparing_activation': 66 solved>
 
 To read on, in the order of the stages: motion/anatomy/anatomy.py, pipeline/mechanics.py, dynamics/model/human_model.py,
 dynamics/kinematics/consistent_motion.py, dynamics/kinematics/pose_fit.py, motion/ground_reaction.py,
@@ -42,6 +53,7 @@ from musclesolve.pipeline.emg_informed import with_arguments
 from musclesolve.pipeline.mechanics import (
     TIME_MARGIN,
     Mechanics,
+    measured_moments,
     subject_model,
 )
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
@@ -110,7 +122,9 @@ def prepare_recording(
 ) -> RecordedBody:
     """Compute all stages before the sharing of forces for a recording; arguments as in `run`."""
     options = find_options(trial, cost, solver, side)
-    return recorded_body(trial, options, mechanics(trial, progress), progress)
+    recorded = mechanics(trial, progress)
+    moments = measured_moments(trial, recorded.model, recorded.motion, recorded.wrenches)
+    return recorded_body(trial, options, recorded, progress, moments)
 
 
 def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:

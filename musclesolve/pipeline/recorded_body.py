@@ -16,6 +16,7 @@ from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads,
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.vectors import MOST_FRAMES, blocks
+from musclesolve.errors import input_error
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import MotionValidity
 from musclesolve.muscles.muscle_state import (
@@ -57,6 +58,18 @@ class RecordedBody:
     joints: tuple[str, ...]
     emg: MeasuredActivation | None = None
     fascicles: MeasuredFascicles | None = None
+
+    def __post_init__(self) -> None:
+        for part in self.parts:
+            rows = [self.mechanics.model.dof(dof) for dof in part.dofs]
+            if not np.array_equal(part.moment, self.moments[:, rows], equal_nan=True):
+                raise input_error(
+                    "conflict",
+                    where="moments",
+                    problem="the moments of the body are not those of its parts",
+                    expected="one array of moments for both",
+                    remedy="make the body anew: recorded_body(trial, options, recorded, moments=moments)",
+                )
 
     @property
     def time(self) -> Array:
@@ -143,18 +156,25 @@ class RecordedBody:
 
 
 def recorded_body(
-    trial: Trial, options: Options, recorded: Mechanics, progress: Progress | None = None
+    trial: Trial,
+    options: Options,
+    recorded: Mechanics,
+    progress: Progress | None = None,
+    moments: Array | None = None,
 ) -> RecordedBody:
-    """Make the body of a recording: inverse dynamics, valid frames, and groups of muscles on the analyzed sides."""
+    """Make the body of a recording: inverse dynamics, valid frames, and groups of muscles on the analyzed sides.
+
+    moments (T, K+6): in place of the ones of inverse dynamics, such as less what a brace bears [N m, N].
+    """
     report = progress or no_progress
     report("inverse dynamics", 0.35)
-    model, motion = recorded.model, recorded.motion
-    moments = measured_moments(trial, model, motion, recorded.wrenches)
-    wrenches = recorded.wrenches
+    model, motion, wrenches = recorded.model, recorded.motion, recorded.wrenches
+    if moments is None:
+        moments = measured_moments(trial, model, motion, wrenches)
+    elif np.shape(moments) != (shape := motion.coordinates.shape):
+        raise input_error("bad_shape", name="moments", shape=np.shape(moments), expected=f"{shape}")
     lacking = (
-        moments
-        if recorded.change is None
-        else measured_moments(trial, model, recorded.unchanged, recorded.wrenches)
+        moments if recorded.change is None else measured_moments(trial, model, recorded.unchanged, wrenches)
     )
     validity = recorded.validity(lacking)
     fitted = {} if options.person is None else options.person.emg
