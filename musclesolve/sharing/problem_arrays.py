@@ -151,6 +151,8 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
         # broadcast over frames only: a stray axis of length one is more likely a mistake
         if not any(array.shape == shape[i:] for i in range(len(shape) + 1)):
             expected = f"{shape} or its last axes, to go with the other arrays"
+            if len(arm) == 2 and arm[0] > 1:
+                expected += f"; moment_arm {arm} is read as {arm[0]} degrees of freedom in every frame"
             raise misshapen(name, array.shape, f"Problem.{name}", expected)
         if array.shape != shape or not array.flags.c_contiguous:
             arrays[name] = np.ascontiguousarray(np.broadcast_to(array, shape))
@@ -184,6 +186,7 @@ def _check_numbers(values: Mapping[str, Any]) -> None:
     rules: list[tuple[str, Callable[[Array], Mask], str]] = [
         ("max_isometric_force", not_positive, "a positive number [N]"),
         ("force_capacity", lambda x: x < 0, "zero or more [N]"),
+        *((name, lambda x: np.isnan(x) & np.isnan(x).all(axis=0), "a number") for name in ("lower", "upper")),
         ("lower", lambda x: x < 0, "zero or more"),
         ("upper", np.isinf, "a finite bound; a large number such as 10 sets it free"),
         ("lower", lambda x: x > values["upper"], "no more than upper"),

@@ -136,7 +136,8 @@ def compare(
         names, "cost", "or write a multiple of it such as 1.0 * cost, which has a name of its own"
     )
     if isinstance(trial, Problem):
-        methods = solvers if solver is None else [solver, *(solvers or ())]
+        several = [solvers] if isinstance(solvers, str) else solvers
+        methods = several if solver is None else [solver, *(several or ())]
         compared_problem = compare_problem(trial, compared, methods, report)
         alone = solvers is None and solver is not None
         return compared_problem.isel(solver=0, drop=True) if alone else compared_problem

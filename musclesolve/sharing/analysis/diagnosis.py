@@ -26,7 +26,7 @@ The muscles in question follow from the proof y of the shortage: those with y . 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 
@@ -103,8 +103,14 @@ class Diagnosis:
     proof: Array
     muscle: tuple[str, ...]
     dof: tuple[str, ...]
-    part: Problem = field(repr=False)
-    passive: Array = field(repr=False)
+    part: Problem
+    passive: Array
+
+    def __repr__(self) -> str:
+        """The number of infeasible frames, and what they lack at most."""
+        most = np.abs(self.shortage).max(axis=0, initial=0.0)
+        lacking = (f"{dof} {moment:.3g} N m" for dof, moment in zip(self.dof, most, strict=True) if moment)
+        return f"<Diagnosis of {len(self.frame)} infeasible frames; lacking at most: {', '.join(lacking) or 'none'}>"
 
     @cached_property
     def alone(self) -> Array:
@@ -249,7 +255,11 @@ class Diagnosis:
         """
         self._check(number)
         frame, names = int(self.frame[number]), directions or {}
-        when = f"in frame {frame}" if time is None else f"at {np.asarray(time, dtype=float)[frame]:.3f} s"
+        times = np.asarray([] if time is None else time, dtype=float)
+        if time is not None and (times.ndim != 1 or len(times) <= self.frame[-1]):
+            expected = "the times (T,) of all frames of the problem"
+            raise input_error("bad_shape", name="time", shape=times.shape, expected=expected)
+        when = f"in frame {frame}" if time is None else f"at {times[frame]:.3f} s"
         short = {dof: self.shortage[number, self.dof.index(dof)] for dof in self.lacking(number)}
         parts = [f"{dof} lacks {moment_text(value, dof, names)}" for dof, value in short.items()]
         clauses = [f"{listed(parts)} {when}", at_limit(self.limited_muscles(number))]

@@ -64,6 +64,12 @@ class ForceRange:
     gap_least: Array
     gap_greatest: Array
 
+    def __repr__(self) -> str:
+        """The sizes, and the largest width."""
+        *frames, muscles = self.least.shape
+        widest = np.nanmax(self.width, initial=0.0)
+        return f"<ForceRange of {muscles} muscles in {frames[0] if frames else 1} frames, up to {widest:.3g} N wide>"
+
     @property
     def width(self) -> Array:
         """The difference of greatest and least force, (T, n) [N]."""

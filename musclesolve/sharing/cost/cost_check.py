@@ -16,6 +16,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost.casadi_expression import SLACK, ExpressionCost
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
+from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.sharing.problem import Problem
 
 POINTS = 4
@@ -64,6 +65,34 @@ def check_solution(problem: Problem, cost: Cost, activation: Array) -> Array:
         elif not part.built_in and part.needs <= {"separable", "coupled", "rows"}:
             _check_convexity(problem, part, activation)
     return value
+
+
+def check_expression(problem: Problem, cost: Cost) -> None:
+    """Check that the expressions of costs of methods are their values, within the bounds of the first frame."""
+    import casadi
+
+    first = problem.frames(slice(0, 1))
+    activation = first.lower + 0.37 * (first.upper - first.lower)
+    for part in single_costs(cost):
+        if part.built_in or isinstance(part, ExpressionCost):
+            continue
+        numbers = part.term_parameters(first)
+        a, p = casadi.SX.sym("a", first.n_muscles), parameter_symbols(casadi.SX.sym, shapes_of(numbers))
+        symbol = casadi.SX(part.term_expression(casadi, a, p))
+        stated = float(part.term_value(first, activation)[0])
+        if symbol.numel() == 1:
+            f = casadi.Function("f", [a, casadi.veccat(*arrays_of(p))], [symbol])
+            given = float(f(activation[0], flat(numbers, 1)[0]))
+            if abs(given - stated) <= DERIVATIVE_TOLERANCE * (abs(given) + abs(stated)):
+                continue
+        shown = f"is {given:g}" if symbol.numel() == 1 else f"has the shape {symbol.shape}"
+        raise input_error(
+            "bad_cost",
+            where=f"the cost {part.name}",
+            problem=f"term_expression {shown} where term_value is {stated:g}",
+            expected="the value of term_value in one frame, as an expression of CasADi",
+            remedy="sum over the muscles" if symbol.numel() != 1 else None,
+        )
 
 
 def _check_convexity(problem: Problem, cost: Cost, activation: Array) -> None:

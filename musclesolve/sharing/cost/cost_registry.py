@@ -8,6 +8,7 @@ The text is parsed as a Python expression and never evaluated: names, numbers, t
 """
 
 import ast
+from collections.abc import Set
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from importlib import import_module
@@ -109,6 +110,11 @@ def find_cost(cost: str | Cost) -> Cost:
                 expected="a cost that does not change while it is used",
                 remedy="make its class a frozen dataclass",
             )
+        for stated, kind, expected in (("name", str, "a text"), ("needs", Set, "a set of words")):
+            if not isinstance(getattr(cost, stated), kind):
+                value = as_text(getattr(cost, stated))
+                problem = f"{stated} of the cost {type(cost).__name__} is {value}"
+                raise input_error("bad_cost", problem=problem, expected=expected)
         return cost
     if not isinstance(cost, str):
         error = unknown_name(cost, "cost", REGISTRY)

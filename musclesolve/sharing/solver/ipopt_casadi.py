@@ -12,6 +12,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.locks import CASADI
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_check import check_expression
 from musclesolve.sharing.cost.cost_parameters import Parameters, Shapes, flat, shapes_of
 from musclesolve.sharing.frame_symbols import frame_symbols
 from musclesolve.sharing.problem import Problem
@@ -74,6 +75,7 @@ def minimize_frames(
     Returns:
         The attempt, and the multipliers of the extra constraints (T, j).
     """
+    check_expression(problem, cost)
     muscles, dofs, reserved = problem.n_muscles, problem.n_dof, problem.reserve_weight is not None
     attempt, soft = Attempt.blank(problem), dofs if reserved else 0
     # units in which slopes and moments are of order one: the largest entry of a row, the largest slope of the cost

@@ -176,13 +176,14 @@ def solvers() -> dict[str, SolverRecord]:
 def find_solver(solver: str | Solver) -> Solver:
     """The solver object for a name; an object is returned as it is."""
     if not isinstance(solver, str):
-        if callable(getattr(solver, "solve", None)) and hasattr(solver, "name"):
+        if isinstance(solver, type):
+            problem, remedy = f"{solver.__name__} is a class", f"make an object of it: {solver.__name__}()"
+        elif callable(getattr(solver, "solve", None)) and hasattr(solver, "name"):
             return solver
-        raise UnknownSolverError.from_template(
-            "bad_type",
-            problem=f"{as_text(solver)} is no solver",
-            expected="a name, or an object with name and solve",
-        )
+        else:
+            problem, remedy = f"{as_text(solver)} is no solver", None
+        expected = "a name, or an object with name and solve"
+        raise UnknownSolverError.from_template("bad_type", problem=problem, expected=expected, remedy=remedy)
     if solver not in REGISTRY:
         _add_plugins()
     record = REGISTRY.get(solver)
