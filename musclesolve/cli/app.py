@@ -12,6 +12,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Annotated, Any
 
 try:
@@ -105,6 +106,10 @@ class Commands(TyperGroup):
         """Store the words of the command line, which usage errors depend on."""
         self.words = list(args)
         with _usage_errors(self.words):
+            if {("-o", ""), ("--output", "")} & set(
+                pairwise(args)
+            ):  # a variable of the shell that is not set
+                raise typer.BadParameter("the name after -o is empty")
             return super().make_context(info_name, args, *more, **extra)
 
     def invoke(self, ctx: Any) -> Any:

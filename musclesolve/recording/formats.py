@@ -122,7 +122,8 @@ def _reader(
     raise input_error(
         "recording.no_reader",
         file=Path(path),
-        remedy=suggestion(suffix, suffixes) or f"export the {what} in one of these formats",
+        remedy=(None if suffix in {*MARKERS, *FORCES} else suggestion(suffix, suffixes))
+        or f"export the {what} in one of these formats",
         what=f"{what} cannot be read from files that end in '{suffix}'"
         if suffix
         else "the name has no suffix",

@@ -296,3 +296,11 @@ def test_what_was_typed_in_brackets_is_shown_again(call):
     assert "[mm]" in call("run", "a.toml", "-o", "x", "--side", "[mm]").output
     assert "[mm]" in call("muscles", "[mm]").stderr
     assert "[mm].toml" in call("check", "[mm].toml").output
+
+
+def test_an_empty_name_after_the_option_of_the_output_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ended = CliRunner().invoke(cli.app, ["synthesize", "-o", ""])
+    assert ended.exit_code == 2
+    assert "-o is empty" in ended.output
+    assert not list(tmp_path.iterdir())

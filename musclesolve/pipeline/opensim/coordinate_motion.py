@@ -138,7 +138,7 @@ def coordinate_motion(
             "not_finite",
             file=_file(table),
             where=f"line {table.lines[row]}" if len(table.lines) else None,
-            problem=f"{names[first]} has no value at {table.time[row]:g} s ({lost.sum()} such values in all)",
+            problem=f"{names[first]} has no value at {table.time[row]:g} s; values that are missing: {lost.sum()}",
             expected="a number for every coordinate at every time",
             remedy="fill the gaps, or give a file without this stretch",
         )

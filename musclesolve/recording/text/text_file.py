@@ -114,10 +114,11 @@ def check_place(path: str | Path, what: str, *suffixes: str, table: str | None =
     """
     path = file_path(path)
     if path.suffix.casefold() not in suffixes:
+        ending = f"does not end in '{path.suffix}'" if path.suffix else "needs an ending"
         raise input_error(
             "bad_format",
             file=path,
-            problem=f"a file of {what} does not end in '{path.suffix}'",
+            problem=f"a file of {what} {ending}",
             expected=f"a name that ends in {', '.join(map(str, suffixes))}",
             remedy=f"-o {path.stem or 'name'}{suffixes[0]}",
         )

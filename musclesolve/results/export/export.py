@@ -110,7 +110,7 @@ def _format(path: Path, given: str | None) -> str:
     suffix = path.suffix.casefold().removeprefix(".")
     kind = suffix if given is None else given
     if kind not in FORMATS:
-        raise unknown_name(kind, "format", FORMATS, where="--format")
+        raise unknown_name(kind, "format", FORMATS, where="--format" if given else str(path))
     if suffix != kind:
         raise input_error(
             "conflict",

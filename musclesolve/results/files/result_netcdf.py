@@ -303,6 +303,8 @@ def check_folder(folder: Path, name: str, trial: Path, attributes: Mapping[str, 
         return
     if there.name == storable(trial.name) and not os.path.exists(there):
         return
+    if not os.path.exists(trial):
+        raise no_file(trial)
     raise input_error(
         "occupied_folder",
         file=folder / name,

@@ -169,10 +169,10 @@ class Scenario:
                 if None in numbers or (kind == "torque" and not mark):
                     raise _unreadable(text, word)
                 found[kind][of] = numbers
-            elif dot:
+            elif dot and kind in TABLES:
                 number = _number(value)
                 found["settings"][key] = value if number is None else number
-            elif (number := _number(value)) is not None:
+            elif not dot and (number := _number(value)) is not None:
                 found["strength"][key] = number
             else:
                 raise _unreadable(text, word)
