@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable
+from typing import Any
 
 _MOST_VALUES = 6
 _MOST_CHARACTERS = 160
@@ -41,6 +42,19 @@ def as_text(value: object) -> str:
         return _cut(repr(value.item() if np is not None and isinstance(value, np.generic) else value))
     except Exception as fault:  # any error of a user's object
         return f"an object of {_cut(type(value).__name__)} ({type(fault).__name__})"
+
+
+def with_sizes(record: Any) -> str:
+    """The `__repr__` of a record of arrays, in one line: shapes of arrays, lengths of tuples, what is short."""
+    parts = []
+    for name, value in vars(record).items():
+        if (size := getattr(value, "shape", None)) is not None:
+            parts.append(f"{name} {size}")
+        elif isinstance(value, tuple):
+            parts.append(f"{name} ({len(value)})")
+        elif isinstance(value, str | float | int):
+            parts.append(f"{name}={value!r}")
+    return f"<{type(record).__name__}: {', '.join(parts)}>"
 
 
 def _cut(text: str) -> str:

@@ -182,9 +182,9 @@ class ConstrainedSolution(Solution):
             return super().summary()
         names = ", ".join(np.array(self.constraint)[proofs.any(axis=0)])
         frames = int(proofs.any(axis=1).sum())
-        return (
-            f"{super().summary()}\n{frames} x the constraints contradict the moments or each other: {names}"
-        )
+        both = "No muscle forces within their limits produce these moments and meet the constraints; this is proved."
+        ended = super().summary().replace(Status.INFEASIBLE.sentence, both)
+        return f"{ended}\n{frames} x the constraints contradict the moments or each other: {names}"
 
     def to_dataset(self, problem: Problem | None = None, time: ArrayLike | None = None) -> xr.Dataset:
         """See `Solution.to_dataset`; adds constraint_value and constraint_multiplier over `constraint`."""

@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_real_array, check_type
 from musclesolve._util.locks import CASADI
+from musclesolve._util.message_text import with_sizes
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.arguments import check_problem
@@ -274,6 +275,8 @@ class Program:
     slope_of_terms: Any = field(repr=False)  # (a (n T), u) -> W, dW/da, dW/du, d2W/du2
     bends: tuple[tuple[MotionCost, Any], ...] = field(repr=False, default=())  # (a, u, da, du) -> curvature
     single_frame: bool = False
+
+    __repr__ = with_sizes
 
     @property
     def nlp(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_increasing
-from musclesolve._util.message_text import as_text
+from musclesolve._util.message_text import as_text, with_sizes
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.smooth_curves import Curved
@@ -79,6 +79,8 @@ class RateLimited:
     rising_multiplier: Array
     shortage: Array
     method: str
+
+    __repr__ = with_sizes
 
 
 def solve_rate_limited(

@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
-from musclesolve._util.message_text import as_text
+from musclesolve._util.message_text import as_text, with_sizes
 from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.certificate import farkas_ratio, is_proof
@@ -106,11 +106,7 @@ class Diagnosis:
     part: Problem
     passive: Array
 
-    def __repr__(self) -> str:
-        """The number of infeasible frames, and what they lack at most."""
-        most = np.abs(self.shortage).max(axis=0, initial=0.0)
-        lacking = (f"{dof} {moment:.3g} N m" for dof, moment in zip(self.dof, most, strict=True) if moment)
-        return f"<Diagnosis of {len(self.frame)} infeasible frames; lacking at most: {', '.join(lacking) or 'none'}>"
+    __repr__ = with_sizes
 
     @cached_property
     def alone(self) -> Array:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number
-from musclesolve._util.message_text import as_text
+from musclesolve._util.message_text import as_text, with_sizes
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
@@ -64,11 +64,7 @@ class ForceRange:
     gap_least: Array
     gap_greatest: Array
 
-    def __repr__(self) -> str:
-        """The sizes, and the largest width."""
-        *frames, muscles = self.least.shape
-        widest = np.nanmax(self.width, initial=0.0)
-        return f"<ForceRange of {muscles} muscles in {frames[0] if frames else 1} frames, up to {widest:.3g} N wide>"
+    __repr__ = with_sizes
 
     @property
     def width(self) -> Array:

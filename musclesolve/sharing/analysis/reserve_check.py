@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.checks import check_real_array
-from musclesolve._util.message_text import as_text
+from musclesolve._util.message_text import as_text, with_sizes
 from musclesolve.errors import input_error
 from musclesolve.sharing.certificate import needs_reserve
 
@@ -66,6 +66,8 @@ class ReserveCheck:
     weight: Array
     verdict: tuple[Verdict, ...]
     limits: tuple[float, float]
+
+    __repr__ = with_sizes
 
     @property
     def worst(self) -> int:

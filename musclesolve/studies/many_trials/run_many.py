@@ -202,7 +202,8 @@ def _collected(
         stopped = [job for job in todo if records[job.name].outcome is Outcome.STOPPED]
         count = len(todo) - sum(not is_done(job) for job in stopped)
         raise KeyboardInterrupt(
-            f"stopped by Ctrl-C: {count} of the {len(todo)} trials to compute are done; the same command goes on with the others"
+            f"stopped by Ctrl-C: {count} of the {len(todo)} trials to compute are done; the same command goes on with "
+            "the others"
         ) from None
     return list(records.values())
 
