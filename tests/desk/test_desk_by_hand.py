@@ -356,6 +356,7 @@ def test_what_mends_a_finding_is_taken_beside_it(computed: Hands) -> None:
     assert hands.errors == []
 
 
+@pytest.mark.thorough  # the page of a study has tests of its own
 def test_a_study_by_mouse_and_keys_to_its_page(hands: Hands) -> None:
     page, file = hands.page, hands.folder / "many" / "study.toml"
 

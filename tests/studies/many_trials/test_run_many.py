@@ -44,7 +44,7 @@ def test_a_dead_process_takes_only_its_own_trial_and_stopping_leaves_what_is_don
         if stage.startswith("1/"):
             signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt, match="1 of 4 trials are done"):
+    with pytest.raises(KeyboardInterrupt, match="1 of the 4 trials to compute are done"):
         ms.run_many(trials, out, jobs=1, figures=False, progress=stop)
     assert multiprocessing.active_children() == []
     # the process may have made the folder of the second trial before it was stopped

@@ -104,7 +104,7 @@ def test_a_study_that_is_stopped_twice_goes_on(study, tmp_path):
 
     for done in (1, 2):
         progress, _ = once(stop, lambda stage, done=done: stage.startswith(f"{done}/4 "))
-        with pytest.raises(KeyboardInterrupt, match=r"[123] of 4 trials are done"):
+        with pytest.raises(KeyboardInterrupt, match=r"[123] of the 4 trials to compute are done"):
             compute_trials(study, tmp_path, jobs=1, progress=progress)
     # what was done by then is in the table, before anything is stopped
     assert [tables[0].count(f",{each.value},") for each in (Outcome.COMPUTED, Outcome.STOPPED)] == [1, 3]
