@@ -179,7 +179,8 @@ PLACE_CODES = {"[filter]": "cutoff", "mass_kg": "mass", "stature_m": "stature"}
 # Faults of markers and of their filter that make points of one body move apart.
 MARKER_CODES = (
     "cutoff", "marker_units", "sides_swapped", "pair_swapped", "labels_exchanged", "landmark_order", "noise", "frozen",
-    "markers_merged", "leap", "marker_slipped", "segment_length", "static_of_another", "marker_moved", "proportions",
+    "markers_merged", "leap", "marker_slipped", "segment_length", "static_moves", "static_of_another",
+    "marker_moved", "proportions",
 )  # fmt: skip
 
 

@@ -1,0 +1,20 @@
+"""A standing trial in which the subject walks on is named, and nothing is computed from it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from examined import examined
+
+from musclesolve.synthetic.trial_copy import open_copy, write_copy
+
+
+@pytest.mark.parametrize(("step", "found"), [(0.3, ["static_moves"]), (0.02, [])])
+def test_a_step_in_the_standing_trial(step, found, recorded_walk_trial, tmp_path):
+    copy = open_copy(recorded_walk_trial.path)
+    second = slice(len(copy.static.time) // 2, None)
+    for name in copy.static.names:
+        copy.move(name, second, np.array([step, 0.0, 0.0]), static=True)
+    report = examined(write_copy(copy, tmp_path))
+    assert [each.code for each in report.findings if each.code == "static_moves"] == found
+    assert report.ok is not bool(found)
