@@ -145,6 +145,8 @@ def check(
     from musclesolve.recording.schema import is_study
     from musclesolve.studies.questions.answers import check_with_questions
 
+    if (trial / "study.toml").is_file():
+        trial /= "study.toml"
     if trial.is_dir() or is_study(trial):
         _check_many(trial)
         return

@@ -139,7 +139,7 @@ def _divisor(cycles: xr.Dataset, size: str, kind: str, unit: str) -> float | xr.
                 file=cycles.encoding.get("source"),
                 problem="the maximum isometric force of the muscles is not in these cycles",
                 expected="max_isometric_force over cycle and muscle, as cycles(result, side) has it",
-                remedy='cut the cycles again with this version, or ask for muscle_force = "N"',
+                remedy='cut the result into cycles: cycles(result, side); or ask for muscle_force = "N"',
             )
         strength = cycles.variables[STRENGTH]
         return strength.where(strength > 0.0)

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Iterable, Mapping
 from math import prod
@@ -235,7 +236,8 @@ def read_result(path: str | Path) -> xr.Dataset:
     except InputError:
         raise
     except DAMAGED as error:
-        raise _no_result(path, "this is no NetCDF 4 file, or a damaged one", "bad_format", AGAIN) from error
+        remedy = f"musclesolve run {shlex.quote(str(path))} computes one" if path.suffix == ".toml" else AGAIN
+        raise _no_result(path, "this is no NetCDF 4 file, or a damaged one", "bad_format", remedy) from error
     result.encoding["source"] = str(path)
     result.set_close(None)  # the file is closed
     check_run(result)

@@ -104,11 +104,19 @@ def expression_cost(
         InputError: the expression cannot be evaluated, or is not a single number; a constant has more axes than two;
             the name is no text.
     """
+    from musclesolve.sharing.cost.cost_registry import named_costs
+
     if not (isinstance(name, str) and name.strip()):
         raise input_error(
             "bad_type",
             problem=f"the name of the expression is {as_text(name)}",
             expected="a text that is not empty",
+        )
+    if name in named_costs():
+        raise input_error(
+            "duplicate_name",
+            problem=f"{name!r} is the name of a cost of the library",
+            expected="another name, by which results tell the two apart",
         )
     if not isinstance(convex, bool | np.bool_):
         raise input_error(
