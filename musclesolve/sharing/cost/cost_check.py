@@ -5,7 +5,8 @@ The gradient is compared with central differences of the value,
     d_h = (f(a + h e_i) - f(a - h e_i)) / (2 h),   h = 1e-3 of the way between the bounds,
 
 and counts as wrong only if it is off by more than 1e-4 of the two, ten times the largest h |d_h - d_2h| of the point
-(visible curvature and noise), and 1e5 roundings of the value. Between the bounds all three are finite. A cost that does
+(visible curvature and noise), and 1e5 roundings of the value. Second derivatives count as wrong if they are off by more
+than a twentieth from differences of the gradient. Between the bounds all three are finite. A cost that does
 not state `nonconvex` must not bend downward: differences of the gradient show it for a sum over muscles, eigenvalues of
 the Hessian for other costs.
 """
@@ -22,6 +23,7 @@ from musclesolve.sharing.problem import Problem
 POINTS = 4
 DIFFERENCE_STEP = 1e-3
 DERIVATIVE_TOLERANCE = 1e-4
+CURVATURE_TOLERANCE = 0.05
 NOISE = 10.0
 ROUNDING = 1e5 * np.finfo(np.float64).eps
 
@@ -109,7 +111,20 @@ def _check_convexity(problem: Problem, cost: Cost, activation: Array) -> None:
         with np.errstate(all="ignore"):
             ahead, behind = (cost.term_gradient(problem, end) for end in ends)
             curvature = ahead - behind
+            twice = np.asarray(cost.term_hessian_diagonal(problem, activation)) * (ends[0] - ends[1])
             curvature[np.abs(curvature) < ROUNDING * (np.abs(ahead) + np.abs(behind))] = 0.0
+            away = np.abs(twice - curvature) > CURVATURE_TOLERANCE * (np.abs(twice) + np.abs(curvature))
+            inside = np.minimum(activation - problem.lower, problem.upper - activation) > 0.05 * width
+        for frame, muscle in np.argwhere(away & inside & (curvature != 0.0))[:1]:
+            apart = (ends[0] - ends[1])[frame, muscle]
+            raise input_error(
+                "bad_cost",
+                where=f"the cost {cost.name}",
+                problem=f"term_hessian_diagonal is {twice[frame, muscle] / apart:g} for {(problem.muscle or ())[muscle]} "
+                f"at {activation[frame, muscle]:.3g}, where differences of term_gradient give "
+                f"{curvature[frame, muscle] / apart:g}",
+                expected="the second derivatives of the terms",
+            )
     curvature = curvature[np.isfinite(curvature).all(axis=1)]
     if (curvature < -SLACK * np.abs(curvature).max(axis=1, keepdims=True, initial=0.0)).any():
         raise input_error(

@@ -1,0 +1,124 @@
+"""Costs, solvers and arrays that cannot be right are refused by the name of what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi
+import numpy as np
+import pytest
+from refusals import refused
+
+import musclesolve as ms
+
+ARRAYS: dict[str, Any] = {
+    "moment_arm": np.tile([[0.05, 0.03, -0.04]], (4, 1, 1)),
+    "moment": np.array([[2.0], [10.0], [20.0], [150.0]]),
+    "force_capacity": [1000.0, 500.0, 600.0],
+    "max_isometric_force": [1000.0, 500.0, 600.0],
+}
+PROBLEM = ms.Problem(**ARRAYS)
+
+
+@dataclass(frozen=True)
+class Squares(ms.Cost):
+    name = "squares"
+
+    def term_value(self, problem, activation):
+        return (activation**2).sum(axis=1)
+
+    def term_gradient(self, problem, activation):
+        return 2.0 * activation
+
+    def term_hessian_diagonal(self, problem, activation):
+        return np.full_like(activation, 2.0)
+
+    def term_parameters(self, problem):
+        return ()
+
+    def term_expression(self, casadi, activation, parameters):
+        return casadi.sumsqr(activation)
+
+
+def changed(**methods: Any) -> ms.Cost:
+    return type("Changed", (Squares,), methods)()
+
+
+def test_squares_are_a_cost():
+    for solver in ("batch", "ipopt"):
+        assert ms.solve(PROBLEM, Squares(), solver).solved.tolist() == [True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "words"),
+    [
+        (lambda: ms.solve(PROBLEM, solver=ms.sharing.Ipopt), "bad_type", ("Ipopt is a class", "Ipopt()")),
+        (lambda: ms.solve(PROBLEM, changed(needs="separable")), "bad_cost", ("needs", "Changed", "a set")),
+        (lambda: ms.solve(PROBLEM, changed(name=None)), "bad_cost", ("name", "Changed", "a text")),
+        (
+            lambda: ms.solve(PROBLEM, changed(term_hessian_diagonal=lambda s, p, a: 7.0 + 0.0 * a)),
+            "bad_cost",
+            ("term_hessian_diagonal is 7", "give 2"),
+        ),
+        (
+            lambda: ms.solve(PROBLEM, changed(term_expression=lambda s, c, a, p: c.sum1(a**4)), "ipopt"),
+            "bad_cost",
+            ("term_expression is", "term_value"),
+        ),
+        (
+            lambda: ms.solve(PROBLEM, changed(term_expression=lambda s, c, a, p: a**2), "ipopt"),
+            "bad_cost",
+            ("term_expression has the shape (3, 1)", "sum over the muscles"),
+        ),
+        (
+            lambda: ms.sharing.expression_cost("stress_cubed", lambda a, f, d: casadi.sumsqr(a)),
+            "duplicate_name",
+            ("stress_cubed", "another name"),
+        ),
+        (lambda: ms.Problem(**ARRAYS, lower=np.nan), "bad_number", ("lower is nan",)),
+        (
+            lambda: ms.Problem(**ARRAYS | {"moment_arm": ARRAYS["moment_arm"][:, 0]}),
+            "bad_shape",
+            ("moment_arm (4, 3) is read as 4 degrees of freedom",),
+        ),
+        (
+            lambda: ms.diagnose(PROBLEM).sentence(0, time=[0.0, 1.0]),
+            "bad_shape",
+            ("time has the shape (2,)",),
+        ),
+    ],
+)
+def test_what_is_wrong_is_named(call: Callable[[], Any], code: str, words: tuple[str, ...]) -> None:
+    with refused(code, *words):
+        call()
+
+
+def test_bounds_may_lack_a_number_in_single_frames():
+    lower = np.zeros((4, 3))
+    lower[1] = np.nan
+    assert ms.solve(replace(PROBLEM, lower=lower)).status[1] == ms.Status.INVALID_INPUT
+
+
+def test_one_solver_may_be_a_name():
+    both = ms.compare(PROBLEM, ["stress_cubed"], solvers="ipopt")
+    assert both["solver"].values.tolist() == ["ipopt"]
+
+
+def test_records_of_arrays_have_a_short_text():
+    records = (
+        ms.diagnose(PROBLEM),
+        ms.sharing.feasible_range(PROBLEM),
+        ms.sharing.program(PROBLEM, "activation_power"),
+    )
+    for record in records:
+        assert repr(record).startswith(f"<{type(record).__name__}: ")
+        assert len(repr(record)) < 400 and "\n" not in repr(record)
+
+
+def test_a_contradiction_names_the_constraints():
+    above = ms.sharing.expression_constraint("above", lambda a, f, d: a[0], lower=2.0)
+    words = ms.sharing.solve_constrained(PROBLEM, "activation_power", [above]).summary()
+    assert "produce these moments and meet the constraints" in words
+    assert "above" in words
