@@ -66,7 +66,7 @@ class RecordedBody:
                 raise input_error(
                     "conflict",
                     where="moments",
-                    problem="the moments of the body are not those of its parts",
+                    problem="the body and its parts have different moments",
                     expected="one array of moments for both",
                     remedy="make the body anew: recorded_body(trial, options, recorded, moments=moments)",
                 )
