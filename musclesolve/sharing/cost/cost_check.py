@@ -115,14 +115,14 @@ def _check_convexity(problem: Problem, cost: Cost, activation: Array) -> None:
             curvature[np.abs(curvature) < ROUNDING * (np.abs(ahead) + np.abs(behind))] = 0.0
             away = np.abs(twice - curvature) > CURVATURE_TOLERANCE * (np.abs(twice) + np.abs(curvature))
             inside = np.minimum(activation - problem.lower, problem.upper - activation) > 0.05 * width
-        for frame, muscle in np.argwhere(away & inside & (curvature != 0.0))[:1]:
-            apart = (ends[0] - ends[1])[frame, muscle]
+        for place in np.argwhere(away & inside & (curvature != 0.0))[:1]:
+            at = tuple(place)
+            stated, differences = (each[at] / (ends[0] - ends[1])[at] for each in (twice, curvature))
             raise input_error(
                 "bad_cost",
                 where=f"the cost {cost.name}",
-                problem=f"term_hessian_diagonal is {twice[frame, muscle] / apart:g} for {(problem.muscle or ())[muscle]} "
-                f"at {activation[frame, muscle]:.3g}, where differences of term_gradient give "
-                f"{curvature[frame, muscle] / apart:g}",
+                problem=f"term_hessian_diagonal is {stated:g} for {(problem.muscle or ())[at[1]]} at "
+                f"{activation[at]:.3g}, where differences of term_gradient give {differences:g}",
                 expected="the second derivatives of the terms",
             )
     curvature = curvature[np.isfinite(curvature).all(axis=1)]

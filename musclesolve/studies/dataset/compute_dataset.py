@@ -27,7 +27,15 @@ from musclesolve.studies.dataset.data_set import SPLITS, SUBJECTS, TRAIN
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, check_table
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
-from musclesolve.studies.study.study_file import SOURCES, Study, StudyTrial, lacking, lacking_text, read_study
+from musclesolve.studies.study.study_file import (
+    SOURCES,
+    Study,
+    StudyTrial,
+    complete,
+    lacking,
+    lacking_text,
+    read_study,
+)
 from musclesolve.studies.study.tidy_tables import csv_of
 from musclesolve.studies.study.unpacked import INPUTS
 
@@ -202,7 +210,7 @@ def estimate_dataset(
     with reserved(output):
         study = dataset_study(sources, output)
         kinds: dict[str, list[tuple[float, str]]] = {}
-        for trial in study.included:
+        for trial in complete(study) or study.included:
             kind = next(key for key in SOURCES if key in trial.source)
             kinds.setdefault(kind, []).append((_length(study, trial), trial.name))
         chosen = list(dict.fromkeys(

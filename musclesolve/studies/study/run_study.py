@@ -20,7 +20,14 @@ from musclesolve.studies.many_trials.run_many import check_for_all, check_table,
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, csv_bytes
 from musclesolve.studies.questions.answers import asked_of
 from musclesolve.studies.study.cycles_file import CYCLES, UncertaintyFile, cycles_file
-from musclesolve.studies.study.study_file import Study, StudyTrial, lacking, lacking_text, read_study
+from musclesolve.studies.study.study_file import (
+    Study,
+    StudyTrial,
+    complete,
+    lacking,
+    lacking_text,
+    read_study,
+)
 from musclesolve.studies.study.trial_files import TrialFile, trial_file
 from musclesolve.studies.study.unpacked import B3DSource, Unpacked, unpacked_notes
 
@@ -114,8 +121,7 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
             "missing_key", "trials", problem="every trial is excluded", expected="a trial without `exclude`"
         )
     absent = lacking(study.subjects, study.included)
-    without = {name for names in absent.values() for name in names}
-    if absent and all("markers" in trial.source and trial.subject in without for trial in study.included):
+    if not complete(study):
         raise study.document.error(
             "missing_key",
             "subjects",

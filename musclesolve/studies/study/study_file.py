@@ -316,6 +316,15 @@ def lacking(subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTri
     return {key: names for key, names in found.items() if names}
 
 
+def complete(study: Study) -> list[StudyTrial]:
+    """The trials of a study of whose subject nothing is lacking."""
+    absent = lacking(study.subjects, study.included)
+    without = {name for names in absent.values() for name in names}
+    return [
+        trial for trial in study.included if "markers" not in trial.source or trial.subject not in without
+    ]
+
+
 def lacking_text(found: Mapping[str, Sequence[str]]) -> str:
     """Return the missing keys and their subjects, in words."""
     return "; ".join(f"{key} of {', '.join(names)}" for key, names in found.items())
