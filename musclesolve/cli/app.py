@@ -185,6 +185,7 @@ app = typer.Typer(
     cls=Commands,
     help="Muscle forces of the legs from recorded motion and ground forces.",
     no_args_is_help=True,
+    context_settings={"help_option_names": ["--help", "-h"]},
     pretty_exceptions_enable=False,
 )
 

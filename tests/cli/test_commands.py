@@ -79,6 +79,11 @@ def test_the_result_of_another_trial_is_not_replaced(call, pipeline, tmp_path):
     (out / "cutoff_and_noise.png").touch()
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     options.clear()
+    missing = call("run", tmp_path / "run.toml", "-o", out)
+    assert missing.exit_code == 2 and "there is no such file" in missing.stderr
+    (tmp_path / "run.toml").touch()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "walk.toml").touch()
     for other in (tmp_path / "run.toml", tmp_path / "other" / "walk.toml"):
         done = call("run", other, "-o", out)
         assert done.exit_code == 2 and not options
