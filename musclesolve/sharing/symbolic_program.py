@@ -332,6 +332,8 @@ class Program:
         for key, value in (options or {}).items():
             chosen[key] = {**chosen[key], **dict(value)} if isinstance(chosen.get(key), dict) else value
         try:
+            if not casadi.has_nlpsol(name):  # nlpsol would print where it searched
+                raise TypeError("there is none of this name")
             return casadi.nlpsol("sharing", name, self.nlp, chosen)
         except (RuntimeError, TypeError) as error:
             reason = reason_of(error)
