@@ -73,7 +73,8 @@ _SEGMENTS = {"pelvis": "pelvis", "femur": "right thigh", "tibia": "right shank",
 def leg_bodies(model: OpenSimModel) -> LegBodies:
     """Bodies of the right leg: femur_r, R_Femur, RightThigh, ... (leg_bodies.toml), each jointed to the one above."""
     bodies = {}
-    body_of = {_letters(body): body for body in model.bodies if body in model.reachable}
+    reachable = (body for body in model.bodies if body in model.reachable)
+    body_of = {"".join(filter(str.isalnum, body.casefold())): body for body in reachable}
     for segment, meant in _SEGMENTS.items():
         words = bundled_toml(__package__, "leg_bodies.toml")[segment]
         forms = ("{}",) if segment == "pelvis" else _RIGHT
@@ -102,10 +103,6 @@ def leg_bodies(model: OpenSimModel) -> LegBodies:
                 remedy="take a model without bodies between them, or name a bundled muscle set",
             )
     return LegBodies(**bodies)
-
-
-def _letters(name: str) -> str:
-    return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
 _RELATIVE, _PLACE = 1e-3, 1e-3

@@ -194,30 +194,18 @@ def trial_document(path: Path, kind: type[Settings] | None = None) -> Document:
     suffix = path.suffix.casefold()
     if suffix not in (".nc", ".osim", *RECORDED) or suffix == ".toml" or not is_file(path):
         return Document(path, kind)
+    expected = "a trial file (.toml)"
     if suffix == ".nc":
-        raise input_error(
-            "bad_format",
-            file=path,
-            problem="this is a result",
-            expected="a trial file (.toml)",
-            remedy="name the trial file of the result: its attribute trial_file is the path",
-        )
-    if suffix == ".osim":
-        raise input_error(
-            "bad_format",
-            file=path,
-            problem="this is an OpenSim model",
-            expected="a trial file (.toml)",
-            remedy="name the model in a trial file: [files] model; or use musclesolve share --model",
-        )
-    draft, trial = shlex.quote(str(path.parent)), shlex.quote(str(path.parent / TRIAL_FILE))
-    raise input_error(
-        "bad_format",
-        file=path,
-        problem="this is a recording",
-        expected="a trial file (.toml), which names the recordings and the subject",
-        remedy=f"draft one first: musclesolve init {draft}; it writes {trial} for run and check",
-    )
+        problem = "this is a result"
+        remedy = "name the trial file of the result: its attribute trial_file is the path"
+    elif suffix == ".osim":
+        problem = "this is an OpenSim model"
+        remedy = "name the model in a trial file: [files] model; or use musclesolve share --model"
+    else:
+        draft, trial = shlex.quote(str(path.parent)), shlex.quote(str(path.parent / TRIAL_FILE))
+        problem, expected = "this is a recording", f"{expected}, which names the recordings and the subject"
+        remedy = f"draft one first: musclesolve init {draft}; it writes {trial} for run and check"
+    raise input_error("bad_format", file=path, problem=problem, expected=expected, remedy=remedy)
 
 
 def validated(document: Document, kind: type[S]) -> S:
@@ -294,25 +282,14 @@ class _Examination:
             )
         if table.one_per:
             right = isinstance(value, list) and all(isinstance(part, dict) for part in value)
+            wrong = "this is not a list of tables"
+            form = f"one {header}, with two brackets on either side, per {table.one_per}"
         else:
-            right = isinstance(value, dict)
+            right, wrong = isinstance(value, dict), "this is not a table"
+            form = f"{header} on a separate line, with its keys below"
         if value is not None and not right:
-            if table.one_per:
-                self.refuse(
-                    "bad_value",
-                    (name,),
-                    problem="this is not a list of tables",
-                    expected=f"one {header}, with two brackets on either side, per {table.one_per}",
-                    remedy=f"write the heading {header}",
-                )
-            else:
-                self.refuse(
-                    "bad_value",
-                    (name,),
-                    problem="this is not a table",
-                    expected=f"{header} on a separate line, with its keys below",
-                    remedy=f"write the heading {header}",
-                )
+            remedy = f"write the heading {header}"
+            self.refuse("bad_value", (name,), problem=wrong, expected=form, remedy=remedy)
             value = None
         if table.holds is None:
             return tuple(value or ()) if table.one_per else dict(value or {})
@@ -334,38 +311,23 @@ class _Examination:
         """Return the valid values of a table; lacking: whether missing keys are errors."""
         for key in stated:
             if key not in settings:
-                error = self.document.unknown(
-                    "unknown_key",
-                    key,
-                    settings,
-                    table,
-                    key,
-                    index,
-                    problem="there is no such key",
+                place, problem = (table, key, index), "there is no such key"
+                self.errors.append(
+                    self.document.unknown("unknown_key", key, settings, *place, problem=problem)
                 )
-                self.errors.append(error)
             elif self.source != PREDICTED and (only := settings[key].only_with or self.source) != self.source:
                 # Of use with forces from the other kind of file only.
                 useful = [name for name, rule in settings.items() if rule.only_with == self.source]
-                place, shown = (table, key, index), listed(useful)
+                problem = f"'{key}' is of no use with forces that come from columns"
+                remedy = "name the columns of force and point instead"
                 if only == "columns":
                     example = settings[useful[0]].line(useful[0])
-                    self.refuse(
-                        "conflict",
-                        place,
-                        problem=f"'{key}' is of no use with forces that come from a C3D file, which "
-                        "has no columns",
-                        expected=shown,
-                        remedy=f"write {example} instead, the number of the plate in the file",
+                    problem = (
+                        f"'{key}' is of no use with forces that come from a C3D file, which has no columns"
                     )
-                else:
-                    self.refuse(
-                        "conflict",
-                        place,
-                        problem=f"'{key}' is of no use with forces that come from columns",
-                        expected=shown,
-                        remedy="name the columns of force and point instead",
-                    )
+                    remedy = f"write {example} instead, the number of the plate in the file"
+                place, shown = (table, key, index), listed(useful)
+                self.refuse("conflict", place, problem=problem, expected=shown, remedy=remedy)
         right: dict[str, Any] = {}
         for key, rule in settings.items():
             if key not in stated:

@@ -951,12 +951,6 @@ BETWEEN_BOUNDS = (0.05, 0.99)
 """Activations of a muscle that is at no bound: 19 of 20 least activations that are drawn lie below 0.03."""
 
 
-def between_bounds(found: xr.Dataset) -> xr.DataArray:
-    """Mask (time, muscle) of the muscles that stay between their bounds in 95 % of the samples."""
-    low, high = (found["activation_quantile"].sel(quantile=each, drop=True) for each in BAND_95)
-    return (low > BETWEEN_BOUNDS[0]) & (high < BETWEEN_BOUNDS[1])
-
-
 class UncertaintyFacts:
     """Facts of the uncertainty of a result: the peaks of its forces in stance, with their spread."""
 
@@ -999,10 +993,14 @@ class UncertaintyFacts:
 
     @cached_property
     def first_order_between_bounds(self) -> float | None:
-        """Share as `first_order_shares`, of the forces of muscles that stay between their bounds; None without any."""
+        """Share as `first_order_shares`, of the forces of muscles that stay between their bounds in 95 % of the
+        samples; None without any.
+        """
         if "muscle_force_first_order_sd" not in self.found or "activation_quantile" not in self.found:
             return None
-        return self._near_first_order("muscle_force", between_bounds(self.found))
+        low, high = (self.found["activation_quantile"].sel(quantile=each, drop=True) for each in BAND_95)
+        within = (low > BETWEEN_BOUNDS[0]) & (high < BETWEEN_BOUNDS[1])
+        return self._near_first_order("muscle_force", within)
 
     @cached_property
     def one_sided_frames(self) -> int:

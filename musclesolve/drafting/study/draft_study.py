@@ -114,9 +114,9 @@ def draft_study(
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
     beside = dict.fromkeys(place for place in (folder, target.parent) if place.is_dir())
-    tables = [
-        path for place in beside for path in sorted(place.iterdir()) if path.is_file() and _is_table(path)
-    ]
+    files = (path for place in beside for path in sorted(place.iterdir()) if path.is_file())
+    named = (path for path in files if path.suffix.casefold() in TABLE_SUFFIXES and path.name[0] not in ".~")
+    tables = list(filter(names_subjects, named))
     recordings = {path: levels for path, levels in found.recordings.items() if path not in tables}
     # Recordings that are no trials, such as the standing one, have subjects as well, and no conditions.
     paths = [*(trial.levels for trial in found.trials), *recordings.values()]
@@ -166,11 +166,6 @@ def draft_study(
     unused = [] if known is not None else [_unused_table(path, subjects) for path in tables]
     unread = (*found.unread, *dict.fromkeys(drafted.unread), *unused)
     return StudyDraft(target, text, recognized, tuple(todos), unread, tuple(drafted.left_out), blank)
-
-
-def _is_table(path: Path) -> bool:
-    """Whether a file is a table of subjects."""
-    return path.suffix.casefold() in TABLE_SUFFIXES and path.name[0] not in ".~" and names_subjects(path)
 
 
 def _known_people(tables: Sequence[Path], subjects: Mapping[str, None]) -> SubjectsTable | None:

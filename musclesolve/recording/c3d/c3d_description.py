@@ -171,18 +171,18 @@ def read_description(raw: bytes, path: Path) -> Description:
     if len(raw) < max(start + 4, BLOCK) or start < BLOCK:
         raise _damaged(
             "truncated_file",
-            file=path,
-            problem=f"the file ends after {len(raw)} bytes",
-            expected=f"parameters from byte {max(start, BLOCK)} on",
+            path,
+            f"the file ends after {len(raw)} bytes",
+            f"parameters from byte {max(start, BLOCK)} on",
         )
     processor = raw[start + 3]
     if processor not in ORDERS:
         raise _damaged(
             "bad_format",
-            file=path,
-            where=f"byte {start + 3}",
-            problem=f"the processor is {processor}",
-            expected="84 (Intel), 85 (DEC) or 86 (MIPS)",
+            path,
+            f"the processor is {processor}",
+            "84 (Intel), 85 (DEC) or 86 (MIPS)",
+            f"byte {start + 3}",
         )
     coding = Coding(ORDERS[processor], processor == DEC)
     # Word n of the documentation is words[n - 1].
@@ -298,8 +298,9 @@ class DataLayout:
         return (self.first_frame - 1) / self.rate
 
 
-def _damaged(code: str, **fields: Any) -> InputError:
-    return input_error(code, **fields, remedy="export the file again, or copy it again")
+def _damaged(code: str, file: Path, problem: str, expected: str, where: str | None = None) -> InputError:
+    remedy = "export the file again, or copy it again"
+    return input_error(code, file=file, where=where, problem=problem, expected=expected, remedy=remedy)
 
 
 def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayout:
@@ -312,30 +313,29 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
     if not plausible or (stated_rate != 0.0 and not math.isclose(rate, stated_rate, rel_tol=0.01)):
         raise _damaged(
             "bad_number",
-            file=path,
-            where="POINT:RATE",
-            problem=f"the frame rate is {stated_rate:g} Hz in the header and {rate:g} Hz in the parameters",
-            expected="one rate above 0",
+            path,
+            f"the frame rate is {stated_rate:g} Hz in the header and {rate:g} Hz in the parameters",
+            "one rate above 0",
+            "POINT:RATE",
         )
     channels = _agreed(description, "ANALOG:USED", "analog channels", header.measurements // samples)
     if channels * samples != header.measurements:
         raise _damaged(
             "conflict",
-            file=path,
-            where="header, words 3 and 10",
-            problem=f"{header.measurements} analog values in a frame, but {channels} channels of "
-            f"{samples} samples",
-            expected="as many values as samples",
+            path,
+            f"{header.measurements} analog values in a frame, but {channels} channels of {samples} samples",
+            "as many values as samples",
+            "header, words 3 and 10",
         )
     samples, analog_rate = samples if channels else 0, description.number("ANALOG:RATE")
     if channels and analog_rate and not math.isclose(analog_rate, samples * rate, rel_tol=1e-3):
         raise _damaged(
             "conflict",
-            file=path,
-            where="ANALOG:RATE",
-            problem=f"the analog rate is {analog_rate:g} Hz, the frame rate {rate:g} Hz, with "
+            path,
+            f"the analog rate is {analog_rate:g} Hz, the frame rate {rate:g} Hz, with "
             f"{samples} samples a frame",
-            expected=f"{samples * rate:g} Hz",
+            f"{samples * rate:g} Hz",
+            "ANALOG:RATE",
         )
     # Header and POINT:DATA_START both state the block at which the data begin; programs leave 0 in one of them, or in
     # both, and the data then follow the blocks of the parameters.
@@ -349,10 +349,10 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
     if not (math.isfinite(scale) and scale != 0.0 and scale * header.scale > 0.0 and abs(scale) < 1e6):
         raise _damaged(
             "bad_number",
-            file=path,
-            where="POINT:SCALE",
-            problem=f"the scale of points is {header.scale:g} in the header and {scale:g} in the parameters",
-            expected="one number, negative where data are stored as reals",
+            path,
+            f"the scale of points is {header.scale:g} in the header and {scale:g} in the parameters",
+            "one number, negative where data are stored as reals",
+            "POINT:SCALE",
         )
     width = 4 if scale < 0.0 else 2
     numbers = 4 * points + channels * samples
@@ -361,18 +361,15 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
             frames, first = header.last_frame - header.first_frame + 1, max(header.first_frame, 1)
             return DataLayout(start, width, abs(scale), 0, 0, 0, frames, first, rate)
         raise _damaged(
-            "truncated_file",
-            file=path,
-            problem="the file has neither points nor analog channels",
-            expected="markers or plates",
+            "truncated_file", path, "the file has neither points nor analog channels", "markers or plates"
         )
     if not BLOCK <= start < size:
         raise _damaged(
             "truncated_file",
-            file=path,
-            where="POINT:DATA_START",
-            problem=f"the data begin at byte {start} of {size}",
-            expected="data behind the parameters",
+            path,
+            f"the data begin at byte {start} of {size}",
+            "data behind the parameters",
+            "POINT:DATA_START",
         )
     room, padding = (size - start) // (numbers * width), -(-BLOCK // (numbers * width))
     filled = room - min(zeros // (numbers * width), padding)
@@ -380,10 +377,10 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
     if frames <= room - padding and not (header.data_block or stated):
         raise _damaged(
             "truncated_file",
-            file=path,
-            where="POINT:DATA_START",
-            problem=f"the start of the data is not stated, and {frames} frames do not fill the file",
-            expected="the number of the block at which the data begin",
+            path,
+            f"the start of the data is not stated, and {frames} frames do not fill the file",
+            "the number of the block at which the data begin",
+            "POINT:DATA_START",
         )
     return DataLayout(start, width, abs(scale), points, channels, samples, frames, first, rate, by_length)
 
@@ -395,10 +392,10 @@ def _agreed(description: Description, name: str, what: str, stated: int) -> int:
         return stated
     raise _damaged(
         "conflict",
-        file=description.path,
-        where=name,
-        problem=f"the header states {stated} {what}, {name} states {count}",
-        expected="one number in both",
+        description.path,
+        f"the header states {stated} {what}, {name} states {count}",
+        "one number in both",
+        name,
     )
 
 
@@ -448,11 +445,5 @@ def _frames(description: Description, room: int, padding: int, filled: int) -> t
     elif not fitting and len(set(counts)) > 1:
         problem = f"the counts of frames disagree: {', '.join(str(count) for count in counts)}"
     if problem:
-        raise _damaged(
-            "truncated_file",
-            file=description.path,
-            where="POINT:FRAMES",
-            problem=problem,
-            expected=expected,
-        )
+        raise _damaged("truncated_file", description.path, problem, expected, "POINT:FRAMES")
     return start, frames, by_length

@@ -35,7 +35,7 @@ from musclesolve.recording.c3d.segment_poses import points_of_segments, segment_
 from musclesolve.recording.data import SAME_EVENT_S, Event, EventKind, Markers, Table
 from musclesolve.recording.text.csv_file import export_events, read_csv_markers
 from musclesolve.recording.text.number_rows import blanked, distinct_names, repeated_notes
-from musclesolve.recording.text.text_file import TABLES, file_path, open_input, opening, suffix_of
+from musclesolve.recording.text.text_file import TABLES, damaged, file_path, open_input, opening, suffix_of
 from musclesolve.recording.units import LARGEST, meters_in, plain_unit
 
 _INCHES = {"in": 0.0254, "inch": 0.0254, "inches": 0.0254, "ft": 0.3048, "feet": 0.3048}
@@ -286,13 +286,12 @@ class C3D:
         if beyond.any():
             frame, sample, column = np.argwhere(beyond)[0]
             time = layout.start_time + (frame + sample / layout.samples) / layout.rate
-            raise input_error(
+            raise damaged(
                 "not_finite",
-                file=self.path,
-                where=f"channel {channels[column] + 1}, {time:g} s",
-                problem=f"the analog value is {values[frame, sample, column]:g}",
-                expected="a number that was measured",
-                remedy="export the file again",
+                self.path,
+                f"the analog value is {values[frame, sample, column]:g}",
+                "a number that was measured",
+                f"channel {channels[column] + 1}, {time:g} s",
             )
         return values.reshape(-1, len(channels))
 

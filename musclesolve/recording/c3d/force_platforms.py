@@ -160,7 +160,8 @@ def read_plates(file: C3D, rotation: Array, origin: str = BY_FEET) -> Plates:
         except InputError as error:
             faults[index + 1] = error
             with suppress(InputError):
-                places[index + 1] = _placed(file, index, rotation)
+                corners = _corners(file, index, rotation)
+                places[index + 1] = Plate(index + 1, 2, corners, np.zeros(3), np.eye(6))
     if not found:
         raise next(iter(faults.values()))
     recordings, notes = [], list[str]()
@@ -396,12 +397,6 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
                 f"{_SHORTEST_ARM:g} m to half an edge, {half[0]:.3g} and {half[1]:.3g} m",
             )
     return plate, channels, factors
-
-
-def _placed(file: C3D, index: int, rotation: Array) -> Plate:
-    """Return a plate by its corners alone, for the place of one whose channels cannot be read."""
-    corners = _corners(file, index, rotation)
-    return Plate(index + 1, 2, corners, np.zeros(3), np.eye(6))
 
 
 def _corners(file: C3D, index: int, rotation: Array) -> Array:

@@ -21,7 +21,7 @@ from musclesolve.recording.text.number_rows import (
     numbered,
     section_end,
 )
-from musclesolve.recording.text.text_file import EXPORT_AGAIN
+from musclesolve.recording.text.text_file import damaged
 from musclesolve.recording.units import METERS, meters_in, newton_meters_in, newtons_in, radians_in
 
 SECONDS = {
@@ -204,13 +204,12 @@ def si_factors(
     factors, roles = list[float](), list[str]()
     for title, unit in named:
         known = in_si and unit is not None
-        factors.append(factor(unit or "", _size, FORCES, title, path, line) if known else 1.0)
-        roles.append(role_and_size(unit or "")[0])
+        role, size = role_and_size(unit or "")
+        factors.append(
+            factor(unit or "", lambda _, size=size: size, FORCES, title, path, line) if known else 1.0
+        )
+        roles.append(role)
     return np.array(factors), tuple(roles)
-
-
-def _size(unit: str) -> float | None:
-    return role_and_size(unit)[1]
 
 
 def role_and_size(unit: str) -> tuple[str, float | None]:
@@ -230,24 +229,17 @@ def blocks_of(
     if section:
         rows = rows[: section_end(rows)]
     if not any(line.strip() for line in rows):
-        raise input_error(
-            "truncated_file",
-            file=reader.path,
-            problem="nothing follows the header",
-            expected="one row per frame",
-            remedy="export the file again",
-        )
+        raise damaged("truncated_file", reader.path, "nothing follows the header", "one row per frame")
     split, width = partial(cells_of, separator=separator), len(named_columns(titles))
     between = None if separator == " " else separator
     for values, lines in reader.blocks(titles, split, between, blank_end=separator == "\t", section=section):
         if len(beyond := np.argwhere(~np.isnan(values[:, width:]))):
-            raise input_error(
+            raise damaged(
                 "bad_format",
-                file=reader.path,
-                where=lines[beyond[0, 0]],
-                problem="there is a number beyond the last named column",
-                expected="a name over every number",
-                remedy="export the file again",
+                reader.path,
+                "there is a number beyond the last named column",
+                "a name over every number",
+                lines[beyond[0, 0]],
             )
         yield values, lines
 
@@ -259,14 +251,7 @@ def rate_in(cell: str, path: Path, line: int) -> float:
     except ValueError:
         rate = 0.0
     if not 0.0 < rate < np.inf:
-        raise input_error(
-            "bad_number",
-            file=path,
-            where=line,
-            problem=f"the rate is '{cell}'",
-            expected="frames a second",
-            remedy=EXPORT_AGAIN,
-        )
+        raise damaged("bad_number", path, f"the rate is '{cell}'", "frames a second", line)
     return rate
 
 

@@ -140,7 +140,9 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     of_device = [k for k in range(2, len(section.axes)) if section.axes[k]]
     alone = [section.axes[k] for k in of_device]
     named = [
-        (k, _name(section.over[k], axis) if roles[k] or alone.count(axis) > 1 else axis)
+        (k, "_".join(re.findall(r"[^\W_]+", f"{section.over[k]} {axis}")))
+        if roles[k] or alone.count(axis) > 1
+        else (k, axis)
         for k, axis in zip(of_device, alone, strict=True)
     ]
     columns, repeated = distinct_names(named, f"line {section.line}, columns")
@@ -160,11 +162,6 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         section=True,
         by_plate=True,
     )
-
-
-def _name(device: str, axis: str) -> str:
-    """A name without blanks: "Imported_AMTI_1_Force_Fx"."""
-    return "_".join(re.findall(r"[^\W_]+", f"{device} {axis}"))
 
 
 def _samples(reader: RowReader, separator: str) -> int:

@@ -40,6 +40,7 @@ from musclesolve.recording.text.text_file import (
     EXPORT_AGAIN,
     HashedReader,
     binary_file,
+    damaged,
     decimal_point,
     decoded,
     empty_file,
@@ -166,24 +167,11 @@ def checked_times(
     Refuses missing or decreasing times with their line (T,); `stated_hz` is the rate of the header.
     """
     if printed.size < 2:
-        raise input_error(
-            "too_few_frames",
-            file=path,
-            problem=f"{printed.size} row(s) of data",
-            expected="at least two",
-            remedy="export the file again",
-        )
+        raise damaged("too_few_frames", path, f"{printed.size} row(s) of data", "at least two")
     grid = even_grid(printed, stated_hz)
     if grid is None:
         for k in np.flatnonzero(np.isnan(printed)):
-            raise input_error(
-                "missing_samples",
-                file=path,
-                where=lines[k],
-                problem="the time is missing",
-                expected="a time in seconds",
-                remedy="export the file again",
-            )
+            raise damaged("missing_samples", path, "the time is missing", "a time in seconds", lines[k])
         for k in np.flatnonzero(np.diff(printed) <= 0):
             raise input_error(
                 "time_not_increasing",

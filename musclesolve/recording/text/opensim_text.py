@@ -41,8 +41,8 @@ from musclesolve.recording.text.number_rows import (
     without_lost,
 )
 from musclesolve.recording.text.text_file import (
-    EXPORT_AGAIN,
     STORAGE,
+    damaged,
     file_path,
     read_lines,
     split_cells,
@@ -98,14 +98,7 @@ def read_trc(path: str | Path) -> Markers:
                 remedy="correct NumMarkers in line 3 or the names, or export the file again",
             )
         if not names:
-            raise input_error(
-                "missing_marker",
-                file=path,
-                where=named_in,
-                problem="the file has no markers",
-                expected="at least one",
-                remedy="export the file again",
-            )
+            raise damaged("missing_marker", path, "the file has no markers", "at least one", named_in)
         columns, repeated = distinct_names(
             [(2 + 3 * k, name) for k, name in enumerate(names)], f"line {named_in}, columns"
         )
@@ -178,36 +171,24 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
         )
     filled = len([line for line in lines if line.strip()])
     if not lines[2].strip():
-        raise input_error(
-            "truncated_file",
-            file=path,
-            problem=f"the file ends after {filled} lines",
-            expected="five header lines and rows",
-            remedy="export the file again",
+        raise damaged(
+            "truncated_file", path, f"the file ends after {filled} lines", "five header lines and rows"
         )
     fields = dict(zip(lines[1].split(), lines[2].split(), strict=False))
     values: dict[str, float] = {}
     for name in ("DataRate", "NumFrames", "NumMarkers"):
         if name not in fields:
-            raise input_error(
+            raise damaged(
                 "bad_format",
-                file=path,
-                where="lines 2 and 3",
-                problem=f"the header has no {name}",
-                expected=f"{name} in line 2, its value in line 3",
-                remedy="export the file again",
+                path,
+                f"the header has no {name}",
+                f"{name} in line 2, its value in line 3",
+                "lines 2 and 3",
             )
         try:
             values[name] = float(fields[name].replace(",", "."))
         except ValueError:
-            raise input_error(
-                "bad_format",
-                file=path,
-                where=3,
-                problem=f"{name} is '{fields[name]}'",
-                expected="a number",
-                remedy=EXPORT_AGAIN,
-            ) from None
+            raise damaged("bad_format", path, f"{name} is '{fields[name]}'", "a number", 3) from None
     unit = fields.get("Units", "")
     meters = meters_in(unit) if unit else 0.0
     if meters is None:
@@ -312,14 +293,7 @@ def read_mot(path: str | Path) -> Table:
         header = mot_header(reader, path)
         end, line = reader.line_number, reader.filled_line()
         if line is None:
-            raise input_error(
-                "truncated_file",
-                file=path,
-                where=end,
-                problem="nothing follows the header",
-                expected="column names and rows",
-                remedy="export the file again",
-            )
+            raise damaged("truncated_file", path, "nothing follows the header", "column names and rows", end)
         names, number = [cell for cell in split_cells(line) if cell], reader.line_number
         if not is_time(names[0]):
             raise input_error(
@@ -332,13 +306,8 @@ def read_mot(path: str | Path) -> Table:
             )
         check_unique([name for name in names if name.casefold() == "time"], "column", path, number)
         if len(names) < 2:
-            raise input_error(
-                "missing_column",
-                file=path,
-                where=number,
-                problem="the file has no column but the time",
-                expected="one or more",
-                remedy="export the file again",
+            raise damaged(
+                "missing_column", path, "the file has no column but the time", "one or more", number
             )
         stated, edited = _stated_count(header, _COLUMNS), tuple[str, ...]()
         if stated not in ("", str(len(names))):  # its rows decide

@@ -40,6 +40,11 @@ RECORDED = (".trc", ".c3d", *TABLES, *STORAGE, ".toml")
 TEXT = "a text file (TRC, MOT, STO, CSV or TOML)"
 
 
+def damaged(code: str, file: Path, problem: str, expected: str, where: object = None) -> InputError:
+    """Return the error of a file that its program has to export again."""
+    return input_error(code, file=file, where=where, problem=problem, expected=expected, remedy=EXPORT_AGAIN)
+
+
 def file_path(path: object, where: str | None = None) -> Path:
     """Return the path for a text or a path; where: the argument or function, for the message."""
     if not isinstance(path, str | Path):

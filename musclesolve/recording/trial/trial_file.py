@@ -144,7 +144,10 @@ def analysable(trial: Trial, plates_tested: bool = True) -> Trial:
     trial, completed = completed_trial(trial, settings)
     trial = replace(trial, notes=(*trial.notes, *(marker.sentence for marker in completed)))
     if plates_tested:
-        trial = without_impossible(trial)
+        trial = replace(trial, forces=tuple(without_instants(trial, plate) for plate in trial.forces))
+        remarks = [instants_of(trial, plate) for plate in trial.forces if plate.impossible]
+        notes = (f"{capitalized(problem)}; {remedy}." for problem, remedy in remarks)
+        trial = replace(trial, notes=(*trial.notes, *notes))
     trial = with_predicted_spans(trial, settings)
     check_trial(trial, document, plates_tested)
     if trial.emg is not None:
@@ -409,14 +412,6 @@ def completed_trial(trial: Trial, settings: RecordedSettings) -> tuple[Trial, tu
 def without_reflections(trial: Trial, settings: RecordedSettings) -> tuple[Trial, list[Ghost]]:
     """Return a trial with gaps in place of short reflections, and the reflections (ghosts)."""
     return without_ghosts(trial, settings.gaps.spline_s, lambda spoiled: filled_trial(spoiled, settings))
-
-
-def without_impossible(trial: Trial) -> Trial:
-    """Return a trial without impossible samples of plates, with a note on each plate."""
-    forces = tuple(without_instants(trial, plate) for plate in trial.forces)
-    remarks = [instants_of(trial, plate) for plate in forces if plate.impossible]
-    notes = (f"{capitalized(problem)}; {remedy}." for problem, remedy in remarks)
-    return replace(trial, forces=forces, notes=(*trial.notes, *notes))
 
 
 def filled_trial(trial: Trial, settings: RecordedSettings) -> Trial:
