@@ -226,35 +226,27 @@ def described_loads(path: Path) -> list[ExternalLoad]:
     holder = root if root.tag == "ExternalLoads" else root.find("ExternalLoads")
     if holder is None:
         root.fail(
-            "bad_format",
-            problem="there is no <ExternalLoads>",
-            expected="external loads of OpenSim",
-            remedy="name another file",
+            "bad_format", "there is no <ExternalLoads>", "external loads of OpenSim", "name another file"
         )
     name = holder.require("datafile")
     text = name.text.strip().replace("\\", "/")
     if not text:
-        name.fail(
-            "bad_format",
-            problem="no data file is named",
-            expected="a MOT or STO file",
-            remedy="write its name here",
-        )
+        name.fail("bad_format", "no data file is named", "a MOT or STO file", "write its name here")
     file = name.file.parent / text
     if not file.is_file():
         name.fail(
             "missing_file",
-            problem=f"there is no file {file}",
-            expected="the file of the ground reactions, relative to the folder of this file",
-            remedy="correct the name, or copy the file there",
+            f"there is no file {file}",
+            "the file of the ground reactions, relative to the folder of this file",
+            "correct the name, or copy the file there",
         )
     for element in holder.listed("objects"):
         if element.tag != "ExternalForce":
             element.fail(
                 "unsupported",
-                problem=f"a load of the kind {element.tag}",
-                expected="<ExternalForce>",
-                remedy="open the file in OpenSim and save it again",
+                f"a load of the kind {element.tag}",
+                "<ExternalForce>",
+                "open the file in OpenSim and save it again",
             )
     table, loads = read_mot(file), []
     for load in stated_loads(holder):
@@ -262,9 +254,9 @@ def described_loads(path: Path) -> list[ExternalLoad]:
         if not force and not moment:
             load.element.fail(
                 "missing_key",
-                problem="neither force nor torque is named",
-                expected="<force_identifier> or <torque_identifier>",
-                remedy="name the columns of the data file",
+                "neither force nor torque is named",
+                "<force_identifier> or <torque_identifier>",
+                "name the columns of the data file",
             )
         body = load.element.require("applied_to_body").text.strip()
         # without a point the force acts at the origin of the body
@@ -282,9 +274,9 @@ def _columns(load: StatedLoad, kind: str, table: Table) -> tuple[str, ...]:
     if len(columns) != 3:
         load.element.fail(
             "missing_column",
-            problem=f"{kind}_identifier '{stem}' fits {len(columns)} columns of {table.path.name}",
-            expected="three columns that begin like this, for x, y and z",
-            remedy="correct the identifier, or the names in the data file",
+            f"{kind}_identifier '{stem}' fits {len(columns)} columns of {table.path.name}",
+            "three columns that begin like this, for x, y and z",
+            "correct the identifier, or the names in the data file",
         )
     return columns
 

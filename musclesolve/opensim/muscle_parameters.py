@@ -94,11 +94,11 @@ def curve_parameters(context: Context, muscle: Element) -> dict[str, float]:
         items = [f"{tag} {value:g}" for tag, value in of_part.items()]
         muscle.fail(
             "bad_model",
-            problem=f"{sentence} with {', '.join(map(str, items))}",
-            expected="active force that rises to 1 at the optimal fiber length and falls beyond it, "
+            f"{sentence} with {', '.join(map(str, items))}",
+            "active force that rises to 1 at the optimal fiber length and falls beyond it, "
             "a force-velocity curve that rises from 0 at the maximum shortening velocity "
             "through 1 at rest, a passive force that rises",
-            remedy="correct these parameters of the muscle",
+            "correct these parameters of the muscle",
         )
     return stated
 

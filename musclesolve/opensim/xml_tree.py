@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 from xml.parsers import expat
 
 import numpy as np
@@ -42,17 +42,17 @@ class Element:
         """The element for messages: tag and name."""
         return f"{self.tag} '{self.name}'" if self.name else self.tag
 
-    def fail(self, key: str, /, **fields: Any) -> NoReturn:
-        """Refuse the file because of this element, with a template of `errors.toml`."""
-        raise input_error(key, file=self.file, where=f"line {self.line}, {self.label}", **fields)
+    def fail(self, code: str, problem: str, expected: str, remedy: str) -> NoReturn:
+        """Refuse the file because of this element."""
+        where = f"line {self.line}, {self.label}"
+        raise input_error(
+            code, file=self.file, where=where, problem=problem, expected=expected, remedy=remedy
+        )
 
     def fail_repeated(self, what: str) -> NoReturn:
         """Refuse the file because another element of this kind, in the plural, has the same name."""
         self.fail(
-            "duplicate_name",
-            problem=f"there are two {what} '{self.name}'",
-            expected="every name once",
-            remedy="rename one of them",
+            "duplicate_name", f"there are two {what} '{self.name}'", "every name once", "rename one of them"
         )
 
     def find(self, tag: str) -> Element | None:
@@ -74,10 +74,7 @@ class Element:
         child = self.find(tag)
         if child is None:
             self.fail(
-                "bad_format",
-                problem=f"<{tag}> is missing",
-                expected=f"<{tag}> in it",
-                remedy="save the model again in OpenSim",
+                "bad_format", f"<{tag}> is missing", f"<{tag}> in it", "save the model again in OpenSim"
             )
         return child
 
@@ -113,16 +110,16 @@ class Element:
         if values is None:
             self.fail(
                 "not_numbers",
-                problem=f"{self.text.strip()[:40]!r} is not numbers",
-                expected="finite numbers, separated by spaces",
-                remedy="correct the text of the element",
+                f"{self.text.strip()[:40]!r} is not numbers",
+                "finite numbers, separated by spaces",
+                "correct the text of the element",
             )
         if count is not None and values.size != count:
             self.fail(
                 "bad_format",
-                problem=f"{values.size} numbers",
-                expected={1: "one number", 2: "two numbers", 3: "three numbers", 6: "six numbers"}[count],
-                remedy="correct the element",
+                f"{values.size} numbers",
+                {1: "one number", 2: "two numbers", 3: "three numbers", 6: "six numbers"}[count],
+                "correct the element",
             )
         return values
 
@@ -149,10 +146,7 @@ class Element:
         value = _TRUE.get((self.words() or [""])[0].lower())
         if value is None:
             self.fail(
-                "bad_format",
-                problem=f"{self.text.strip()[:40]!r} is not a flag",
-                expected="true or false",
-                remedy="correct it",
+                "bad_format", f"{self.text.strip()[:40]!r} is not a flag", "true or false", "correct it"
             )
         return value
 
@@ -178,19 +172,11 @@ class _Builder:
         place = self.parser.CurrentLineNumber, "", version, self.parser.CurrentByteIndex
         element = Element(tag, name, self.file, *place)
         if len(self.open) > _DEEPEST:
-            element.fail(
-                "bad_format",
-                problem="elements are nested too deep",
-                expected="an OpenSim model",
-                remedy="check the file",
-            )
+            element.fail("bad_format", "elements are nested too deep", "an OpenSim model", "check the file")
         self.count += 1
         if self.count > _MOST:
             element.fail(
-                "too_large",
-                problem=f"the file has more than {_MOST} elements",
-                expected="an OpenSim model",
-                remedy="check the file",
+                "too_large", f"the file has more than {_MOST} elements", "an OpenSim model", "check the file"
             )
         if self.open:
             self.open[-1].children.append(element)

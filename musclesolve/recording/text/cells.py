@@ -204,12 +204,13 @@ def si_factors(
     factors, roles = list[float](), list[str]()
     for title, unit in named:
         known = in_si and unit is not None
-        role, size = role_and_size(unit or "")
-        factors.append(
-            factor(unit or "", lambda _, size=size: size, FORCES, title, path, line) if known else 1.0
-        )
-        roles.append(role)
+        roles.append(role_and_size(unit or "")[0])
+        factors.append(factor(unit or "", _size, FORCES, title, path, line) if known else 1.0)
     return np.array(factors), tuple(roles)
+
+
+def _size(unit: str) -> float | None:
+    return role_and_size(unit)[1]
 
 
 def role_and_size(unit: str) -> tuple[str, float | None]:
