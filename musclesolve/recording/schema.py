@@ -98,6 +98,20 @@ class Document:
         """Return the error of a template of `errors.toml` that points at a key of a table: its name, and its index."""
         return input_error(key, file=self.path, where=self.place(table, name, index), **fields)
 
+    def fault(
+        self,
+        code: str,
+        place: str | tuple[Any, ...],
+        problem: str,
+        expected: str | None = None,
+        remedy: str | None = None,
+    ) -> InputError:
+        """Return the error of a place: a table, or table, key and the index in a list of tables."""
+        where = self.place(*((place,) if isinstance(place, str) else place))
+        return input_error(
+            code, file=self.path, where=where, problem=problem, expected=expected, remedy=remedy
+        )
+
     def place(self, table: str, name: str | None = None, index: int = 0) -> str:
         """Return the place of a key of a table in words."""
         line = self.line(table, name, index)
@@ -215,12 +229,12 @@ def validated(document: Document, kind: type[S]) -> S:
     """
     of_study = [table for table in ("trials", "study") if table in document.content]
     if of_study and "trials" not in document.tables and "files" not in document.content:
-        raise document.error(
+        raise document.fault(
             "bad_format",
             of_study[0],
-            problem="this is a study file",
-            expected="a trial file, with a table [files]",
-            remedy="musclesolve study computes it, musclesolve check examines it",
+            "this is a study file",
+            "a trial file, with a table [files]",
+            "musclesolve study computes it, musclesolve check examines it",
         )
     settings, errors = examined(document, kind)
     if errors:

@@ -93,24 +93,22 @@ def read_camera_file(path: str | Path) -> CameraFile:
     settings = validated(document, CameraFileSettings)
     recording, entries = settings.recording, settings.camera
     if len(entries) < 2:
-        raise document.error(
+        raise document.fault(
             "bad_camera",
             "camera",
-            problem="there is only one camera",
-            expected="two or more: one image shows no distance",
-            remedy="add another [[camera]]",
+            "there is only one camera",
+            "two or more: one image shows no distance",
+            "add another [[camera]]",
         )
     cameras = [entry.name for entry in entries]
     for index, name in enumerate(cameras):
         if name in cameras[:index]:
-            raise document.error(
+            raise document.fault(
                 "duplicate_name",
-                "camera",
-                "name",
-                index,
-                problem=f"the camera '{name}' is stated twice",
-                expected="a different name for every camera",
-                remedy="rename one of them",
+                ("camera", "name", index),
+                f"the camera '{name}' is stated twice",
+                "a different name for every camera",
+                "rename one of them",
             )
     sources = [document.input_file("recording", "control_points", recording.control_points)]
     known, places = read_control_points(sources[0])
@@ -137,14 +135,12 @@ def read_camera_file(path: str | Path) -> CameraFile:
         calibrations.append(fit)
         seen, offset = read_digitized(markers, recording.rate_hz), entry.offset_frames
         if offset != int(offset):
-            raise document.error(
+            raise document.fault(
                 "bad_value",
-                "camera",
-                "offset_frames",
-                index,
-                problem=f"the offset is {offset:g} frames",
-                expected="a whole number of frames",
-                remedy="synchronize the cameras to the frame",
+                ("camera", "offset_frames", index),
+                f"the offset is {offset:g} frames",
+                "a whole number of frames",
+                "synchronize the cameras to the frame",
             )
         digitized.append(replace(seen, frames=seen.frames + int(offset)))
         sources += [control, markers]
@@ -186,13 +182,12 @@ def _on_common_frames(
                 remedy="correct the frame number",
             )
         rows = sum(len(seen.frames) for seen in digitized)
-        raise document.error(
+        raise document.fault(
             "bad_camera",
-            "camera",
-            "offset_frames",
-            problem=f"the cameras have {rows} rows for {count} frames, from {first} to {first + count - 1}",
-            expected="frames of one recording",
-            remedy="check the numbers of the frames in the files of markers, rate_hz and offset_frames",
+            ("camera", "offset_frames"),
+            f"the cameras have {rows} rows for {count} frames, from {first} to {first + count - 1}",
+            "frames of one recording",
+            "check the numbers of the frames in the files of markers, rate_hz and offset_frames",
         )
     names = tuple(dict.fromkeys(name for seen in digitized for name in seen.names))
     image = np.full((len(digitized), count, len(names), 2), np.nan)

@@ -88,14 +88,12 @@ def plate_of(
     for role, names in columns.items():
         for name in names:
             if name not in (*table.names, ZERO):
-                raise document.error(
+                raise document.fault(
                     "missing_column",
-                    "force",
-                    role,
-                    index,
-                    problem=f"the column '{name}' is not in {table.path}",
-                    expected="a column of this file",
-                    remedy=suggestion(name, table.names) or f"its columns are {few(table.names, 24)}",
+                    ("force", role, index),
+                    f"the column '{name}' is not in {table.path}",
+                    "a column of this file",
+                    suggestion(name, table.names) or f"its columns are {few(table.names, 24)}",
                 )
         check_used(names, "column", table.repeated, table.path)
     scales = {"force": 1.0, "point": METERS[entry.point_unit], "moment": METERS[entry.moment_unit[2:]]}
@@ -103,36 +101,30 @@ def plate_of(
     for role, name in [(role, name) for role, names in columns.items() for name in names]:
         stated = table.roles[table.names.index(name)] if table.roles and name != ZERO else ""
         if stated and scales[role] != 1.0:
-            raise document.error(
+            raise document.fault(
                 "conflict",
-                "force",
-                f"{role}_unit",
-                index,
-                problem=f"the header of {table.path.name} states the unit of the column '{name}' already",
-                expected="the unit once",
-                remedy=f"leave out {role}_unit",
+                ("force", f"{role}_unit", index),
+                f"the header of {table.path.name} states the unit of the column '{name}' already",
+                "the unit once",
+                f"leave out {role}_unit",
             )
         if stated not in ("", role):
-            raise document.error(
+            raise document.fault(
                 "bad_units",
-                "force",
-                role,
-                index,
-                problem=f"the column '{name}' of {table.path.name} is in the unit of a {stated}",
-                expected=f"the columns of the {role}",
-                remedy="correct the name of the column here, or its unit in the header of the file",
+                ("force", role, index),
+                f"the column '{name}' of {table.path.name} is in the unit of a {stated}",
+                f"the columns of the {role}",
+                "correct the name of the column here, or its unit in the header of the file",
             )
         # `ZERO`, or a column of zeros, may be used for all components that are not measured.
         if name in table_of and np.nan_to_num(table[name]).any():
             plates = ", for two plates" if table_of[name] != index else ""
-            raise document.error(
+            raise document.fault(
                 "conflict",
-                "force",
-                role,
-                index,
-                problem=f"the column '{name}' is named twice{plates}",
-                expected="a different column for every component",
-                remedy="correct the name of one of them",
+                ("force", role, index),
+                f"the column '{name}' is named twice{plates}",
+                "a different column for every component",
+                "correct the name of one of them",
             )
         table_of[name] = index
     vectors = {
@@ -321,13 +313,12 @@ def c3d_forces(
     recordings, notes, left_out, places = read_plates(file, rotation, settings.plates.origin)
     if not recordings:
         key = "forces" if settings.files.forces else "markers"
-        raise document.error(
+        raise document.fault(
             "bad_plate",
-            "files",
-            key,
-            problem=f"{file.path.name} has no force plates",
-            expected="ground reaction forces",
-            remedy="name the file of the forces under forces in [files]",
+            ("files", key),
+            f"{file.path.name} has no force plates",
+            "ground reaction forces",
+            "name the file of the forces under forces in [files]",
         )
     feet, threshold = feet_of(walk, mapping), settings.filter.unloaded_below_n
     if walk.path != file.path:
@@ -342,13 +333,12 @@ def c3d_forces(
     for recording in recordings:
         plate, name = recording.plate, f"plate {recording.plate.number}"
         if abs(plate.axes[2, 2]) < _LEVEL:
-            raise document.error(
+            raise document.fault(
                 "bad_axes",
-                "laboratory",
-                "up",
-                problem=f"{name} of {file.path.name} is not horizontal: its surface is vertical",
-                expected="the axis of the files that points up, square to the plates",
-                remedy="look up in the capture software which axis points up",
+                ("laboratory", "up"),
+                f"{name} of {file.path.name} is not horizontal: its surface is vertical",
+                "the axis of the files that points up, square to the plates",
+                "look up in the capture software which axis points up",
             )
         if (away := beside_plate(recording)) is not None:
             raise input_error(
@@ -395,32 +385,26 @@ def _named_plates(
     for index, entry in enumerate(settings.force):
         number, side = entry.plate, entry.side
         if side == AUTO:
-            raise document.error(
+            raise document.fault(
                 "conflict",
-                "force",
-                "side",
-                index,
-                problem="the foot on a plate of a C3D file is to be found",
-                expected="no [[force]] at all",
-                remedy="leave out all [[force]]: the contacts decide then",
+                ("force", "side", index),
+                "the foot on a plate of a C3D file is to be found",
+                "no [[force]] at all",
+                "leave out all [[force]]: the contacts decide then",
             )
         if number is None or number not in steps:
-            raise document.error(
+            raise document.fault(
                 "bad_value",
-                "force",
-                "plate",
-                index,
-                problem=f"there is no plate {number} in {recordings[0].path.name}",
-                expected=f"a number from 1 to {max(steps)}",
-                remedy="correct the number, or leave out all [[force]]",
+                ("force", "plate", index),
+                f"there is no plate {number} in {recordings[0].path.name}",
+                f"a number from 1 to {max(steps)}",
+                "correct the number, or leave out all [[force]]",
             )
         if number in used:
-            raise document.error(
+            raise document.fault(
                 "conflict",
-                "force",
-                "plate",
-                index,
-                problem=f"plate {number} is named twice",
+                ("force", "plate", index),
+                f"plate {number} is named twice",
                 remedy="leave out all [[force]] where both feet step on one plate",
             )
         used.append(number)
@@ -431,14 +415,12 @@ def _named_plates(
         ]
         if of_other_foot:
             other: Side = "l" if side == "r" else "r"
-            raise document.error(
+            raise document.fault(
                 "conflict",
-                "force",
-                "side",
-                index,
-                problem=f"the {SIDE_NAMES[other]} foot stands on {of_other_foot[0]}",
-                expected=f"only the {SIDE_NAMES[side]} foot on this plate, in the time range",
-                remedy=f'leave out all [[force]]: the contacts decide then; or side = "{other}"',
+                ("force", "side", index),
+                f"the {SIDE_NAMES[other]} foot stands on {of_other_foot[0]}",
+                f"only the {SIDE_NAMES[side]} foot on this plate, in the time range",
+                f'leave out all [[force]]: the contacts decide then; or side = "{other}"',
             )
         under = np.ones(recording.time.size, bool)
         for step in significant if finds_range(settings) else ():

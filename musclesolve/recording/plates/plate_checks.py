@@ -138,9 +138,7 @@ def plate_error(
 def _error(fault: PlateFault, plate: PlateForce, index: int, document: Document) -> InputError:
     _, problem, key, expected, remedy, on_plate = fault
     if plate.number is None:
-        return document.error(
-            "bad_forces", "force", key, index, problem=problem, expected=expected, remedy=remedy
-        )
+        return document.fault("bad_forces", ("force", key, index), problem, expected, remedy)
     return input_error(
         "bad_forces",
         file=plate.path,

@@ -144,13 +144,12 @@ def check_cutoff(trial: Trial, document: Document) -> None:
         limits.append(("forces", key, options.force_cutoff_hz or options.fixed_cutoff, trial.forces[0].rate))
     for what, key, cutoff, rate in limits:
         if cutoff is not None and cutoff >= 0.5 * rate:
-            raise document.error(
+            raise document.fault(
                 "bad_value",
-                "filter",
-                key,
-                problem=f"a cut-off of {cutoff:g} Hz is too high for {what} recorded at {rate:g} Hz",
-                expected=f"less than half the recording rate, here below {0.5 * rate:g} Hz",
-                remedy="walking needs about 6 Hz, running 10 to 20 Hz",
+                ("filter", key),
+                f"a cut-off of {cutoff:g} Hz is too high for {what} recorded at {rate:g} Hz",
+                f"less than half the recording rate, here below {0.5 * rate:g} Hz",
+                "walking needs about 6 Hz, running 10 to 20 Hz",
             )
 
 
@@ -241,14 +240,13 @@ def check_size(trial: Trial, document: Document) -> None:
         height, stature = float(np.median(heights[seen])), trial.subject.stature
         if not share[0] <= height / stature <= share[1]:
             unit = _UNIT_AT.get(suffix_of(markers.path), "its unit of length")
-            raise document.error(
+            raise document.fault(
                 "bad_units",
-                "subject",
-                "stature_m",
-                problem=f"the shoulders are {height:.2f} m above the feet of a {stature:g} m tall "
+                ("subject", "stature_m"),
+                f"the shoulders are {height:.2f} m above the feet of a {stature:g} m tall "
                 f"subject in {markers.path}",
-                expected=f"{share[0]:g} to {share[1]:g} of the stature",
-                remedy=f"check {unit}, stature_m, and up in [laboratory]",
+                f"{share[0]:g} to {share[1]:g} of the stature",
+                f"check {unit}, stature_m, and up in [laboratory]",
             )
 
 
@@ -267,13 +265,12 @@ def check_heading(trial: Trial, document: Document) -> None:
     left = first("asis_l") - first("asis_r")
     ahead[2] = 0.0
     if np.cross([0.0, 0.0, 1.0], ahead) @ left < 0:
-        raise document.error(
+        raise document.fault(
             "sides_swapped",
-            "mapping",
-            "asis_r",
-            problem="the right side of the pelvis is left of the left side",
-            expected="the right of the pelvis on the right, seen from behind",
-            remedy="swap the markers of right and left, or check up in [laboratory]",
+            ("mapping", "asis_r"),
+            "the right side of the pelvis is left of the left side",
+            "the right of the pelvis on the right, seen from behind",
+            "swap the markers of right and left, or check up in [laboratory]",
         )
 
 
@@ -307,12 +304,10 @@ def check_sides(trial: Recording, points: Mapping[str, Array]) -> None:
         across, beside = (points[left] - points[right] for right, left in pairs)
         if np.nanmean(np.sum(across * beside, axis=-1)) < 0.0:
             key = f"{name}_r"
-            raise trial.document.error(
+            raise trial.document.fault(
                 "sides_swapped",
-                "mapping",
-                key,
-                problem=f"right and left are swapped: each {name} is nearer to the {neighbor} of the "
-                "other side",
-                expected=f"{name}_r on the side of {neighbor}_r, {name}_l on the side of {neighbor}_l",
-                remedy=f"swap the markers of {name}_r and {name}_l",
+                ("mapping", key),
+                f"right and left are swapped: each {name} is nearer to the {neighbor} of the other side",
+                f"{name}_r on the side of {neighbor}_r, {name}_l on the side of {neighbor}_l",
+                f"swap the markers of {name}_r and {name}_l",
             )
