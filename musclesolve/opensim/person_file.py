@@ -16,7 +16,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text, few
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import ELASTIC
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.person import FittedParameter, PersonMuscles
 from musclesolve.opensim.find_muscle_set import MODEL, find_muscle_set
@@ -319,24 +319,22 @@ def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> 
     if not isinstance(person, PersonMuscles):
         person = file_path(person, "person")
         if parent_of_person(person) is None and is_file(person):
-            raise input_error(
+            raise file_error(
                 "bad_format",
-                file=Path(person),
-                problem="this is not a file of one person's muscles",
-                expected="a file with [person] and [[parameter]], as musclesolve calibrate-muscles writes it",
-                remedy="name such a file; a model has its own muscles where none is named",
+                Path(person),
+                "this is not a file of one person's muscles",
+                "a file with [person] and [[parameter]], as musclesolve calibrate-muscles writes it",
+                "name such a file; a model has its own muscles where none is named",
             )
         person = read_person(person)
     file = person.parent_file
     if file is None or file.suffix.casefold() != MODEL:
-        raise input_error(
+        raise file_error(
             "conflict",
-            file=person.path,
-            where="[person] parent",
-            problem=f"the factors are on the muscle set {Path(person.parent).name}, not on a model",
-            expected=f"factors on {model.file.name}",
-            remedy="use them in a trial file of a recording, or calibrate with trial files of "
-            f"{model.file.name}",
+            (person.path, "[person] parent"),
+            f"the factors are on the muscle set {Path(person.parent).name}, not on a model",
+            f"factors on {model.file.name}",
+            f"use them in a trial file of a recording, or calibrate with trial files of {model.file.name}",
         )
     names = {name: name for name in model.muscles}
     if not set(person.muscles) <= set(names):

@@ -8,7 +8,7 @@ import numpy as np
 
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import BIORBD, STANDARD_GRAVITY
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.opensim.layouts import CURRENT, components, upgrade
 from musclesolve.opensim.model import (
     GROUND,
@@ -201,12 +201,12 @@ def _model(root: Element) -> Element:
 
 
 def _of_another_program(file: Path, program: str) -> InputError:
-    return input_error(
+    return file_error(
         "bad_format",
-        file=file,
-        problem=f"this is a model of {program}",
-        expected="an OpenSim model (.osim)",
-        remedy=f"share its moments along a motion: musclesolve share --model {file.name} --coordinates MOTION; "
+        file,
+        f"this is a model of {program}",
+        "an OpenSim model (.osim)",
+        f"share its moments along a motion: musclesolve share --model {file.name} --coordinates MOTION; "
         f"in Python ms.{program.lower()}",
     )
 

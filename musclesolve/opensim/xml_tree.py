@@ -12,7 +12,7 @@ import numpy as np
 
 from muscle_db.regular_file import RECORDING, UnsuitableFileError, read_regular
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.recording.text.text_file import file_path
 
 _DEEPEST, _MOST = 200, 1_000_000  # the largest models of today have a twentieth of so many elements
@@ -45,9 +45,7 @@ class Element:
     def fail(self, code: str, problem: str, expected: str, remedy: str) -> NoReturn:
         """Refuse the file because of this element."""
         where = f"line {self.line}, {self.label}"
-        raise input_error(
-            code, file=self.file, where=where, problem=problem, expected=expected, remedy=remedy
-        )
+        raise file_error(code, (self.file, where), problem, expected, remedy)
 
     def fail_repeated(self, what: str) -> NoReturn:
         """Refuse the file because another element of this kind, in the plural, has the same name."""
@@ -191,13 +189,12 @@ class _Builder:
         self.open[-1].text += text
 
     def entity(self, *given: object) -> None:
-        raise input_error(
+        raise file_error(
             "bad_format",
-            file=self.file,
-            where=self.parser.CurrentLineNumber,
-            problem="the file declares or uses entities",
-            expected="plain XML, as OpenSim writes it",
-            remedy="replace each of them by its text",
+            (self.file, self.parser.CurrentLineNumber),
+            "the file declares or uses entities",
+            "plain XML, as OpenSim writes it",
+            "replace each of them by its text",
         )
 
 
@@ -208,20 +205,12 @@ def read_xml(path: str | Path, expected: str = "an OpenSim model (.osim)") -> El
     try:
         raw = read_regular(file, RECORDING)
     except FileNotFoundError as fault:
-        raise input_error(
-            "missing_file", file=file, problem="there is no such file", expected=expected, remedy=remedy
-        ) from fault
+        raise file_error("missing_file", file, "there is no such file", expected, remedy) from fault
     except UnsuitableFileError as fault:
-        raise input_error(
-            "unreadable_file", file=file, problem=fault.problem, expected=fault.expected, remedy=fault.remedy
-        ) from fault
+        raise file_error("unreadable_file", file, fault.problem, fault.expected, fault.remedy) from fault
     except (OSError, ValueError) as fault:
-        raise input_error(
-            "unreadable_file",
-            file=file,
-            problem=f"the file cannot be read ({fault})",
-            expected=expected,
-            remedy=remedy,
+        raise file_error(
+            "unreadable_file", file, f"the file cannot be read ({fault})", expected, remedy
         ) from fault
     return parse_xml(raw, file, expected)
 
@@ -232,24 +221,22 @@ def parse_xml(raw: bytes, file: Path, expected: str, encoding: str | None = None
     try:
         builder.parser.Parse(raw, True)
     except expat.ExpatError as fault:
-        raise input_error(
+        raise file_error(
             "bad_format",
-            file=file,
-            where=fault.lineno,
-            problem=f"not well-formed XML: {expat.ErrorString(fault.code)}",
-            expected=expected,
-            remedy="save it again in OpenSim, or name another file",
+            (file, fault.lineno),
+            f"not well-formed XML: {expat.ErrorString(fault.code)}",
+            expected,
+            "save it again in OpenSim, or name another file",
         ) from fault
     except InputError:
         raise
     except (LookupError, ValueError) as fault:  # of the encoding that the file declares
-        raise input_error(
+        raise file_error(
             "bad_encoding",
-            file=file,
-            where="line 1",
-            problem=f"the file cannot be decoded: {fault}",
-            expected="the encoding that its first line names, UTF-8 for example",
-            remedy="save it again in OpenSim",
+            (file, "line 1"),
+            f"the file cannot be decoded: {fault}",
+            "the encoding that its first line names, UTF-8 for example",
+            "save it again in OpenSim",
         ) from fault
     assert builder.root is not None  # expat refuses a file without an element
     return builder.root

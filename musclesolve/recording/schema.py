@@ -18,7 +18,7 @@ import numpy as np
 from muscle_db.parsed_toml import toml_table
 from musclesolve._util.names import listed_beside, similar, suggestion
 from musclesolve.constants import TRIAL_FILE
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.text.text_file import (
     RECORDED,
     decimal_point,
@@ -66,23 +66,21 @@ class Document:
         except tomllib.TOMLDecodeError as reason:
             place = re.search(r"\s*\(at line (\d+), column \d+\)", str(reason))
             text = self.lines[int(place[1]) - 1].strip() if place else ""
-            raise input_error(
+            raise file_error(
                 "bad_format",
-                file=path,
-                where=int(place[1]) if place else None,
-                problem=f"the file is not valid TOML: {str(reason).replace(place[0], '') if place else reason}",
-                expected="key = value, one on each line, below the [table] of the key; each key once",
-                remedy=toml_remedy(text),
+                (path, int(place[1]) if place else None),
+                f"the file is not valid TOML: {str(reason).replace(place[0], '') if place else reason}",
+                "key = value, one on each line, below the [table] of the key; each key once",
+                toml_remedy(text),
             ) from None
         except (ValueError, RecursionError):
             worst = max(range(len(self.lines)), key=lambda k: len(self.lines[k]))
-            raise input_error(
+            raise file_error(
                 "bad_format",
-                file=path,
-                where=worst + 1,
-                problem="a number has thousands of digits, or brackets are nested too deep",
-                expected="the description of a trial",
-                remedy="correct the line",
+                (path, worst + 1),
+                "a number has thousands of digits, or brackets are nested too deep",
+                "the description of a trial",
+                "correct the line",
             ) from None
         self.kind = kind or (ModelSettings if is_model_trial(self.content) else RecordedSettings)
         self.tables = tables_of(self.kind)
@@ -108,9 +106,7 @@ class Document:
     ) -> InputError:
         """Return the error of a place: a table, or table, key and the index in a list of tables."""
         where = self.place(*((place,) if isinstance(place, str) else place))
-        return input_error(
-            code, file=self.path, where=where, problem=problem, expected=expected, remedy=remedy
-        )
+        return file_error(code, (self.path, where), problem, expected, remedy)
 
     def place(self, table: str, name: str | None = None, index: int = 0) -> str:
         """Return the place of a key of a table in words."""
@@ -165,12 +161,8 @@ class Document:
             error = refusal
         if (table, key) in (("files", "forces"), ("files", "loads")) and similar(name, [PREDICTED]):
             remedy = f'did you mean "{PREDICTED}"? Else {error.remedy}'
-            error = input_error(
-                "missing_file",
-                file=error.file,
-                problem="there is no such file of forces",
-                expected=error.expected,
-                remedy=remedy,
+            error = file_error(
+                "missing_file", error.file, "there is no such file of forces", error.expected, remedy
             )
         raise self.placed(error, table, key, index, before=f"{name!r}: ")
 
@@ -286,12 +278,12 @@ class _Examination:
             expected = "one line for every landmark" if table.free else needed and f"it needs {needed}"
             path = self.document.path
             self.errors.append(
-                input_error(
+                file_error(
                     "missing_key",
-                    file=path,
-                    problem=f"the table {header} is missing",
-                    expected=expected or None,
-                    remedy=f"add {header} with these keys, each on its own line",
+                    path,
+                    f"the table {header} is missing",
+                    expected or None,
+                    f"add {header} with these keys, each on its own line",
                 )
             )
         if table.one_per:

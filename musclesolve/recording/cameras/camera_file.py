@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.cameras.calibration import Calibration, calibrate_cameras
 from musclesolve.recording.cameras.camera import Camera
 from musclesolve.recording.data import Markers
@@ -120,12 +120,12 @@ def read_camera_file(path: str | Path) -> CameraFile:
         name, (points, pixels) = entry.name, read_control_image(control)
         for point in points:
             if point not in known:
-                raise input_error(
+                raise file_error(
                     "unknown_name",
-                    file=control,
-                    problem=f"there is no control point '{point}'",
-                    expected="a name of the file of control points",
-                    remedy=suggestion(point, known) or f"its points are {few(known, 24)}",
+                    control,
+                    f"there is no control point '{point}'",
+                    "a name of the file of control points",
+                    suggestion(point, known) or f"its points are {few(known, 24)}",
                 )
         try:
             fit = calibrate_cameras(places[[known.index(point) for point in points]], pixels, name, points)
@@ -173,13 +173,12 @@ def _on_common_frames(
         seen, step = digitized[int(np.argmax(steps))], max(steps)
         if step > SPARE_FRAMES:
             row = int(np.argmax(np.diff(seen.frames))) + 1
-            raise input_error(
+            raise file_error(
                 "bad_value",
-                file=seen.path,
-                where=seen.lines[row],
-                problem=f"the frame is {step} frames after the frame of the row before",
-                expected=f"frames of one recording; this file has {len(seen.frames)} rows",
-                remedy="correct the frame number",
+                (seen.path, seen.lines[row]),
+                f"the frame is {step} frames after the frame of the row before",
+                f"frames of one recording; this file has {len(seen.frames)} rows",
+                "correct the frame number",
             )
         rows = sum(len(seen.frames) for seen in digitized)
         raise document.fault(

@@ -16,7 +16,7 @@ from importlib import resources
 from typing import Any
 
 from musclesolve._util.message_text import as_text
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.mapping_tables import (
@@ -88,12 +88,12 @@ class MarkerNames:
         if self.person is None:
             left = [person for person in persons if person not in self._doubles(markers)]
             if len(left) > 1:
-                raise input_error(
+                raise file_error(
                     "conflict",
-                    file=markers.path,
-                    problem=f"the same markers are there of {' and '.join(map(str, left))}",
-                    expected="the markers of one person",
-                    remedy=f'add person = "{left[0]}" to [markers] in {document.path.name}',
+                    markers.path,
+                    f"the same markers are there of {' and '.join(map(str, left))}",
+                    "the markers of one person",
+                    f'add person = "{left[0]}" to [markers] in {document.path.name}',
                 )
         elif persons and self.person not in persons:
             raise document.unknown(

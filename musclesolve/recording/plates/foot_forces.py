@@ -16,7 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import (
     SURE,
@@ -145,13 +145,12 @@ def plate_of(
             )
         ):
             row, column = beyond[0]
-            raise input_error(
+            raise file_error(
                 "bad_units",
-                file=table.path,
-                where=_cell(table, row, names[column]),
-                problem=f"the number is {values[row, column]:.3g}",
-                expected="a number that was measured, in newtons and meters",
-                remedy="correct it in the software that exported the file",
+                (table.path, _cell(table, row, names[column])),
+                f"the number is {values[row, column]:.3g}",
+                "a number that was measured, in newtons and meters",
+                "correct it in the software that exported the file",
             )
     side = SIDES[0] if entry.side == AUTO else entry.side  # of AUTO see `with_feet`
     point, moment = to_center_of_pressure(force, point, moment)
@@ -214,13 +213,12 @@ def across_gaps(plate: PlateForce, lacking: Mask, places: Sequence[str], longest
 def plate_gap_error(plate: PlateForce, gap: PlateGap) -> InputError:
     """Return the error of a stretch in which a plate has no numbers."""
     until = f", and up to {gap.last:g} s" if gap.last > gap.first else ""
-    return input_error(
+    return file_error(
         "missing_samples",
-        file=plate.path,
-        where=gap.where,
-        problem=f"a number is missing at {gap.first:g} s{until}",
-        expected="a force in every row; its point and moment wherever it is not zero",
-        remedy="fill the gap in the software that exported the file; an unloaded plate has a force of 0",
+        (plate.path, gap.where),
+        f"a number is missing at {gap.first:g} s{until}",
+        "a force in every row; its point and moment wherever it is not zero",
+        "fill the gap in the software that exported the file; an unloaded plate has a force of 0",
     )
 
 
@@ -341,14 +339,12 @@ def c3d_forces(
                 "look up in the capture software which axis points up",
             )
         if (away := beside_plate(recording)) is not None:
-            raise input_error(
+            raise file_error(
                 "bad_plate",
-                file=file.path,
-                where="FORCE_PLATFORM",
-                problem=f"the center of pressure of {name} is beside the plate, {away:.3g} m from its middle",
-                expected="a center of pressure between CORNERS",
-                remedy="correct CORNERS, ORIGIN, or the unit of the moments (ANALOG:UNITS) in the "
-                "capture software",
+                (file.path, "FORCE_PLATFORM"),
+                f"the center of pressure of {name} is beside the plate, {away:.3g} m from its middle",
+                "a center of pressure between CORNERS",
+                "correct CORNERS, ORIGIN, or the unit of the moments (ANALOG:UNITS) in the capture software",
             )
     steps = {r.plate.number: contacts(r, walk, feet, threshold) for r in recordings}
     for number, plate in places.items():
@@ -449,25 +445,21 @@ def _assigned_plates(
     significant = [step for of_plate in steps.values() for step in of_plate if step.significant]
     for step in significant:
         if step.side is None and _in_range(settings, step):
-            raise input_error(
+            raise file_error(
                 "unassigned_plate",
-                file=path,
-                where=step,
-                problem=f"it is not clear which foot the force is on: {step.reason}",
-                expected="one foot on a plate at a time, seen by the markers of heel and toe",
-                remedy="choose a range without this contact ([time]), or name plates and feet in [[force]]",
+                (path, step),
+                f"it is not clear which foot the force is on: {step.reason}",
+                "one foot on a plate at a time, seen by the markers of heel and toe",
+                "choose a range without this contact ([time]), or name plates and feet in [[force]]",
             )
     forces = tuple(force for r in recordings for force in on_feet(r, steps[r.plate.number]))
     if not forces:
-        raise input_error(
+        raise file_error(
             "unassigned_plate",
-            file=path,
-            where="FORCE_PLATFORM",
-            problem=": ".join(
-                ["no foot stands on a plate", *dict.fromkeys(step.reason for step in significant)]
-            ),
-            expected="a step on a plate",
-            remedy="choose another recording, or other forces in [files]",
+            (path, "FORCE_PLATFORM"),
+            ": ".join(["no foot stands on a plate", *dict.fromkeys(step.reason for step in significant)]),
+            "a step on a plate",
+            "choose another recording, or other forces in [files]",
         )
     notes = [
         f"The {SIDE_NAMES[side]} foot was found on {places}."
@@ -553,14 +545,7 @@ def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -
         ),
     ):
         if wrong and all(wrong):
-            raise input_error(
-                "unassigned_plate",
-                file=recording.path,
-                where=str(steps[0]),
-                problem=problem,
-                expected=expected,
-                remedy=remedy,
-            )
+            raise file_error("unassigned_plate", (recording.path, str(steps[0])), problem, expected, remedy)
 
 
 def _travel_direction(foot: FootTrack, contact: Contact) -> Array | None:

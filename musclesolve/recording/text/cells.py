@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.text.number_rows import (
     Block,
     RowReader,
@@ -186,13 +186,12 @@ def factor(
     """Return the factor of a unit; refuse an unknown one, naming the known units."""
     size = size_of(unit)
     if size is None:
-        raise input_error(
+        raise file_error(
             "unknown_unit",
-            file=path,
-            where=f"line {line}, '{cell}'",
-            problem=f"the unit '{unit}'",
-            expected=f"one of {known}",
-            remedy="write the unit that the numbers are in",
+            (path, f"line {line}, '{cell}'"),
+            f"the unit '{unit}'",
+            f"one of {known}",
+            "write the unit that the numbers are in",
         )
     return size
 
@@ -237,10 +236,9 @@ def blocks_of(
         if len(beyond := np.argwhere(~np.isnan(values[:, width:]))):
             raise damaged(
                 "bad_format",
-                reader.path,
+                (reader.path, lines[beyond[0, 0]]),
                 "there is a number beyond the last named column",
                 "a name over every number",
-                lines[beyond[0, 0]],
             )
         yield values, lines
 
@@ -252,7 +250,7 @@ def rate_in(cell: str, path: Path, line: int) -> float:
     except ValueError:
         rate = 0.0
     if not 0.0 < rate < np.inf:
-        raise damaged("bad_number", path, f"the rate is '{cell}'", "frames a second", line)
+        raise damaged("bad_number", (path, line), f"the rate is '{cell}'", "frames a second")
     return rate
 
 
@@ -309,13 +307,12 @@ def free_moments(values: Array, roles: Sequence[str]) -> int:
 
 def no_unit(marker: str, path: Path, line: int) -> InputError:
     """Return the error of a header without a unit of length."""
-    return input_error(
+    return file_error(
         "unknown_unit",
-        file=path,
-        where=line,
-        problem="the header does not state the unit of length of the numbers",
-        expected="mm, cm or m in brackets behind the names of the columns",
-        remedy=f"write {marker}_x [mm] where the numbers are millimeters, [m] where they are meters",
+        (path, line),
+        "the header does not state the unit of length of the numbers",
+        "mm, cm or m in brackets behind the names of the columns",
+        f"write {marker}_x [mm] where the numbers are millimeters, [m] where they are meters",
     )
 
 
@@ -361,13 +358,12 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
             continue
         match = _COORDINATE.fullmatch(name)
         if match is None:
-            raise input_error(
+            raise file_error(
                 "bad_format",
-                file=path,
-                where=line,
-                problem=f"the column '{cell}' is no coordinate of a marker",
-                expected="NAME_x, NAME_y and NAME_z for every marker, with the unit: RASI_x [mm]",
-                remedy="rename or remove the column",
+                (path, line),
+                f"the column '{cell}' is no coordinate of a marker",
+                "NAME_x, NAME_y and NAME_z for every marker, with the unit: RASI_x [mm]",
+                "rename or remove the column",
             )
         axes = found.setdefault(match["marker"], {})
         axes.setdefault(match["axis"].lower(), []).append((k, unit or match["unit"]))

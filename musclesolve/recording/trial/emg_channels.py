@@ -8,7 +8,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.warning_note import WarningNote
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.recording.c3d.c3d_file import is_c3d
 from musclesolve.recording.data import Emg, Fascicles, Table
 from musclesolve.recording.emg_state import EMG_HZ, NEGATIVE, is_envelope, is_flat
@@ -165,12 +165,12 @@ def check_signals(document: Document, emg: Emg) -> None:
     """Refuse signals that are too short to filter, and stated envelopes with values on both sides of zero."""
     options = emg.options
     if not options.processed and emg.time[-1] - emg.time[0] < 1.0 / options.envelope_hz:
-        raise input_error(
+        raise file_error(
             "too_few_frames",
-            file=emg.path,
-            problem=f"the EMG lasts {emg.time[-1] - emg.time[0]:.3g} s",
-            expected=f"more than a period of envelope_hz, {1.0 / options.envelope_hz:.3g} s",
-            remedy="export the whole recording",
+            emg.path,
+            f"the EMG lasts {emg.time[-1] - emg.time[0]:.3g} s",
+            f"more than a period of envelope_hz, {1.0 / options.envelope_hz:.3g} s",
+            "export the whole recording",
         )
     for name, signal in zip(emg.names, emg.cleaned.T, strict=True):
         if not options.processed or is_flat(signal):

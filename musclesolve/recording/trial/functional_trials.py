@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.recording.data import SIDE_NAMES, SIDES, HingeMovement, Markers, Side
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.landmark_names import back_landmarks
@@ -188,12 +188,12 @@ def _check_seen(
             )
         check_used([marker], "marker", recording.repeated, recording.path)
         if not _is_seen(recording, marker):
-            raise input_error(
+            raise file_error(
                 "missing_samples",
-                file=recording.path,
-                problem=f"the marker '{marker}' is never seen",
-                expected=expected,
-                remedy="label it in the capture software",
+                recording.path,
+                f"the marker '{marker}' is never seen",
+                expected,
+                "label it in the capture software",
             )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.recording.data import SIDES, Markers, Recording, Table, Trial
 from musclesolve.recording.gaps.gap_filling import missing
 from musclesolve.recording.markers.landmark_names import back_landmarks, landmarks
@@ -79,13 +79,12 @@ def check_sampling(time: Array, path: Path) -> None:
     off = off_grid(time)
     if off is not None:
         step = (time[-1] - time[0]) / (time.size - 1)
-        raise input_error(
+        raise file_error(
             "uneven_sampling",
-            file=path,
-            where=f"near {time[off.argmax()]:g} s",
-            problem="the samples are not evenly spaced in time",
-            expected=f"one sample every {step:g} s",
-            remedy="export all frames, with empty cells where nothing was seen",
+            (path, f"near {time[off.argmax()]:g} s"),
+            "the samples are not evenly spaced in time",
+            f"one sample every {step:g} s",
+            "export all frames, with empty cells where nothing was seen",
         )
 
 
@@ -125,12 +124,12 @@ def in_space(markers: Markers) -> bool:
     """Return True; refuse a motion whose markers all lie in one plane of the file: it was recorded from one side."""
     shown = np.isfinite(markers.position).any(axis=(0, 2)).sum()
     if shown >= FEWEST_IN_SPACE and is_plane(markers):
-        raise input_error(
+        raise file_error(
             "markers_in_plane",
-            file=markers.path,
-            problem="all markers lie in one plane in all frames: the motion was recorded from one side",
-            expected="markers in space, of a body that has a breadth",
-            remedy="record with several cameras, or with markers; from one side no joint center is known",
+            markers.path,
+            "all markers lie in one plane in all frames: the motion was recorded from one side",
+            "markers in space, of a body that has a breadth",
+            "record with several cameras, or with markers; from one side no joint center is known",
         )
     return True
 
@@ -163,13 +162,13 @@ def check_gaps(trial: Trial) -> None:
             first, last = trial.markers.time[frames][[start, stop - 1]]
             left = [gap for gap in trial.gaps if gap.marker == name and not gap.filled and gap.last >= first]
             unfilled = f"; the gap is not filled: {left[0].account}" if left else ""
-            raise input_error(
+            raise file_error(
                 "missing_samples",
-                file=trial.markers.path,
-                problem=f"the marker '{name}' is missing from {first:g} to {last:g} s ({lost.sum()} "
+                trial.markers.path,
+                f"the marker '{name}' is missing from {first:g} to {last:g} s ({lost.sum()} "
                 f"of {lost.size} frames are without it)",
-                expected=f"every mapped marker in every frame of the time range{unfilled}",
-                remedy="fill the gap in the capture software, or choose a range without it ([time])",
+                f"every mapped marker in every frame of the time range{unfilled}",
+                "fill the gap in the capture software, or choose a range without it ([time])",
             )
     static = trial.static
     if static is None:
@@ -179,12 +178,12 @@ def check_gaps(trial: Trial) -> None:
     clustered = {m for markers in trial.clusters.values() for m in markers}
     for name in sorted(mapped | clustered | set(trial.carried)):
         if np.isnan(static[name]).any(axis=1).all():
-            raise input_error(
+            raise file_error(
                 "missing_samples",
-                file=static.path,
-                problem=f"the marker '{name}' is never seen",
-                expected="every needed marker in at least one frame of the standing trial",
-                remedy="label it in the capture software, or record the standing trial again",
+                static.path,
+                f"the marker '{name}' is never seen",
+                "every needed marker in at least one frame of the standing trial",
+                "label it in the capture software, or record the standing trial again",
             )
 
 
@@ -207,14 +206,12 @@ def check_jumps(trial: Trial) -> None:
         if jumping.any():
             size = np.linalg.norm(np.diff(path, n=2, axis=0), axis=1).max()
             time = trial.markers.time[frames][np.argmax(jumping)]
-            raise input_error(
+            raise file_error(
                 "bad_mapping",
-                file=trial.markers.path,
-                where=f"first near {time:g} s",
-                problem=f"the marker '{name}' jumps by {1000 * size:.4g} mm within a frame",
-                expected=f"a marker that moves on evenly: no jump above {1000 * largest_jump(rate):.0f} mm",
-                remedy="correct its label in the capture software, or choose a range without the "
-                "jump ([time])",
+                (trial.markers.path, f"first near {time:g} s"),
+                f"the marker '{name}' jumps by {1000 * size:.4g} mm within a frame",
+                f"a marker that moves on evenly: no jump above {1000 * largest_jump(rate):.0f} mm",
+                "correct its label in the capture software, or choose a range without the jump ([time])",
             )
 
 
