@@ -5,6 +5,7 @@ Each method for a joint center needs certain landmarks and dimensions.
 
 import math
 from collections.abc import Collection, Container, Mapping
+from functools import partial
 from typing import Any
 
 from musclesolve._util.message_text import few
@@ -51,15 +52,12 @@ def examined_mapping(
             other = "".join(f", or map '{name}'" for name in landmark.instead)
             if joint in HINGES:
                 other += f'; or let a movement show the joint: {joint} = "{FUNCTIONAL}" in [joint_centers]'
-            problem, expected = f"'{landmark.name}' is missing", f"{landmark.name}: {landmark.description}"
-            remedy = f'add {landmark.name} = "<marker>"{other}'
             errors.append(
                 document.error(
-                    "recording.markers.landmark_missing",
-                    "mapping",
-                    expected=expected,
-                    remedy=remedy,
-                    fault=problem,
+                    *("recording.markers.landmark_missing", "mapping"),
+                    fault=f"'{landmark.name}' is missing",
+                    expected=f"{landmark.name}: {landmark.description}",
+                    remedy=f'add {landmark.name} = "<marker>"{other}',
                 )
             )
     mapping: dict[str, Weights] = {}
@@ -351,27 +349,12 @@ def joint_errors(
         reason = f"only the {only} marker shows the {SIDE_NAMES[sides[0]]} {joint}"
         other = "lateral" if only == "medial" else "medial"
         medial = f"{joint}_{other}_{sides[0]} in [mapping]"
+        not_shown = partial(document.error, "recording.markers.joint_not_shown")
         if subject[f"{joint}_width_m"] is None:
             expected = f"{joint}_width_m, the distance between the {ends}, or {medial}"
             remedy = f"measure it and add {joint}_width_m = ... to [subject]"
-            errors.append(
-                document.error(
-                    "recording.markers.joint_not_shown",
-                    "subject",
-                    expected=expected,
-                    remedy=remedy,
-                    reason=reason,
-                )
-            )
+            errors.append(not_shown("subject", expected=expected, remedy=remedy, reason=reason))
         if not static and joint not in functional:
             expected, remedy = f"a standing trial, or {medial}", 'add static = "..." to [files]'
-            without_static.append(
-                document.error(
-                    "recording.markers.joint_not_shown",
-                    "files",
-                    expected=expected,
-                    remedy=remedy,
-                    reason=reason,
-                )
-            )
+            without_static.append(not_shown("files", expected=expected, remedy=remedy, reason=reason))
     return errors + without_static[:1]
