@@ -301,14 +301,10 @@ def _load(
         bad = np.argwhere(~np.isfinite(vector))
         if bad.size:
             row, column = bad[0]
+            of_line = f"line {table.lines[row]}, column '{names[column]}'" if table.lines.size else ""
             raise file_error(
                 "missing_samples",
-                (
-                    table.path,
-                    f"line {table.lines[row]}, column '{names[column]}'"
-                    if table.lines.size
-                    else names[column],
-                ),
+                (table.path, of_line or names[column]),
                 f"a number is missing at {table.time[row]:g} s",
                 "a number in every row, except the point of a force that is zero",
                 "fill the gap in the software that exported the file",

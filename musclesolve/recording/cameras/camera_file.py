@@ -213,14 +213,14 @@ class Heading:
         """Return the error of a template at a line, by default the line of the column names."""
         return input_error(key, file=self.path, where=self.line if line is None else line, **fields)
 
+    def fault(self, code: str, problem: str, expected: str, line: int | None = None) -> InputError:
+        """Return the error of the table at a line, by default the line of the column names."""
+        return self.error(code, line, problem=problem, expected=expected, remedy="correct the table")
+
     def half_seen(self, name: str, line: int) -> InputError:
         """Return the error of a point with one coordinate of two."""
-        return self.error(
-            "bad_format",
-            line,
-            problem=f"the point '{name}' has only one of its two coordinates",
-            expected="both or neither",
-            remedy="correct the table",
+        return self.fault(
+            "bad_format", f"the point '{name}' has only one of its two coordinates", "both or neither", line
         )
 
 
@@ -244,20 +244,15 @@ def read_control_points(path: Path) -> tuple[tuple[str, ...], Array]:
     columns = heading.columns[1:]
     unit = next((unit for unit in METERS if set(columns) == {f"{axis}_{unit}" for axis in "xyz"}), None)
     if unit is None:
-        raise heading.error(
+        raise heading.fault(
             "bad_format",
-            problem=f"the columns are {few(heading.columns, 12)}",
-            expected="name,x_mm,y_mm,z_mm, or the same in cm or m",
-            remedy="correct the table",
+            f"the columns are {few(heading.columns, 12)}",
+            "name,x_mm,y_mm,z_mm, or the same in cm or m",
         )
     position = METERS[unit] * table[:, [columns.index(f"{axis}_{unit}") for axis in "xyz"]]
     for k in np.flatnonzero(np.isnan(position).any(axis=1)):
-        raise heading.error(
-            "bad_format",
-            lines[k],
-            problem=f"the control point '{names[k]}' has no place",
-            expected="its three coordinates",
-            remedy="correct the table",
+        raise heading.fault(
+            "bad_format", f"the control point '{names[k]}' has no place", "its three coordinates", lines[k]
         )
     return names, position
 
@@ -266,12 +261,7 @@ def read_control_image(path: Path) -> tuple[tuple[str, ...], Array]:
     """Return names and pixels (n, 2) of the control points in the image of a camera."""
     heading, names, table, lines = _named_rows(path)
     if heading.columns[1:] != ["u", "v"]:
-        raise heading.error(
-            "bad_format",
-            problem=f"the columns are {few(heading.columns, 12)}",
-            expected="name,u,v",
-            remedy="correct the table",
-        )
+        raise heading.fault("bad_format", f"the columns are {few(heading.columns, 12)}", "name,u,v")
     for k in np.flatnonzero(np.isnan(table).sum(axis=1) == 1):
         raise heading.half_seen(names[k], lines[k])
     seen = ~np.isnan(table[:, 0])
@@ -287,30 +277,21 @@ def read_digitized(path: Path, rate: float) -> Digitized:
         heading = _heading(reader, path)
         clock, *columns = heading.columns
         if clock not in ("frame", "time", "time_s"):
-            raise heading.error(
-                "missing_column",
-                problem=f"the first column is '{clock}'",
-                expected="frame, or time in seconds",
-                remedy="correct the table",
+            raise heading.fault(
+                "missing_column", f"the first column is '{clock}'", "frame, or time in seconds"
             )
         for column in columns:
             name, axis = column[:-2], column[-2:]
             if not name or axis not in ("_u", "_v") or not {f"{name}_u", f"{name}_v"} <= set(columns):
-                raise heading.error(
+                raise heading.fault(
                     "missing_column",
-                    problem=f"the column '{column}' is not one of a pair",
-                    expected="NAME_u and NAME_v for every marker",
-                    remedy="correct the table",
+                    f"the column '{column}' is not one of a pair",
+                    "NAME_u and NAME_v for every marker",
                 )
         names = tuple(dict.fromkeys(column[:-2] for column in columns))
         blocks = list(reader.blocks(heading.columns, heading.split, heading.separator))
     if not blocks:
-        raise heading.error(
-            "truncated_file",
-            problem="no rows follow the column names",
-            expected="one row per frame",
-            remedy="correct the table",
-        )
+        raise heading.fault("truncated_file", "no rows follow the column names", "one row per frame")
     table, lines = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     exact = table[:, 0] if clock == "frame" else table[:, 0] * rate
     near = np.abs(exact - np.round(exact)) <= (1e-6 if clock == "frame" else OFF_GRID)
@@ -318,17 +299,14 @@ def read_digitized(path: Path, rate: float) -> Digitized:
         problem, expected = f"the {clock} is {table[row, 0]:.10g}", "a whole number"
         if clock != "frame":
             expected = f"a multiple of 1/{rate:g} s (rate_hz of the camera file)"
-        raise heading.error(
-            "bad_value", lines[row], problem=problem, expected=expected, remedy="correct the table"
-        )
+        raise heading.fault("bad_value", problem, expected, lines[row])
     frames = np.round(exact).astype(np.int64)
     for row in np.flatnonzero(np.diff(frames) <= 0):
-        raise heading.error(
+        raise heading.fault(
             "time_not_increasing",
+            f"frame {frames[row + 1]} follows frame {frames[row]}",
+            "increasing frames",
             lines[row + 1],
-            problem=f"frame {frames[row + 1]} follows frame {frames[row]}",
-            expected="increasing frames",
-            remedy="correct the table",
         )
     image = table[:, [[heading.columns.index(f"{name}_{axis}") for axis in "uv"] for name in names]]
     for row, column in np.argwhere(np.isnan(image).sum(axis=-1) == 1):
@@ -360,19 +338,9 @@ def _named_rows(path: Path) -> tuple[Heading, tuple[str, ...], Array, NDArray[np
             rows.append(heading.split(line))
             numbers.append(reader.line_number)
     if heading.columns[0] != "name":
-        raise heading.error(
-            "missing_column",
-            problem=f"the first column is '{heading.columns[0]}'",
-            expected="name",
-            remedy="correct the table",
-        )
+        raise heading.fault("missing_column", f"the first column is '{heading.columns[0]}'", "name")
     if not rows:
-        raise heading.error(
-            "truncated_file",
-            problem="no rows follow the column names",
-            expected="one row per point",
-            remedy="correct the table",
-        )
+        raise heading.fault("truncated_file", "no rows follow the column names", "one row per point")
     names = tuple(row[0] for row in rows)
     for k, name in enumerate(names):
         if not name or name in names[:k]:

@@ -97,9 +97,8 @@ def repeated_notes(kind: str, repeated: Mapping[str, str], path: Path) -> tuple[
         return ()
     named = shortened([f"'{name}'" for name in repeated], _MOST_NAMED)
     first = next(f"'{by_place(name, where)[0]}'" for name, where in repeated.items())
-    return (
-        f"In {path.name} a {kind} occurs twice: {named}. Each of them has a name by its place, such as {first}.",
-    )
+    by_places = f"Each of them has a name by its place, such as {first}."
+    return (f"In {path.name} a {kind} occurs twice: {named}. {by_places}",)
 
 
 def repeated_name(kind: str, name: str, where: object, path: Path, by_places: bool = True) -> InputError:
@@ -597,10 +596,8 @@ def timed_rows(
     printed, numbers, line_numbers = printed[:kept], numbers[:kept], line_numbers[:kept]
     notes = repeated_notes(kind, repeated, reader.path)
     if reader.passed:
-        notes = (
-            *notes,
-            f"Lines among the rows of {name} are comments or repeat its header, and are left out: {reader.passed}.",
-        )
+        passed = f"comments or repeat its header, and are left out: {reader.passed}"
+        notes += (f"Lines among the rows of {name} are {passed}.",)
     if drop_repeats and (np.diff(printed) == 0.0).any() and even_grid(printed, rate_hz) is None:
         twice = np.zeros(kept, dtype=bool)
         for row in np.flatnonzero(np.diff(printed) == 0.0) + 1:

@@ -121,10 +121,7 @@ def read_trc(path: str | Path) -> Markers:
         position *= sized[0]
         notes = (*notes, sized[1])
     if unnamed:
-        notes = (
-            *notes,
-            f"The columns of {path.name} behind its last name, of {unnamed} markers, are left out.",
-        )
+        notes += (f"The columns of {path.name} behind its last name, of {unnamed} markers, are left out.",)
     markers = Markers(
         time, tuple(columns), position, path, notes, (), repeated, warning, sha256=reader.sha256
     )
@@ -302,11 +299,11 @@ def read_mot(path: str | Path) -> Table:
             raise damaged(
                 "missing_column", (path, number), "the file has no column but the time", "one or more"
             )
-        stated, edited = _stated_count(header, _COLUMNS), tuple[str, ...]()
+        stated, edited = _stated_count(header, _COLUMNS), list[str]()
         if stated not in ("", str(len(names))):  # its rows decide
-            edited = (
-                f"The header of {path.name} states {stated[:40]} columns, but {len(names)} have a name.",
-            )
+            edited = [
+                f"The header of {path.name} states {stated[:40]} columns, but {len(names)} have a name."
+            ]
         columns, repeated = distinct_names(list(enumerate(names))[1:], f"line {number}, columns")
         indices = slice(1, None) if not repeated else list(columns.values())
         time, values, lines, notes, warning = timed_rows(
