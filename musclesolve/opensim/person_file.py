@@ -85,12 +85,7 @@ def read_person(path: str | Path) -> PersonMuscles:
     elif parent not in muscle_db.available():
         sets = muscle_db.available()
         raise document.unknown(
-            "unknown_name",
-            parent,
-            sets,
-            "person",
-            "parent",
-            problem=f"there is no muscle set {parent!r}",
+            "unknown_name", parent, sets, "person", "parent", problem=f"there is no muscle set {parent!r}"
         )
     _check_emg(document, settings.emg)
     _check_names(document, parameters, parent)

@@ -144,7 +144,9 @@ def test_every_code_of_an_error_in_the_order_of_its_sentences_is_known():
         if path.is_relative_to(PACKAGE)
         and isinstance(node, ast.Call)
         and node.args
-        and ast.unparse(node.func).endswith(("document.fault", ".fail", "file_error", "damaged"))
+        and ast.unparse(node.func).endswith(
+            ("document.fault", "file.fault", ".fail", "file_error", "damaged")
+        )
         for key in literals(node.args[0])
     ]
     assert len(taken) > 200

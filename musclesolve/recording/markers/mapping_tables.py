@@ -5,7 +5,6 @@ Each method for a joint center needs certain landmarks and dimensions.
 
 import math
 from collections.abc import Collection, Container, Mapping
-from functools import partial
 from typing import Any
 
 from musclesolve._util.message_text import few
@@ -54,7 +53,8 @@ def examined_mapping(
                 other += f'; or let a movement show the joint: {joint} = "{FUNCTIONAL}" in [joint_centers]'
             errors.append(
                 document.error(
-                    *("recording.markers.landmark_missing", "mapping"),
+                    "recording.markers.landmark_missing",
+                    "mapping",
                     fault=f"'{landmark.name}' is missing",
                     expected=f"{landmark.name}: {landmark.description}",
                     remedy=f'add {landmark.name} = "<marker>"{other}',
@@ -349,12 +349,24 @@ def joint_errors(
         reason = f"only the {only} marker shows the {SIDE_NAMES[sides[0]]} {joint}"
         other = "lateral" if only == "medial" else "medial"
         medial = f"{joint}_{other}_{sides[0]} in [mapping]"
-        not_shown = partial(document.error, "recording.markers.joint_not_shown")
         if subject[f"{joint}_width_m"] is None:
-            expected = f"{joint}_width_m, the distance between the {ends}, or {medial}"
-            remedy = f"measure it and add {joint}_width_m = ... to [subject]"
-            errors.append(not_shown("subject", expected=expected, remedy=remedy, reason=reason))
+            errors.append(
+                document.error(
+                    "recording.markers.joint_not_shown",
+                    "subject",
+                    expected=f"{joint}_width_m, the distance between the {ends}, or {medial}",
+                    remedy=f"measure it and add {joint}_width_m = ... to [subject]",
+                    reason=reason,
+                )
+            )
         if not static and joint not in functional:
-            expected, remedy = f"a standing trial, or {medial}", 'add static = "..." to [files]'
-            without_static.append(not_shown("files", expected=expected, remedy=remedy, reason=reason))
+            without_static.append(
+                document.error(
+                    "recording.markers.joint_not_shown",
+                    "files",
+                    expected=f"a standing trial, or {medial}",
+                    remedy='add static = "..." to [files]',
+                    reason=reason,
+                )
+            )
     return errors + without_static[:1]

@@ -320,42 +320,29 @@ def check_own_set(file: Document) -> None:
     content = file.content
     for key in content:
         if key not in KEYS:
-            raise file.unknown(
-                "unknown_key",
-                key,
-                KEYS,
-                key,
-                problem=f"there is no such key: {key!r}",
-            )
+            raise file.unknown("unknown_key", key, KEYS, key, problem=f"there is no such key: {key!r}")
     letters = content.get("letters", {"r": "R", "l": "L"})
     right = isinstance(letters, dict) and set(letters) == set(SIDES)
     if not right or not all(isinstance(letter, str) and letter for letter in letters.values()):
-        raise file.error(
+        raise file.fault(
             "bad_value",
             "letters",
-            problem=f"the value is {as_text(letters)}",
-            expected='r = "R" and l = "L", or others',
-            remedy="start from a bundled set: musclesolve markers NAME shows one",
+            f"the value is {as_text(letters)}",
+            'r = "R" and l = "L", or others',
+            "start from a bundled set: musclesolve markers NAME shows one",
         )
     if letters["r"] == letters["l"]:
-        raise file.error(
+        raise file.fault(
             "conflict",
-            "letters",
-            "l",
-            problem="right and left have one letter",
-            expected="two letters",
-            remedy="correct one of them",
+            ("letters", "l"),
+            "right and left have one letter",
+            "two letters",
+            "correct one of them",
         )
     sided = _table(file, "sided", content.get("sided", {}))
     for key in sided:
         if key not in TABLES:
-            raise file.unknown(
-                "unknown_key",
-                key,
-                TABLES,
-                f"sided.{key}",
-                problem="there is no such table",
-            )
+            raise file.unknown("unknown_key", key, TABLES, f"sided.{key}", problem="there is no such table")
     clusters = {*_table(file, "clusters", content.get("clusters", {}))}
     clusters |= {
         f"{name}_{side}"
@@ -386,13 +373,12 @@ def check_own_set(file: Document) -> None:
                             problem=f"there is no cluster {as_text(value)}",
                         )
                 elif not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
-                    raise file.error(
+                    raise file.fault(
                         "bad_value",
-                        table,
-                        key,
-                        problem=f"the value is {as_text(value)}",
-                        expected="a list of marker names",
-                        remedy="start from a bundled set: musclesolve markers NAME shows one",
+                        (table, key),
+                        f"the value is {as_text(value)}",
+                        "a list of marker names",
+                        "start from a bundled set: musclesolve markers NAME shows one",
                     )
 
 
@@ -402,12 +388,12 @@ def _stems(names: Iterable[str], suffix: str) -> list[str]:
 
 def _table(file: Document, name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise file.error(
+        raise file.fault(
             "bad_value",
             name,
-            problem="this is not a table",
-            expected=f"[{name}] and its keys below",
-            remedy="start from a bundled set: musclesolve markers NAME shows one",
+            "this is not a table",
+            f"[{name}] and its keys below",
+            "start from a bundled set: musclesolve markers NAME shows one",
         )
     return value
 

@@ -77,11 +77,7 @@ def subject_of(document: Document, table: SubjectSettings) -> Subject:
     for name, values in (table.segments or {}).items():
         if name not in SEGMENTS:
             raise document.unknown(
-                "unknown_name",
-                name,
-                SEGMENTS,
-                f"subject.segments.{name}",
-                problem="there is no such segment",
+                "unknown_name", name, SEGMENTS, f"subject.segments.{name}", problem="there is no such segment"
             )
         segments[name] = _segment(document, f"subject.segments.{name}", values)
     stated = sum(segment.mass or 0.0 for segment in segments.values())
@@ -118,14 +114,7 @@ def _segment(document: Document, table: str, values: Mapping[str, Any]) -> Segme
     keys = settings_of(SegmentSettings)
     for key, value in values.items():
         if key not in keys:
-            raise document.unknown(
-                "unknown_key",
-                key,
-                keys,
-                table,
-                key,
-                problem="there is no such key",
-            )
+            raise document.unknown("unknown_key", key, keys, table, key, problem="there is no such key")
         if wrong := keys[key].problem(value):
             raise document.fault(
                 "bad_value", (table, key), wrong[0], wrong[1], "check the value and its unit"
