@@ -37,7 +37,7 @@ GOALS = {
 
 RECORDED = {
     "Python, package and muscle_db": 158152,
-    "public names": 228,
+    "public names": 227,
     "bindings of vague names": 1229,
     "records of one module": 243,
 }
