@@ -141,6 +141,17 @@ class InputError(MuscleSolveError, ValueError):
 
 input_error = InputError.from_template
 
+FilePlace = str | Path | None | tuple[str | Path | None, object]
+"""A file, or a file and the number of a line or another place in it."""
+
+
+def file_error(
+    code: str, place: FilePlace, problem: str, expected: str | None = None, remedy: str | None = None
+) -> InputError:
+    """Return the error of a file, with its sentences in the order in which they are printed."""
+    file, where = place if isinstance(place, tuple) else (place, None)
+    return input_error(code, file=file, where=where, problem=problem, expected=expected, remedy=remedy)
+
 
 @cache
 def error_templates(folder: str) -> dict[str, dict[str, str]]:

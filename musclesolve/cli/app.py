@@ -24,10 +24,8 @@ except KeyboardInterrupt:  # most of the time before `main` passes here
 
 from musclesolve.cli import environment
 from musclesolve.cli.commands import (
-    body_commands,
     comparison_commands,
-    desk_command,
-    emg_commands,
+    desk_commands,
     force_commands,
     list_commands,
     live_command,
@@ -35,7 +33,6 @@ from musclesolve.cli.commands import (
     recording_commands,
     result_commands,
     study_commands,
-    warm_command,
     watch_command,
 )
 from musclesolve.cli.errors import INTERRUPTED, interrupt_message, report_errors
@@ -212,13 +209,13 @@ BOTH, QUIET = ("quiet", "json"), ("quiet",)
 """Options that commands get besides their own."""
 PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
     "Muscle forces": {
-        desk_command.desk: (),
+        desk_commands.desk: (),
         force_commands.demo: BOTH,
         force_commands.run: BOTH,
         force_commands.share: BOTH,
         comparison_commands.compare: BOTH,
-        emg_commands.emg: BOTH,
-        emg_commands.calibrate_muscles: BOTH,
+        comparison_commands.emg: BOTH,
+        comparison_commands.calibrate_muscles: BOTH,
         comparison_commands.average: BOTH,
         live_command.live: BOTH,
         study_commands.study: BOTH,
@@ -235,7 +232,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         recording_commands.init: QUIET,
         recording_commands.check: BOTH,
         recording_commands.calibrate: (),
-        body_commands.calibrate_body: BOTH,
+        recording_commands.calibrate_body: BOTH,
         recording_commands.convert: QUIET,
         recording_commands.synthesize: QUIET,
     },
@@ -255,7 +252,7 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         list_commands.solvers: BOTH,
         list_commands.figures: BOTH,
         list_commands.benchmark: BOTH,
-        warm_command.warm: (),
+        desk_commands.warm: (),
     },
 }
 """The commands by purpose, in the order of the help."""

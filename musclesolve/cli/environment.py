@@ -53,16 +53,12 @@ def correct_variables() -> None:
     """Ignore, with a warning, values on which libraries would fail."""
     # Figures go into files: no window is opened, whatever the environment requests.
     os.environ["MPLBACKEND"] = "agg"
-    if _on(os.environ.get("NUMBA_DISABLE_JIT", "")):
+    if os.environ.get("NUMBA_DISABLE_JIT", "").strip() not in ("", "0"):
         _ignore("NUMBA_DISABLE_JIT", "without its compiled kernel force sharing takes many times as long")
     for name, least in (("NUMBA_NUM_THREADS", 1), ("SOURCE_DATE_EPOCH", 0)):  # the other is read by numpy
         given = os.environ.get(name, str(least))
         if not (given.isdecimal() and given.isascii() and len(given) < MOST_DIGITS and int(given) >= least):
             _ignore(name, f"{given!r} is not an integer of at least {least}")
-
-
-def _on(text: str) -> bool:
-    return text.strip() not in ("", "0")
 
 
 def _ignore(name: str, reason: str) -> None:

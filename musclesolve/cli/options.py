@@ -115,18 +115,17 @@ def setting_option(file: type[Settings], table: str, key: str, replaces: bool = 
     text += "; repeatable" if setting.kind in REPEATABLE else ""
     text += "; default: as in the trial file." if replaces else "."
     metavar = "[WORD=]NUMBER" if setting.kind == "number_or_weights" else None
+
+    def chosen(incomplete: str) -> list[str]:
+        return [choice for choice in setting.choices if choice.startswith(incomplete)]
+
     return typer.Option(
         setting.option or f"--{key.replace('_', '-')}",
         help=text.replace("[", "\\["),
         metavar="|".join((*setting.words, "NUMBER")) if setting.words else setting.metavar or metavar,
-        autocompletion=_choices(setting) if setting.choices else NAMES.get(key),
+        autocompletion=chosen if setting.choices else NAMES.get(key),
         callback=_checked(setting) if file is CommandSettings else None,
     )
-
-
-def _choices(setting: Setting) -> Callable[[str], list[str]]:
-    """Return the completion of an option that has a few values."""
-    return lambda incomplete: [choice for choice in setting.choices if choice.startswith(incomplete)]
 
 
 def _checked(setting: Setting) -> Callable[[Any], Any]:

@@ -49,7 +49,7 @@ from musclesolve.drafting.laboratory_axes import (
 from musclesolve.drafting.study.study_trials import FoundTrial, study_trials
 from musclesolve.drafting.study.study_trials import roles as subject_roles
 from musclesolve.drafting.subject_size import GivenSubject, check_given, subject_table
-from musclesolve.errors import InputError, MuscleSolveError, input_error
+from musclesolve.errors import InputError, MuscleSolveError, file_error, input_error
 from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.opensim.b3d import SUFFIX as B3D
 from musclesolve.opensim.read_model import read_osim
@@ -263,13 +263,8 @@ def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
             )
     if roles.left_out:
         problem += f" ({'; '.join(roles.left_out)})"
-    return input_error(
-        "missing_file",
-        file=contents.folder,
-        problem=problem,
-        expected="markers of a motion: TRC, C3D, CSV, or a camera file (.toml)",
-        remedy=remedy,
-    )
+    expected = "markers of a motion: TRC, C3D, CSV, or a camera file (.toml)"
+    return file_error("missing_file", contents.folder, problem, expected, remedy)
 
 
 def draft_trial(
@@ -378,13 +373,9 @@ def _files_table(
 ) -> DraftTable:
     """The table [files]; the line of the forces is left open where there are none."""
     motion, static, about = files.motion, files.static, []
-    todo = too_large(motion.markers)
-    remedy = (
-        "name a recording in three dimensions and in meters"
-        if is_plane(motion.markers)
-        else "correct the unit"
-    )
-    todo = f"{remedy}: {todo}" if todo else ""
+    if todo := too_large(motion.markers):
+        in_space = "name a recording in three dimensions and in meters"
+        todo = f"{in_space if is_plane(motion.markers) else 'correct the unit'}: {todo}"
     lines = [Line("markers", name_from(motion.path, trial), _length(motion.markers, "markers"), todo)]
     if static is not None:
         comment = f"{_length(static.markers, 'markers')}, the subject stands"

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import SEXES
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.recording.text.text_file import file_path, open_input, opening
 
 SUFFIX = ".b3d"
@@ -136,9 +136,7 @@ class B3DSubject:
 def _fault(
     file: Path, problem: str, expected: str, where: str | None = None, code: str = "bad_format"
 ) -> InputError:
-    return input_error(
-        code, file=file, where=where, problem=problem, expected=expected, remedy="download the file again"
-    )
+    return file_error(code, (file, where), problem, expected, "download the file again")
 
 
 def read_b3d(path: str | Path, names: Collection[str] | None = None) -> B3DSubject:
@@ -177,13 +175,12 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
     header = _Message(stream.read(stated), file)
     version = header.whole(10)
     if not 1 <= version <= NEWEST:
-        raise input_error(
+        raise file_error(
             "unsupported",
-            file=file,
-            where="header",
-            problem=f"the file is of version {version}",
-            expected=f"a version from 1 to {NEWEST}",
-            remedy="process the subject again with the service of today, or read the file with nimblephysics",
+            (file, "header"),
+            f"the file is of version {version}",
+            f"a version from 1 to {NEWEST}",
+            "process the subject again with the service of today, or read the file with nimblephysics",
         )
     sensors, block, count = header.whole(3), header.whole(4), header.whole(1)
     bodies = header.texts(6)

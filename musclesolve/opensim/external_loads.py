@@ -20,7 +20,7 @@ from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
 from musclesolve._util.time_holes import HoleLimits
 from musclesolve.constants import LOADED_FROM_N
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.opensim.kinematics import BodyMotion
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.opensim.plate_contacts import Sole, feet_on_plate, stretches
@@ -97,13 +97,13 @@ def load_wrench(model: NamedBodies, loads: Sequence[ExternalLoad], time: Array, 
             if body not in number:
                 raise unknown_name(body, "body", number, f" in {model.name!r}", load.file, load.name)
         if time[0] < load.time[0] - _BEYOND or time[-1] > load.time[-1] + _BEYOND:
-            raise input_error(
+            raise file_error(
                 "no_overlap",
-                file=load.file,
-                problem=f"{load.name} is known from {load.time[0]:g} to {load.time[-1]:g} s, the "
+                load.file,
+                f"{load.name} is known from {load.time[0]:g} to {load.time[-1]:g} s, the "
                 f"motion lasts from {time[0]:g} to {time[-1]:g} s",
-                expected="loads at all times of the motion",
-                remedy="choose a time range that both cover",
+                "loads at all times of the motion",
+                "choose a time range that both cover",
             )
         axes, at = number[load.force_frame], number[load.point_frame]
         force, free = (_turned(pose, axes, load, time, values) for values in (load.force, load.moment))
@@ -226,35 +226,27 @@ def described_loads(path: Path) -> list[ExternalLoad]:
     holder = root if root.tag == "ExternalLoads" else root.find("ExternalLoads")
     if holder is None:
         root.fail(
-            "bad_format",
-            problem="there is no <ExternalLoads>",
-            expected="external loads of OpenSim",
-            remedy="name another file",
+            "bad_format", "there is no <ExternalLoads>", "external loads of OpenSim", "name another file"
         )
     name = holder.require("datafile")
     text = name.text.strip().replace("\\", "/")
     if not text:
-        name.fail(
-            "bad_format",
-            problem="no data file is named",
-            expected="a MOT or STO file",
-            remedy="write its name here",
-        )
+        name.fail("bad_format", "no data file is named", "a MOT or STO file", "write its name here")
     file = name.file.parent / text
     if not file.is_file():
         name.fail(
             "missing_file",
-            problem=f"there is no file {file}",
-            expected="the file of the ground reactions, relative to the folder of this file",
-            remedy="correct the name, or copy the file there",
+            f"there is no file {file}",
+            "the file of the ground reactions, relative to the folder of this file",
+            "correct the name, or copy the file there",
         )
     for element in holder.listed("objects"):
         if element.tag != "ExternalForce":
             element.fail(
                 "unsupported",
-                problem=f"a load of the kind {element.tag}",
-                expected="<ExternalForce>",
-                remedy="open the file in OpenSim and save it again",
+                f"a load of the kind {element.tag}",
+                "<ExternalForce>",
+                "open the file in OpenSim and save it again",
             )
     table, loads = read_mot(file), []
     for load in stated_loads(holder):
@@ -262,9 +254,9 @@ def described_loads(path: Path) -> list[ExternalLoad]:
         if not force and not moment:
             load.element.fail(
                 "missing_key",
-                problem="neither force nor torque is named",
-                expected="<force_identifier> or <torque_identifier>",
-                remedy="name the columns of the data file",
+                "neither force nor torque is named",
+                "<force_identifier> or <torque_identifier>",
+                "name the columns of the data file",
             )
         body = load.element.require("applied_to_body").text.strip()
         # without a point the force acts at the origin of the body
@@ -282,9 +274,9 @@ def _columns(load: StatedLoad, kind: str, table: Table) -> tuple[str, ...]:
     if len(columns) != 3:
         load.element.fail(
             "missing_column",
-            problem=f"{kind}_identifier '{stem}' fits {len(columns)} columns of {table.path.name}",
-            expected="three columns that begin like this, for x, y and z",
-            remedy="correct the identifier, or the names in the data file",
+            f"{kind}_identifier '{stem}' fits {len(columns)} columns of {table.path.name}",
+            "three columns that begin like this, for x, y and z",
+            "correct the identifier, or the names in the data file",
         )
     return columns
 
@@ -309,15 +301,13 @@ def _load(
         bad = np.argwhere(~np.isfinite(vector))
         if bad.size:
             row, column = bad[0]
-            raise input_error(
+            of_line = f"line {table.lines[row]}, column '{names[column]}'" if table.lines.size else ""
+            raise file_error(
                 "missing_samples",
-                file=table.path,
-                where=f"line {table.lines[row]}, column '{names[column]}'"
-                if table.lines.size
-                else names[column],
-                problem=f"a number is missing at {table.time[row]:g} s",
-                expected="a number in every row, except the point of a force that is zero",
-                remedy="fill the gap in the software that exported the file",
+                (table.path, of_line or names[column]),
+                f"a number is missing at {table.time[row]:g} s",
+                "a number in every row, except the point of a force that is zero",
+                "fill the gap in the software that exported the file",
             )
     forces, points, moments = vectors
     notes = tuple(table.sentences)
@@ -337,23 +327,23 @@ def _plates(table: Table) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...
     """
     stems = [match["stem"] for name in table.names if (match := _FIRST.match(name)) is not None]
     if not stems:
-        raise input_error(
+        raise file_error(
             "missing_column",
-            file=table.path,
-            problem=f"no column of a force among {', '.join(map(str, table.names[:8]))}",
-            expected="names such as ground_force_vx, ground_force_px and ground_torque_x",
-            remedy="rename the columns, or describe them in an ExternalLoads file (.xml)",
+            table.path,
+            f"no column of a force among {', '.join(map(str, table.names[:8]))}",
+            "names such as ground_force_vx, ground_force_px and ground_torque_x",
+            "rename the columns, or describe them in an ExternalLoads file (.xml)",
         )
     for stem in stems:
         force, point = (tuple(f"{stem}{kind}{axis}" for axis in _AXES) for kind in "vp")
         for name in (*force, *point):
             if name not in table.names:
-                raise input_error(
+                raise file_error(
                     "missing_column",
-                    file=table.path,
-                    problem=f"there is no column {name}",
-                    expected=f"force and point beside {force[0]}",
-                    remedy="export all components of force and point",
+                    table.path,
+                    f"there is no column {name}",
+                    f"force and point beside {force[0]}",
+                    "export all components of force and point",
                 )
         torque = re.sub("force", "torque", stem, flags=re.IGNORECASE)
         stems_of_moment = [torque] * (torque != stem) + [f"{stem}m", f"{stem}t"]
@@ -402,12 +392,12 @@ def _plate_loads(
 
 
 def _no_foot(load: ExternalLoad, why: str) -> InputError:
-    return input_error(
+    return file_error(
         "unassigned_plate",
-        file=load.file,
-        problem=f"force plate {load.name} belongs to no foot: {why}",
-        expected="one foot on each plate, forces in N that carry it and points in m, in the axes of the model (y up)",
-        remedy="correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
+        load.file,
+        f"force plate {load.name} belongs to no foot: {why}",
+        "one foot on each plate, forces in N that carry it and points in m, in the axes of the model (y up)",
+        "correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
     )
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import one_or_several
 from musclesolve.dynamics.vectors import in_blocks
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.muscles.paths.engine import (
     PathLayout,
     PathLines,
@@ -175,13 +175,12 @@ def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], te
     chosen = model.chosen(muscles)
     for muscle, force in zip(chosen, tendon_force.T, strict=True):
         if not muscle.points and force.any():
-            raise input_error(
+            raise file_error(
                 "unsupported",
-                file=model.file,
-                where=muscle.name,
-                problem="the path of the muscle is a function of coordinates, without points",
-                expected="muscles with points, which show where their forces act",
-                remedy="leave out the muscle, or use the model from which the functions were fitted",
+                (model.file, muscle.name),
+                "the path of the muscle is a function of coordinates, without points",
+                "muscles with points, which show where their forces act",
+                "leave out the muscle, or use the model from which the functions were fitted",
             )
     drawn = [k for k, muscle in enumerate(chosen) if muscle.points]
     if drawn:
@@ -307,12 +306,12 @@ class PathSystem:
         first = np.searchsorted(self.layout.point_muscle, np.arange(self.layout.muscles))
         short = np.argwhere(np.add.reduceat(on, first, axis=1, dtype=np.intp) < 2)
         if short.size:
-            raise input_error(
+            raise file_error(
                 "bad_model",
-                file=self.model.file,
-                problem=f"muscle {self.muscles[short[0, 1]]} has fewer than two points in pose {short[0, 0]}",
-                expected="origin and insertion at every angle",
-                remedy="correct the ranges of its conditional points",
+                self.model.file,
+                f"muscle {self.muscles[short[0, 1]]} has fewer than two points in pose {short[0, 0]}",
+                "origin and insertion at every angle",
+                "correct the ranges of its conditional points",
             )
         return on
 

@@ -14,7 +14,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, vector_product
 from musclesolve._util.checks import check_increasing, check_real_array, check_type
 from musclesolve.dynamics.vectors import blocks, in_blocks
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.opensim.devices import device_force
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
 from musclesolve.opensim.geometry import path_wrenches
@@ -210,12 +210,12 @@ def body_masses(model: OpenSimModel, pose: BodyMotion) -> tuple[Array, Array, Ar
     """
     for body in model.bodies:
         if body not in model.reachable:
-            raise input_error(
+            raise file_error(
                 "unsupported",
-                file=model.file,
-                problem=f"no supported joint leads to body {body}",
-                expected="joints of supported kinds",
-                remedy="complete the model in OpenSim, or give joint moments instead of loads",
+                model.file,
+                f"no supported joint leads to body {body}",
+                "joints of supported kinds",
+                "complete the model in OpenSim, or give joint moments instead of loads",
             )
     none = BodyMass(0.0, np.zeros(3), np.zeros((3, 3)))
     unknown = BodyMass(np.nan, np.zeros(3), np.zeros((3, 3)))
@@ -369,13 +369,12 @@ def model_motion(
         check_type(part, Mapping, what, "a dict of arrays by the names of coordinates")  # type: ignore[type-abstract]
     free = needed_coordinates(model, value)
     if missing := [name for name in free if any(name not in part for part in parts)]:
-        raise input_error(
+        raise file_error(
             "missing_column",
-            file=model.file,
-            problem=f"the motion of {', '.join(map(str, missing[:8]))} is not given ({len(missing)} "
-            "coordinate(s))",
-            expected="every coordinate that the model neither locks nor couples",
-            remedy="give all coordinates of inverse kinematics, or lock these in the model",
+            model.file,
+            f"the motion of {', '.join(map(str, missing[:8]))} is not given ({len(missing)} coordinate(s))",
+            "every coordinate that the model neither locks nor couples",
+            "give all coordinates of inverse kinematics, or lock these in the model",
         )
     for name, column in ((name, column) for part in parts for name, column in part.items()):
         if np.shape(column) != np.shape(time) or not np.isfinite(column).all():

@@ -11,7 +11,7 @@ import numpy as np
 
 from muscle_db import Muscle, MuscleDatabase
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.opensim.geometry import shift_note
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle
 from musclesolve.opensim.muscle_set import SetDescription, leg_muscles, muscle_set
@@ -45,13 +45,12 @@ def _set_of_file(path: str, sha: str) -> MuscleDatabase:
     names_by_set: dict[str, str] = {}
     for muscle, source in zip(database, right, strict=True):
         if names_by_set.setdefault(muscle.name, source.name) != source.name:
-            raise input_error(
+            raise file_error(
                 "duplicate_name",
-                file=model.file,
-                problem=f"{names_by_set[muscle.name]} and {source.name} are both the "
-                f"{muscle.name.replace('_', ' ')}",
-                expected="every muscle once",
-                remedy="rename one of them in OpenSim",
+                model.file,
+                f"{names_by_set[muscle.name]} and {source.name} are both the {muscle.name.replace('_', ' ')}",
+                "every muscle once",
+                "rename one of them in OpenSim",
             )
     names = [muscle.name for muscle in right]
     others = [name for name in model.muscles if name not in names and not is_left(name)]
@@ -73,7 +72,8 @@ _SEGMENTS = {"pelvis": "pelvis", "femur": "right thigh", "tibia": "right shank",
 def leg_bodies(model: OpenSimModel) -> LegBodies:
     """Bodies of the right leg: femur_r, R_Femur, RightThigh, ... (leg_bodies.toml), each jointed to the one above."""
     bodies = {}
-    body_of = {_letters(body): body for body in model.bodies if body in model.reachable}
+    reachable = (body for body in model.bodies if body in model.reachable)
+    body_of = {"".join(filter(str.isalnum, body.casefold())): body for body in reachable}
     for segment, meant in _SEGMENTS.items():
         words = bundled_toml(__package__, "leg_bodies.toml")[segment]
         forms = ("{}",) if segment == "pelvis" else _RIGHT
@@ -81,31 +81,26 @@ def leg_bodies(model: OpenSimModel) -> LegBodies:
         name = next((name for name in usual if name in body_of), None)
         if name is None:
             shown = words[0] if segment == "pelvis" else f"{words[0]}_r"
-            raise input_error(
+            raise file_error(
                 "bad_muscle_set",
-                file=model.file,
-                problem=f"no body is named like the {meant}",
-                expected=f"a body {shown}; the bodies are {', '.join(model.bodies[1:]) or 'none'}",
-                remedy=f"rename the body in OpenSim ({', '.join(map(str, words))}), or name a model "
-                "with legs",
+                model.file,
+                f"no body is named like the {meant}",
+                f"a body {shown}; the bodies are {', '.join(model.bodies[1:]) or 'none'}",
+                f"rename the body in OpenSim ({', '.join(map(str, words))}), or name a model with legs",
             )
         bodies[segment] = body_of[name]
     parents = {joint.outboard.body: joint.inboard.body for joint in model.joints}
     chain = list(bodies.values())
     for upper, lower in pairwise(chain):
         if parents.get(lower) != upper:
-            raise input_error(
+            raise file_error(
                 "unsupported",
-                file=model.file,
-                problem=f"{lower} is jointed to {parents.get(lower, 'nothing')}, not to {upper}",
-                expected=f"a leg of {', '.join(map(str, chain))}, each jointed to the one before",
-                remedy="take a model without bodies between them, or name a bundled muscle set",
+                model.file,
+                f"{lower} is jointed to {parents.get(lower, 'nothing')}, not to {upper}",
+                f"a leg of {', '.join(map(str, chain))}, each jointed to the one before",
+                "take a model without bodies between them, or name a bundled muscle set",
             )
     return LegBodies(**bodies)
-
-
-def _letters(name: str) -> str:
-    return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
 _RELATIVE, _PLACE = 1e-3, 1e-3

@@ -18,7 +18,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, vector_product
 from musclesolve.dynamics.rotations import to_vector
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.opensim.inverse_dynamics import (
     BodyDynamics,
     ModelMotion,
@@ -71,13 +71,12 @@ class Loop:
         if (open_at := np.flatnonzero(~(gap < _OPEN))).size:
             names = list(self.tree.coordinates)
             pose = {names[k]: round(float(values[open_at[0], k]), 4) for k in self.independent}
-            raise input_error(
+            raise file_error(
                 "bad_model",
-                file=self.tree.file,
-                where=", ".join(link.name for link in self.links),
-                problem=f"the loop stays open by {gap[open_at[0]]:.3g} [m or rad] at {pose} ({open_at.size} pose(s))",
-                expected="coordinates at which the constraints can be satisfied",
-                remedy="give the coordinates of inverse kinematics of this model",
+                (self.tree.file, ", ".join(link.name for link in self.links)),
+                f"the loop stays open by {gap[open_at[0]]:.3g} [m or rad] at {pose} ({open_at.size} pose(s))",
+                "coordinates at which the constraints can be satisfied",
+                "give the coordinates of inverse kinematics of this model",
             )
         self.solved = (x.copy(), values)
         return values

@@ -12,7 +12,7 @@ from muscle_db.model import TENDON_STRAIN
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import Names
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.opensim.functions import Function
 
 GROUND = "ground"
@@ -426,12 +426,12 @@ class OpenSimModel:
 
     def _lacking(self, muscle: str, lacking: list[str]) -> InputError:
         kinds = ", ".join(f"{name} ({self.unsupported.get(name, 'not in the file')})" for name in lacking)
-        return input_error(
+        return file_error(
             "unsupported",
-            file=self.file,
-            problem=f"muscle {muscle} needs {kinds}",
-            expected="joints, constraints, points and wrap objects of the kinds that are supported",
-            remedy="leave this muscle out, or replace these elements in OpenSim"
+            self.file,
+            f"muscle {muscle} needs {kinds}",
+            "joints, constraints, points and wrap objects of the kinds that are supported",
+            "leave this muscle out, or replace these elements in OpenSim"
             + " (or give its length as a function of coordinates, fitted there: --paths FILE)"
             * (muscle in self.pathless),
         )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.muscles.curves.curve_family import CurveFamily, curve_fault
 from musclesolve.muscles.curves.de_groote_2016 import DeGrooteFregly2016
 from musclesolve.muscles.curves.millard_2013 import Millard2013
@@ -94,11 +94,11 @@ def curve_parameters(context: Context, muscle: Element) -> dict[str, float]:
         items = [f"{tag} {value:g}" for tag, value in of_part.items()]
         muscle.fail(
             "bad_model",
-            problem=f"{sentence} with {', '.join(map(str, items))}",
-            expected="active force that rises to 1 at the optimal fiber length and falls beyond it, "
+            f"{sentence} with {', '.join(map(str, items))}",
+            "active force that rises to 1 at the optimal fiber length and falls beyond it, "
             "a force-velocity curve that rises from 0 at the maximum shortening velocity "
             "through 1 at rest, a passive force that rises",
-            remedy="correct these parameters of the muscle",
+            "correct these parameters of the muscle",
         )
     return stated
 
@@ -201,11 +201,10 @@ def _number(context: Context, muscle: Element, path: str, limits: Range) -> floa
     elif path.endswith("_length") and value > 0.0:
         remedy = f"if these are millimeters, write {0.001 * value:.6g}"
     text = element.text.strip()[:40] or "empty"
-    raise input_error(
+    raise file_error(
         "not_numbers" if values is None else "bad_model" if single else "bad_format",
-        file=element.file,
-        where=f"line {element.line}, {muscle.label}",
-        problem=f"{path} is {text}",
-        expected=f"a number {' and '.join(map(str, bounds))}: {limits['about']}",
-        remedy=remedy,
+        (element.file, f"line {element.line}, {muscle.label}"),
+        f"{path} is {text}",
+        f"a number {' and '.join(map(str, bounds))}: {limits['about']}",
+        remedy,
     )

@@ -25,7 +25,7 @@ from muscle_db.model import (
 )
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.opensim.geometry import tendon_shifts
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, OpenSimPoint, Wrap
 from musclesolve.opensim.muscle_parameters import passive_strains
@@ -100,12 +100,12 @@ class _Writer:
     def database(self) -> MuscleDatabase:
         of_leg = leg_muscles(self.leg)
         if not of_leg:
-            raise input_error(
+            raise file_error(
                 "bad_muscle_set",
-                file=self.model.file,
-                problem="the model has no muscle of the right leg",
-                expected=f"muscles between {', '.join(map(str, self.leg.frame_of_body))}",
-                remedy="name the bodies of the leg, or another model",
+                self.model.file,
+                "the model has no muscle of the right leg",
+                f"muscles between {', '.join(map(str, self.leg.frame_of_body))}",
+                "name the bodies of the leg, or another model",
             )
         names = [muscle.name for muscle in of_leg]
         chosen, shifts = self.model.chosen(names), tendon_shifts(self.model, names)
@@ -253,12 +253,12 @@ class _Writer:
         dofs = {self.leg.degree_of_freedom(name)[0] for name in point.moving.coordinates}
         moved = self.frames.get(frame)
         if len(dofs) != 1 or (moved and {moved.dof} != dofs):
-            raise input_error(
+            raise file_error(
                 "unsupported",
-                file=self.model.file,
-                problem=f"point {point.name} moves with several angles",
-                expected="a point that moves with one angle",
-                remedy="leave out its muscle",
+                self.model.file,
+                f"point {point.name} moves with several angles",
+                "a point that moves with one angle",
+                "leave out its muscle",
             )
         (dof,) = dofs
 

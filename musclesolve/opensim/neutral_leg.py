@@ -20,7 +20,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve._util.splines import spline_through
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
 
@@ -122,13 +122,12 @@ class NeutralLeg:
         """The degree of freedom of a coordinate, and its sign: +1 if both increase together, else -1."""
         if coordinate in self.degrees_of_freedom:
             return self.degrees_of_freedom[coordinate]
-        raise input_error(
+        raise file_error(
             "unsupported",
-            file=self.model.file,
-            problem=f"coordinate '{coordinate}' is not a rotation of hip, knee or ankle about an "
-            "anatomical axis",
-            expected="points that depend on hip, knee or ankle flexion, hip adduction or hip rotation",
-            remedy="leave out the muscles whose points depend on it",
+            self.model.file,
+            f"coordinate '{coordinate}' is not a rotation of hip, knee or ankle about an anatomical axis",
+            "points that depend on hip, knee or ankle flexion, hip adduction or hip rotation",
+            "leave out the muscles whose points depend on it",
         )
 
     @cached_property
@@ -162,12 +161,12 @@ class NeutralLeg:
         A point at x in the neutral pose moves to rotation x + shift, relative to the femur.
         """
         if all(dof != "knee_flexion" for dof, _ in self.degrees_of_freedom.values()):
-            raise input_error(
+            raise file_error(
                 "unsupported",
-                file=self.model.file,
-                problem="the knee has no coordinate of flexion",
-                expected="a joint between femur and tibia with a flexion angle",
-                remedy="name the bodies of the leg",
+                self.model.file,
+                "the knee has no coordinate of flexion",
+                "a joint between femur and tibia with a flexion angle",
+                "name the bodies of the leg",
             )
         motion = body_motion(self.model, self.values_at("knee_flexion", flexion))
         b = self.model.body_number[body]

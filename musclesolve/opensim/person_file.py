@@ -16,7 +16,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text, few
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import ELASTIC
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.person import FittedParameter, PersonMuscles
 from musclesolve.opensim.find_muscle_set import MODEL, find_muscle_set
@@ -68,13 +68,12 @@ def read_person(path: str | Path) -> PersonMuscles:
     if is_own_set(parent):
         file = document.input_file("person", "parent", parent)
         if parent_of_person(file) is not None:
-            raise document.error(
+            raise document.fault(
                 "conflict",
-                "person",
-                "parent",
-                problem=f"{parent} is itself the muscles of one person",
-                expected="a muscle set or a model",
-                remedy="name the parent of that file, and multiply the factors of both",
+                ("person", "parent"),
+                f"{parent} is itself the muscles of one person",
+                "a muscle set or a model",
+                "name the parent of that file, and multiply the factors of both",
             )
         stated = person.parent_sha256
         if stated is not None and stated.casefold() != sha256(file):
@@ -86,12 +85,7 @@ def read_person(path: str | Path) -> PersonMuscles:
     elif parent not in muscle_db.available():
         sets = muscle_db.available()
         raise document.unknown(
-            "unknown_name",
-            parent,
-            sets,
-            "person",
-            "parent",
-            problem=f"there is no muscle set {parent!r}",
+            "unknown_name", parent, sets, "person", "parent", problem=f"there is no muscle set {parent!r}"
         )
     _check_emg(document, settings.emg)
     _check_names(document, parameters, parent)
@@ -126,12 +120,12 @@ def _check_emg(document: Document, emg: Mapping[str, Any]) -> None:
             numbers.append((f"{key} of {name}", value, low, high, f"a number {expected}"))
     for quantity, value, low, high, expected in numbers:
         if not is_number(value) or not low < value <= high:
-            raise document.error(
+            raise document.fault(
                 "bad_value",
                 "emg",
-                problem=f"the {quantity} is {as_text(value)}",
-                expected=expected,
-                remedy="calibrate again, or take [emg] out",
+                f"the {quantity} is {as_text(value)}",
+                expected,
+                "calibrate again, or take [emg] out",
             )
 
 
@@ -140,65 +134,54 @@ def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Arra
     count = len(listed)
     for k, parameter in enumerate(listed):
         if len(parameter.covariance) != count:
-            raise document.error(
+            raise document.fault(
                 "bad_value",
-                "parameter",
-                "covariance",
-                k,
-                problem=f"{len(parameter.covariance)} covariances of one of {count} parameters",
-                expected=f"{count} numbers, one for every [[parameter]] in the order of the file",
-                remedy="write the covariance with every parameter, 0 where there is none",
+                ("parameter", "covariance", k),
+                f"{len(parameter.covariance)} covariances of one of {count} parameters",
+                f"{count} numbers, one for every [[parameter]] in the order of the file",
+                "write the covariance with every parameter, 0 where there is none",
             )
     matrix = np.array([parameter.covariance for parameter in listed], dtype=float)
     names, scale = [parameter.name for parameter in listed], np.abs(matrix).max()
     if not np.isfinite(matrix).all():
         row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
-        raise document.error(
+        raise document.fault(
             "bad_value",
-            "parameter",
-            "covariance",
-            row,
-            problem="a covariance is not finite",
-            expected="finite numbers",
-            remedy="correct the row",
+            ("parameter", "covariance", row),
+            "a covariance is not finite",
+            "finite numbers",
+            "correct the row",
         )
     uneven = np.argwhere(np.abs(matrix - matrix.T) > _ROUND_OFF * scale)
     if uneven.size:
         j, k = uneven[0]
-        raise document.error(
+        raise document.fault(
             "bad_value",
-            "parameter",
-            "covariance",
-            int(j),
-            problem=f"the covariance of {names[j]} with {names[k]} is {matrix[j, k]:g}, and the other "
+            ("parameter", "covariance", int(j)),
+            f"the covariance of {names[j]} with {names[k]} is {matrix[j, k]:g}, and the other "
             f"way round {matrix[k, j]:g}",
-            expected="a symmetric matrix",
-            remedy="make both equal",
+            "a symmetric matrix",
+            "make both equal",
         )
     least = float(np.linalg.eigvalsh(matrix)[0])
     if least < -_ROUND_OFF * scale:
         k = int(np.argmin(np.diag(matrix)))
-        raise document.error(
+        raise document.fault(
             "bad_value",
-            "parameter",
-            "covariance",
-            k,
-            problem=f"the matrix of the covariances has the eigenvalue {least:g}",
-            expected="no negative variance of any combination of parameters: |covariance of two| at "
+            ("parameter", "covariance", k),
+            f"the matrix of the covariances has the eigenvalue {least:g}",
+            "no negative variance of any combination of parameters: |covariance of two| at "
             "most the product of their standard deviations",
-            remedy="write the covariances as the calibration gave them",
+            "write the covariances as the calibration gave them",
         )
     for k, parameter in enumerate(listed):
         if abs(parameter.sd - np.sqrt(matrix[k, k])) > _ROUNDED * max(parameter.sd, np.sqrt(scale) * 1e-3):
-            raise document.error(
+            raise document.fault(
                 "conflict",
-                "parameter",
-                "sd",
-                k,
-                problem=f"the standard deviation is {parameter.sd:g}, by its covariance "
-                f"{np.sqrt(matrix[k, k]):g}",
-                expected=f"sd = the square root of number {k + 1} of covariance",
-                remedy="correct one of them",
+                ("parameter", "sd", k),
+                f"the standard deviation is {parameter.sd:g}, by its covariance {np.sqrt(matrix[k, k]):g}",
+                f"sd = the square root of number {k + 1} of covariance",
+                "correct one of them",
             )
     return matrix
 
@@ -210,14 +193,12 @@ def _check_names(document: Document, parameters: tuple[FittedParameter, ...], pa
         twice = [muscle for muscle in parameter.muscles if parameter.muscles.count(muscle) > 1]
         if twice or parameter.name in names:
             key, name = ("muscles", twice[0]) if twice else ("name", parameter.name)
-            raise document.error(
+            raise document.fault(
                 "duplicate_name",
-                "parameter",
-                key,
-                k,
-                problem=f"{name!r} is stated twice",
-                expected="every parameter and every muscle of it once",
-                remedy="remove or rename one",
+                ("parameter", key, k),
+                f"{name!r} is stated twice",
+                "every parameter and every muscle of it once",
+                "remove or rename one",
             )
         names.add(parameter.name)
     named: dict[tuple[str, str], str] = {}
@@ -225,14 +206,12 @@ def _check_names(document: Document, parameters: tuple[FittedParameter, ...], pa
         for muscle in parameter.muscles:
             first = named.setdefault((muscle, parameter.quantity), parameter.name)
             if first != parameter.name:
-                raise document.error(
+                raise document.fault(
                     "duplicate_name",
-                    "parameter",
-                    "muscles",
-                    k,
-                    problem=f"{parameter.quantity} of {muscle} has a factor in {first!r} already",
-                    expected="one factor on every number of a muscle",
-                    remedy=f"take {muscle} out of one of the two, or multiply their factors",
+                    ("parameter", "muscles", k),
+                    f"{parameter.quantity} of {muscle} has a factor in {first!r} already",
+                    "one factor on every number of a muscle",
+                    f"take {muscle} out of one of the two, or multiply their factors",
                 )
     parent_names = parent_muscles(
         parent, frozenset(muscle for parameter in parameters for muscle in parameter.muscles)
@@ -335,24 +314,22 @@ def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> 
     if not isinstance(person, PersonMuscles):
         person = file_path(person, "person")
         if parent_of_person(person) is None and is_file(person):
-            raise input_error(
+            raise file_error(
                 "bad_format",
-                file=Path(person),
-                problem="this is not a file of one person's muscles",
-                expected="a file with [person] and [[parameter]], as musclesolve calibrate-muscles writes it",
-                remedy="name such a file; a model has its own muscles where none is named",
+                Path(person),
+                "this is not a file of one person's muscles",
+                "a file with [person] and [[parameter]], as musclesolve calibrate-muscles writes it",
+                "name such a file; a model has its own muscles where none is named",
             )
         person = read_person(person)
     file = person.parent_file
     if file is None or file.suffix.casefold() != MODEL:
-        raise input_error(
+        raise file_error(
             "conflict",
-            file=person.path,
-            where="[person] parent",
-            problem=f"the factors are on the muscle set {Path(person.parent).name}, not on a model",
-            expected=f"factors on {model.file.name}",
-            remedy="use them in a trial file of a recording, or calibrate with trial files of "
-            f"{model.file.name}",
+            (person.path, "[person] parent"),
+            f"the factors are on the muscle set {Path(person.parent).name}, not on a model",
+            f"factors on {model.file.name}",
+            f"use them in a trial file of a recording, or calibrate with trial files of {model.file.name}",
         )
     names = {name: name for name in model.muscles}
     if not set(person.muscles) <= set(names):

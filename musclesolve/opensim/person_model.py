@@ -14,7 +14,7 @@ import numpy as np
 
 from muscle_db.regular_file import RECORDING, read_regular
 from musclesolve._util.message_text import few
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.muscles.person import QUANTITIES, PersonMuscles
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.person_file import model_parameters
@@ -50,24 +50,16 @@ def write_person_model(person: PersonMuscles, path: str | Path) -> tuple[str, ..
     path = file_path(path)
     file = person.parent_file
     if file is not None and path.exists() and path.samefile(file):
-        raise input_error(
-            "conflict",
-            file=path,
-            problem="this is the parent itself",
-            expected="another file",
-            remedy="name another file",
-        )
+        raise file_error("conflict", path, "this is the parent itself", "another file", "name another file")
     model = read_osim(file) if file is not None and file.suffix.casefold() == ".osim" else None
     if model is None:
-        raise input_error(
+        raise file_error(
             "conflict",
-            file=person.path,
-            where="[person] parent",
-            problem=f"the factors are on the muscle set {Path(person.parent).name}, and no OpenSim "
+            (person.path, "[person] parent"),
+            f"the factors are on the muscle set {Path(person.parent).name}, and no OpenSim "
             "model has its muscles",
-            expected="a person whose parent is a model (.osim)",
-            remedy="use the file in trial files of recordings, or calibrate with [muscles] database "
-            "= a model",
+            "a person whose parent is a model (.osim)",
+            "use the file in trial files of recordings, or calibrate with [muscles] database = a model",
         )
     with opening(model.file):
         document = _Source(_as_utf_8(read_regular(model.file, RECORDING)), model.file)
@@ -132,14 +124,12 @@ def _edits(document: _Source, model: OpenSimModel, name: str, values: dict[str, 
         elif muscle.kind.startswith("Millard2012"):
             yield from document.tendon_curve(element, value, value / muscle.tendon_strain)
         else:
-            raise input_error(
+            raise file_error(
                 "unsupported",
-                file=model.file,
-                where=f"{muscle.kind} '{name}'",
-                problem=f"a {muscle.kind} has no number for the tendon strain, which a factor of "
-                f"{name} is on",
-                expected=f"one of {', '.join(map(str, STRAIN_TAGS))}, Millard2012EquilibriumMuscle",
-                remedy="take the factor on its tendon_strain out of the file of the person",
+                (model.file, f"{muscle.kind} '{name}'"),
+                f"a {muscle.kind} has no number for the tendon strain, which a factor of {name} is on",
+                f"one of {', '.join(map(str, STRAIN_TAGS))}, Millard2012EquilibriumMuscle",
+                "take the factor on its tendon_strain out of the file of the person",
             )
 
 

@@ -117,15 +117,15 @@ class Context:
             paths = [component.path for component in called]
             socket.fail(
                 "unknown_name",
-                problem=f"{len(called)} frames are called '{text}': {', '.join(map(str, paths))}",
-                expected="the path of a body or of an offset frame",
-                remedy="write the whole path, /bodyset/NAME or /jointset/JOINT/NAME",
+                f"{len(called)} frames are called '{text}': {', '.join(map(str, paths))}",
+                "the path of a body or of an offset frame",
+                "write the whole path, /bodyset/NAME or /jointset/JOINT/NAME",
             )
         socket.fail(
             "unknown_name",
-            problem=f"there is no body or frame '{text}'",
-            expected="the path of a body or of an offset frame",
-            remedy="write the whole path, /bodyset/NAME or /jointset/JOINT/NAME",
+            f"there is no body or frame '{text}'",
+            "the path of a body or of an offset frame",
+            "write the whole path, /bodyset/NAME or /jointset/JOINT/NAME",
         )
 
     def pose(self, frame: Element, inside: int = 0) -> Frame | None:
@@ -139,9 +139,9 @@ class Context:
         if inside > _NESTED:
             socket.fail(
                 "bad_model",
-                problem="offset frames are attached to one another in a circle",
-                expected="frames that lead to a body",
-                remedy="correct <socket_parent>",
+                "offset frames are attached to one another in a circle",
+                "frames that lead to a body",
+                "correct <socket_parent>",
             )
         parent = self.pose(self.connectee(frame, socket), inside + 1)
         if parent is None:
@@ -164,17 +164,15 @@ def read_function(element: Element, count: int = 1) -> ByPartials | None:
         if x.size < fewest or x.size != y.size or (np.diff(x) <= 0.0).any():
             element.fail(
                 "bad_model",
-                problem=f"{x.size} x and {y.size} y",
-                expected=f"{fewest} or more, as many y as x, with increasing x",
-                remedy="correct the knots of the function",
+                f"{x.size} x and {y.size} y",
+                f"{fewest} or more, as many y as x, with increasing x",
+                "correct the knots of the function",
             )
         return x, y
 
     if count != 1 and element.tag in _OF_ONE:
         expected = "one coordinate, which the function depends on"
-        element.fail(
-            "bad_model", problem=f"{count} coordinates", expected=expected, remedy="correct <coordinates>"
-        )
+        element.fail("bad_model", f"{count} coordinates", expected, "correct <coordinates>")
     match element.tag:
         case "Constant":
             return Constant(number("value"))
@@ -184,9 +182,7 @@ def read_function(element: Element, count: int = 1) -> ByPartials | None:
             if values.size != count + 1:
                 problem = f"{values.size} coefficients for {count} coordinate(s)"
                 expected = f"{count + 1}: one for each coordinate and the constant"
-                holder.fail(
-                    "bad_model", problem=problem, expected=expected, remedy="correct the coefficients"
-                )
+                holder.fail("bad_model", problem, expected, "correct the coefficients")
             return LinearFunction(values[:-1], float(values[-1]))
         case "MultiplierFunction":
             inner = function_in(element.require("function"), count)
@@ -198,15 +194,13 @@ def read_function(element: Element, count: int = 1) -> ByPartials | None:
             if dimension != count or len(values) != len(powers):
                 problem = f"{len(values)} coefficients, dimension {dimension:g}, for {count} coordinate(s)"
                 expected = f"{len(powers)} coefficients, as the order demands, and dimension {count}"
-                holder.fail("bad_model", problem=problem, expected=expected, remedy="correct the function")
+                holder.fail("bad_model", problem, expected, "correct the function")
             return Polynomial(values, powers)
         case "PolynomialFunction":
             holder = element.require("coefficients")
             values = holder.numbers()
             if not values.size:
-                holder.fail(
-                    "bad_model", problem="no coefficients", expected="one or more", remedy="state them"
-                )
+                holder.fail("bad_model", "no coefficients", "one or more", "state them")
             return polynomial(values)
         case "SimmSpline" | "NaturalCubicSpline" | "natCubicSpline":  # its names in older files too
             return simm_spline(*knots())
@@ -218,10 +212,7 @@ def read_function(element: Element, count: int = 1) -> ByPartials | None:
             half_order = number("half_order")
             if half_order not in (1, 2, 3, 4):
                 element.fail(
-                    "bad_model",
-                    problem=f"half_order {half_order:g}",
-                    expected="1, 2, 3 or 4",
-                    remedy="correct <half_order>",
+                    "bad_model", f"half_order {half_order:g}", "1, 2, 3 or 4", "correct <half_order>"
                 )
             if number("error_variance", 0.0) != 0.0:  # one that smooths its knots
                 return None
@@ -231,12 +222,7 @@ def read_function(element: Element, count: int = 1) -> ByPartials | None:
             start, end, before, after = map(number, names)
             if not end > start:
                 problem = f"a transition from {start:g} to {end:g}"
-                element.fail(
-                    "bad_model",
-                    problem=problem,
-                    expected="an end after the start",
-                    remedy="correct the function",
-                )
+                element.fail("bad_model", problem, "an end after the start", "correct the function")
             return smooth_step(start, end, before, after)
         case "Sine":
             usual = {"amplitude": 1.0, "omega": 1.0, "phase": 0.0, "offset": 0.0}

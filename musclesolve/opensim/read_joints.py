@@ -83,9 +83,9 @@ def _joint(context: Context, element: Element) -> Joint | None:
         if set(axes) != set(_NAMED_AXES):  # in any order
             transform.fail(
                 "bad_format",
-                problem=f"its axes are {', '.join(axes) or 'none'}",
-                expected=", ".join(map(str, _NAMED_AXES)),
-                remedy="correct the joint",
+                f"its axes are {', '.join(axes) or 'none'}",
+                ", ".join(_NAMED_AXES),
+                "correct the joint",
             )
         read = [_axis(axes[name], names) for name in _NAMED_AXES]
         rotations, translations = read[:3], read[3:]
@@ -95,9 +95,9 @@ def _joint(context: Context, element: Element) -> Joint | None:
         if len(letters) != len(names):
             element.fail(
                 "bad_model",
-                problem=f"{len(names)} coordinates",
-                expected=f"{len(letters)}, as a {element.tag} has",
-                remedy="open the model in OpenSim and save it again",
+                f"{len(names)} coordinates",
+                f"{len(letters)}, as a {element.tag} has",
+                "open the model in OpenSim and save it again",
             )
         for letter, name in zip(letters, names, strict=True):
             along = np.eye(3)["xyz".index(letter.lower())]
@@ -132,10 +132,10 @@ def _joint(context: Context, element: Element) -> Joint | None:
                 names_of_both = (*one.coordinates, *other.coordinates)
                 element.fail(
                     "bad_model",
-                    problem=f"{', '.join(map(str, names_of_both))} move the joint about or along the "
+                    f"{', '.join(names_of_both)} move the joint about or along the "
                     f"same axis ({kind}), so that no moment belongs to one of them alone",
-                    expected="axes of different directions for different coordinates",
-                    remedy="correct the axes of this joint",
+                    "axes of different directions for different coordinates",
+                    "correct the axes of this joint",
                 )
     turns, shifts = (tuple(a for a in part if a is not None) for part in (rotations, translations))
     if parent is None or child is None or len(turns) + len(shifts) < len(rotations) + len(translations):
@@ -160,9 +160,9 @@ def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
         if name not in names:
             element.fail(
                 "unknown_name",
-                problem=f"the joint has no coordinate '{name}'",
-                expected=f"one of {', '.join(map(str, names))}",
-                remedy="correct <coordinates>",
+                f"the joint has no coordinate '{name}'",
+                f"one of {', '.join(names)}",
+                "correct <coordinates>",
             )
     inner = element.find("function")
     if inner is not None and inner.children:  # layout of older files, <function><LinearFunction...>
@@ -173,9 +173,7 @@ def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
     axis = element.require("axis").vector()
     length = float(np.linalg.norm(axis))
     if not length > 0.0:
-        element.fail(
-            "bad_model", problem="the axis has no direction", expected="an axis", remedy="correct it"
-        )
+        element.fail("bad_model", "the axis has no direction", "an axis", "correct it")
     return None if function is None else TransformAxis(axis / length, function, used)
 
 
@@ -229,9 +227,9 @@ def read_couplers(
             if name not in known:
                 element.fail(
                     "unknown_name",
-                    problem=f"there is no coordinate '{name}'",
-                    expected="coordinates of the model",
-                    remedy="correct the constraint",
+                    f"there is no coordinate '{name}'",
+                    "coordinates of the model",
+                    "correct the constraint",
                 )
         holder = element.require("coupled_coordinates_function")
         function = function_in(holder, len(independent))
@@ -253,9 +251,9 @@ def read_couplers(
         if not ready or len(driven) < len(left):
             context.root.fail(
                 "bad_model",
-                problem=f"couplers contradict each other: {', '.join(map(str, sorted(driven)))}",
-                expected="each coordinate driven by one coupler at most, and no circle",
-                remedy="remove one of them",
+                f"couplers contradict each other: {', '.join(sorted(driven))}",
+                "each coordinate driven by one coupler at most, and no circle",
+                "remove one of them",
             )
         ordered += ready
         left = [coupler for coupler in left if coupler not in ready]

@@ -8,7 +8,7 @@ import numpy as np
 
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import BIORBD, STANDARD_GRAVITY
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.opensim.layouts import CURRENT, components, upgrade
 from musclesolve.opensim.model import (
     GROUND,
@@ -106,9 +106,9 @@ def read_osim(path: str | Path) -> OpenSimModel:
             if name not in coordinates:
                 model.fail(
                     "unknown_name",
-                    problem=f"point {point.name} depends on '{name}'",
-                    expected="a coordinate of the model",
-                    remedy="correct the point",
+                    f"point {point.name} depends on '{name}'",
+                    "a coordinate of the model",
+                    "correct the point",
                 )
     loops, unsolved = read_links(context, read, closing)
     others += unsolved
@@ -131,9 +131,9 @@ def with_function_paths(model: OpenSimModel, path: str | Path) -> OpenSimModel:
     if not elements:
         root.fail(
             "bad_format",
-            problem="the file has no FunctionBasedPath",
-            expected="paths of muscles as functions of coordinates, as OpenSim fits them",
-            remedy="name such a file",
+            "the file has no FunctionBasedPath",
+            "paths of muscles as functions of coordinates, as OpenSim fits them",
+            "name such a file",
         )
     muscles, known = dict(model.muscles), {**model.muscles, **model.pathless}
     for element in elements:
@@ -144,9 +144,9 @@ def with_function_paths(model: OpenSimModel, path: str | Path) -> OpenSimModel:
         if function is None:
             element.fail(
                 "unsupported",
-                problem="its length is a function of a kind that is not supported",
-                expected="a polynomial, a spline or another function of OpenSim's joints",
-                remedy="fit the path by a polynomial",
+                "its length is a function of a kind that is not supported",
+                "a polynomial, a spline or another function of OpenSim's joints",
+                "fit the path by a polynomial",
             )
         muscles[name] = replace(known[name], by_function=function)
     lacking = {name: muscle for name, muscle in model.pathless.items() if name not in muscles}
@@ -188,35 +188,25 @@ def _model(root: Element) -> Element:
         raise _of_another_program(root.file, "MuJoCo")
     if root.tag != "OpenSimDocument" or model is None:
         root.fail(
-            "bad_format",
-            problem=f"the document is <{root.tag}>, without a <Model>",
-            expected=expected,
-            remedy="name a model file",
+            "bad_format", f"the document is <{root.tag}>, without a <Model>", expected, "name a model file"
         )
     if not root.version.isdigit() or int(root.version) < _OLDEST:
-        root.fail(
-            "bad_format",
-            problem=f"the file has version {root.version or 'none'}",
-            expected=expected,
-            remedy=remedy,
-        )
+        root.fail("bad_format", f"the file has version {root.version or 'none'}", expected, remedy)
     units = _text(model, "length_units").lower()
     if units not in ("", "unassigned", "meters", "m", "meter"):  # OpenSim's own models are in meters
-        model.fail(
-            "bad_units", problem=f"lengths are in {units}", expected="meters", remedy="scale the model"
-        )
+        model.fail("bad_units", f"lengths are in {units}", "meters", "scale the model")
     if int(root.version) < CURRENT:
         upgrade(model)
     return model
 
 
 def _of_another_program(file: Path, program: str) -> InputError:
-    return input_error(
+    return file_error(
         "bad_format",
-        file=file,
-        problem=f"this is a model of {program}",
-        expected="an OpenSim model (.osim)",
-        remedy=f"share its moments along a motion: musclesolve share --model {file.name} --coordinates MOTION; "
+        file,
+        f"this is a model of {program}",
+        "an OpenSim model (.osim)",
+        f"share its moments along a motion: musclesolve share --model {file.name} --coordinates MOTION; "
         f"in Python ms.{program.lower()}",
     )
 
@@ -232,10 +222,7 @@ def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
         inertia = np.zeros(6) if tensor is None else tensor.numbers()
         if inertia.shape != (6,):
             body.fail(
-                "bad_format",
-                problem=f"{inertia.size} numbers of inertia",
-                expected="xx yy zz xy xz yz",
-                remedy="correct <inertia>",
+                "bad_format", f"{inertia.size} numbers of inertia", "xx yy zz xy xz yz", "correct <inertia>"
             )
         center = body.vector_in("mass_center", 0.0)
         masses[body.name] = read = BodyMass(mass.number(), center, inertia[_TENSOR])

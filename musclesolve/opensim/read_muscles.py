@@ -76,20 +76,13 @@ def _surface(context: Context, element: Element, base: Frame) -> WrapSurface:
         radii = np.array([radius, radius, radius if kind == "sphere" else 0.0])
     length = element.require("length").number() if kind == "cylinder" else 0.0
     if min(radii[:2]) <= 0.0 or (kind != "cylinder" and radii[2] <= 0.0):
-        element.fail(
-            "bad_model", problem="a radius is not positive", expected="radii [m]", remedy="correct it"
-        )
+        element.fail("bad_model", "a radius is not positive", "radii [m]", "correct it")
     side = context.property(element, "quadrant")
     word = side.text.strip().lower() if side is not None and side.words() else "all"
     word = {"unassigned": "all"}.get(word, word)
     word = word if word in _SIDES else f"+{word}"
     if word not in _SIDES:
-        element.fail(
-            "bad_model",
-            problem=f"quadrant '{word[1:]}'",
-            expected=", ".join(map(str, _SIDES)),
-            remedy="correct it",
-        )
+        element.fail("bad_model", f"quadrant '{word[1:]}'", ", ".join(_SIDES), "correct it")
     return WrapSurface(element.name, kind, frame, radii, length, word, context.flag(element, "active", True))
 
 
@@ -157,12 +150,7 @@ def _path(context: Context, element: Element, path: Element) -> OpenSimPath:
     """The path of a force; a point of an unsupported kind makes it `unsupported`."""
     points = [_point(context, child, element) for child in path.listed("PathPointSet")]
     if len(points) < 2:
-        element.fail(
-            "bad_model",
-            problem=f"its path has {len(points)} point(s)",
-            expected="two or more",
-            remedy="correct the path",
-        )
+        element.fail("bad_model", f"its path has {len(points)} point(s)", "two or more", "correct the path")
     for child, point in zip(path.listed("PathPointSet"), points, strict=True):
         if point is None:
             context.unsupported[f"path of {element.name}"] = child.tag
@@ -190,9 +178,9 @@ def _over_obstacles(
         if shape is None:
             socket.fail(
                 "unknown_name",
-                problem=f"there is no contact geometry '{socket.text.strip()}'",
-                expected="the path of a contact geometry",
-                remedy="write the whole path, /contactgeometryset/NAME",
+                f"there is no contact geometry '{socket.text.strip()}'",
+                "the path of a contact geometry",
+                "write the whole path, /contactgeometryset/NAME",
             )
         base = context.frame(shape, "socket_frame")
         if base is None or shape.tag not in _OBSTACLES:
@@ -210,9 +198,9 @@ def _over_obstacles(
         if not (radius > 0.0 and np.linalg.norm(across) > 0.0):
             element.fail(
                 "bad_model",
-                problem=f"an obstacle of radius {radius:g} with the hint {hint}",
-                expected="a radius [m] and a place beside the center",
-                remedy="correct <contact_hint>, or <radius> of the contact geometry",
+                f"an obstacle of radius {radius:g} with the hint {hint}",
+                "a radius [m] and a place beside the center",
+                "correct <contact_hint>, or <radius> of the contact geometry",
             )
         x = across / np.linalg.norm(across)
         y = np.cross(
@@ -243,9 +231,9 @@ def read_path_function(path: Element, coordinates: Iterable[str]) -> PathFunctio
         if name not in coordinates:
             path.fail(
                 "unknown_name",
-                problem=f"its length depends on '{name}'",
-                expected="coordinates of the model",
-                remedy="correct <coordinate_paths>, or give the paths of this model",
+                f"its length depends on '{name}'",
+                "coordinates of the model",
+                "correct <coordinate_paths>, or give the paths of this model",
             )
     function = function_in(holder, len(names)) if names and holder is not None else None
     return None if function is None else PathFunction(names, function)
@@ -310,9 +298,9 @@ def _point(context: Context, element: Element, muscle: Element) -> OpenSimPoint 
     if place is None or place.shape != (3,) or np.abs(place).max() > _FARTHEST:
         stated.fail(
             "not_numbers" if place is None else "bad_model" if place.shape == (3,) else "bad_format",
-            problem=f"a point of the path of {muscle.name} is at {stated.text.strip()[:60]!r}",
-            expected=f"three numbers [m], within {_FARTHEST:g} m of the origin of its frame",
-            remedy="correct them",
+            f"a point of the path of {muscle.name} is at {stated.text.strip()[:60]!r}",
+            f"three numbers [m], within {_FARTHEST:g} m of the origin of its frame",
+            "correct them",
         )
     if element.tag == "PathPoint":
         return OpenSimPoint(element.name, frame, place)
@@ -327,18 +315,13 @@ def _wrap(element: Element, points: int) -> Wrap:
     word = element.text_of("method").lower()
     word = "hybrid" if word in ("", "unassigned") else word
     if word not in METHODS:
-        element.require("method").fail(
-            "bad_model",
-            problem=f"method '{word}'",
-            expected=", ".join(map(str, METHODS)),
-            remedy="correct it",
-        )
+        element.require("method").fail("bad_model", f"method '{word}'", ", ".join(METHODS), "correct it")
     surface = element.require("wrap_object").text.strip()
     if not max(first, 1) < (last if last > 0 else points) <= points:
         element.fail(
             "bad_model",
-            problem=f"the wrap acts from point {first} to point {last} of {points}",
-            expected="two points of the path in their order; -1 for its ends",
-            remedy="correct <range>",
+            f"the wrap acts from point {first} to point {last} of {points}",
+            "two points of the path in their order; -1 for its ends",
+            "correct <range>",
         )
     return Wrap(surface, first if first > 0 else None, last if last > 0 else None, word)

@@ -28,7 +28,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve._util.written_files import HIDDEN, PART
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.opensim.b3d import MISSING_FORCES, B3DPass, B3DSubject, B3DTrial, read_b3d
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import GROUND, OpenSimModel
@@ -109,21 +109,21 @@ def unpack_b3d(
         try:
             (root / part).mkdir(parents=True, exist_ok=True)
         except OSError as fault:
-            raise input_error(
+            raise file_error(
                 "not_writable",
-                file=root / part,
-                problem=f"the folder cannot be made ({fault.strerror or fault})",
-                expected="a place where you may write",
-                remedy="name another folder",
+                root / part,
+                f"the folder cannot be made ({fault.strerror or fault})",
+                "a place where you may write",
+                "name another folder",
             ) from None
     model_path, text, stated = root / MODEL, _model_text(subject), subject_data(subject)
     if not text:
-        raise input_error(
+        raise file_error(
             "bad_model",
-            file=subject.path,
-            problem="no processing pass has a model",
-            expected="the .osim text of the last processing pass",
-            remedy="process the subject again",
+            subject.path,
+            "no processing pass has a model",
+            "the .osim text of the last processing pass",
+            "process the subject again",
         )
     services = {"mass_kg": "massKg", "stature_m": "heightM", "sex": "sex", "age_years": "ageYears"}
     content = {services[key]: value for key, value in stated.items()}
@@ -198,12 +198,12 @@ def coordinate_order(model: OpenSimModel, subject: B3DSubject) -> tuple[str, ...
     The service lists joints outward, each branch to its end, without coupled bodies such as the patella.
     """
     for joint in (angular for angular in model.joints if angular.speeds_are_angular):
-        raise input_error(
+        raise file_error(
             "unsupported",
-            file=subject.path,
-            problem=f"joint {joint.name} is a {joint.kind}",
-            expected="joints whose coordinates are angles and lengths, such as a CustomJoint",
-            remedy="use the folder that the service gives instead of the file",
+            subject.path,
+            f"joint {joint.name} is a {joint.kind}",
+            "joints whose coordinates are angles and lengths, such as a CustomJoint",
+            "use the folder that the service gives instead of the file",
         )
     coupled, order = {coupler.dependent for coupler in model.couplers}, list[str]()
 
@@ -215,13 +215,13 @@ def coordinate_order(model: OpenSimModel, subject: B3DSubject) -> tuple[str, ...
 
     follow(GROUND)
     if len(order) != subject.coordinate_count:
-        raise input_error(
+        raise file_error(
             "bad_model",
-            file=subject.path,
-            problem=f"the model has {len(order)} coordinates that are not coupled, the frames have "
+            subject.path,
+            f"the model has {len(order)} coordinates that are not coupled, the frames have "
             f"{subject.coordinate_count}",
-            expected="a number in every frame for each of them",
-            remedy="process the subject again, or read the file with nimblephysics",
+            "a number in every frame for each of them",
+            "process the subject again, or read the file with nimblephysics",
         )
     return tuple(order)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 from xml.parsers import expat
 
 import numpy as np
 
 from muscle_db.regular_file import RECORDING, UnsuitableFileError, read_regular
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.recording.text.text_file import file_path
 
 _DEEPEST, _MOST = 200, 1_000_000  # the largest models of today have a twentieth of so many elements
@@ -42,17 +42,15 @@ class Element:
         """The element for messages: tag and name."""
         return f"{self.tag} '{self.name}'" if self.name else self.tag
 
-    def fail(self, key: str, /, **fields: Any) -> NoReturn:
-        """Refuse the file because of this element, with a template of `errors.toml`."""
-        raise input_error(key, file=self.file, where=f"line {self.line}, {self.label}", **fields)
+    def fail(self, code: str, problem: str, expected: str, remedy: str) -> NoReturn:
+        """Refuse the file because of this element."""
+        where = f"line {self.line}, {self.label}"
+        raise file_error(code, (self.file, where), problem, expected, remedy)
 
     def fail_repeated(self, what: str) -> NoReturn:
         """Refuse the file because another element of this kind, in the plural, has the same name."""
         self.fail(
-            "duplicate_name",
-            problem=f"there are two {what} '{self.name}'",
-            expected="every name once",
-            remedy="rename one of them",
+            "duplicate_name", f"there are two {what} '{self.name}'", "every name once", "rename one of them"
         )
 
     def find(self, tag: str) -> Element | None:
@@ -74,10 +72,7 @@ class Element:
         child = self.find(tag)
         if child is None:
             self.fail(
-                "bad_format",
-                problem=f"<{tag}> is missing",
-                expected=f"<{tag}> in it",
-                remedy="save the model again in OpenSim",
+                "bad_format", f"<{tag}> is missing", f"<{tag}> in it", "save the model again in OpenSim"
             )
         return child
 
@@ -113,16 +108,16 @@ class Element:
         if values is None:
             self.fail(
                 "not_numbers",
-                problem=f"{self.text.strip()[:40]!r} is not numbers",
-                expected="finite numbers, separated by spaces",
-                remedy="correct the text of the element",
+                f"{self.text.strip()[:40]!r} is not numbers",
+                "finite numbers, separated by spaces",
+                "correct the text of the element",
             )
         if count is not None and values.size != count:
             self.fail(
                 "bad_format",
-                problem=f"{values.size} numbers",
-                expected={1: "one number", 2: "two numbers", 3: "three numbers", 6: "six numbers"}[count],
-                remedy="correct the element",
+                f"{values.size} numbers",
+                {1: "one number", 2: "two numbers", 3: "three numbers", 6: "six numbers"}[count],
+                "correct the element",
             )
         return values
 
@@ -149,10 +144,7 @@ class Element:
         value = _TRUE.get((self.words() or [""])[0].lower())
         if value is None:
             self.fail(
-                "bad_format",
-                problem=f"{self.text.strip()[:40]!r} is not a flag",
-                expected="true or false",
-                remedy="correct it",
+                "bad_format", f"{self.text.strip()[:40]!r} is not a flag", "true or false", "correct it"
             )
         return value
 
@@ -178,19 +170,11 @@ class _Builder:
         place = self.parser.CurrentLineNumber, "", version, self.parser.CurrentByteIndex
         element = Element(tag, name, self.file, *place)
         if len(self.open) > _DEEPEST:
-            element.fail(
-                "bad_format",
-                problem="elements are nested too deep",
-                expected="an OpenSim model",
-                remedy="check the file",
-            )
+            element.fail("bad_format", "elements are nested too deep", "an OpenSim model", "check the file")
         self.count += 1
         if self.count > _MOST:
             element.fail(
-                "too_large",
-                problem=f"the file has more than {_MOST} elements",
-                expected="an OpenSim model",
-                remedy="check the file",
+                "too_large", f"the file has more than {_MOST} elements", "an OpenSim model", "check the file"
             )
         if self.open:
             self.open[-1].children.append(element)
@@ -205,13 +189,12 @@ class _Builder:
         self.open[-1].text += text
 
     def entity(self, *given: object) -> None:
-        raise input_error(
+        raise file_error(
             "bad_format",
-            file=self.file,
-            where=self.parser.CurrentLineNumber,
-            problem="the file declares or uses entities",
-            expected="plain XML, as OpenSim writes it",
-            remedy="replace each of them by its text",
+            (self.file, self.parser.CurrentLineNumber),
+            "the file declares or uses entities",
+            "plain XML, as OpenSim writes it",
+            "replace each of them by its text",
         )
 
 
@@ -222,20 +205,12 @@ def read_xml(path: str | Path, expected: str = "an OpenSim model (.osim)") -> El
     try:
         raw = read_regular(file, RECORDING)
     except FileNotFoundError as fault:
-        raise input_error(
-            "missing_file", file=file, problem="there is no such file", expected=expected, remedy=remedy
-        ) from fault
+        raise file_error("missing_file", file, "there is no such file", expected, remedy) from fault
     except UnsuitableFileError as fault:
-        raise input_error(
-            "unreadable_file", file=file, problem=fault.problem, expected=fault.expected, remedy=fault.remedy
-        ) from fault
+        raise file_error("unreadable_file", file, fault.problem, fault.expected, fault.remedy) from fault
     except (OSError, ValueError) as fault:
-        raise input_error(
-            "unreadable_file",
-            file=file,
-            problem=f"the file cannot be read ({fault})",
-            expected=expected,
-            remedy=remedy,
+        raise file_error(
+            "unreadable_file", file, f"the file cannot be read ({fault})", expected, remedy
         ) from fault
     return parse_xml(raw, file, expected)
 
@@ -246,24 +221,22 @@ def parse_xml(raw: bytes, file: Path, expected: str, encoding: str | None = None
     try:
         builder.parser.Parse(raw, True)
     except expat.ExpatError as fault:
-        raise input_error(
+        raise file_error(
             "bad_format",
-            file=file,
-            where=fault.lineno,
-            problem=f"not well-formed XML: {expat.ErrorString(fault.code)}",
-            expected=expected,
-            remedy="save it again in OpenSim, or name another file",
+            (file, fault.lineno),
+            f"not well-formed XML: {expat.ErrorString(fault.code)}",
+            expected,
+            "save it again in OpenSim, or name another file",
         ) from fault
     except InputError:
         raise
     except (LookupError, ValueError) as fault:  # of the encoding that the file declares
-        raise input_error(
+        raise file_error(
             "bad_encoding",
-            file=file,
-            where="line 1",
-            problem=f"the file cannot be decoded: {fault}",
-            expected="the encoding that its first line names, UTF-8 for example",
-            remedy="save it again in OpenSim",
+            (file, "line 1"),
+            f"the file cannot be decoded: {fault}",
+            "the encoding that its first line names, UTF-8 for example",
+            "save it again in OpenSim",
         ) from fault
     assert builder.root is not None  # expat refuses a file without an element
     return builder.root

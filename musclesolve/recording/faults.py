@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text.opensim_text import read_repaired
 
@@ -55,10 +55,10 @@ class Faults:
         if recorded is None or not recorded.row_warning:
             return recorded
         count = "NumFrames" if isinstance(recorded, Markers) else "nRows"
-        warning = input_error(
+        warning = file_error(
             "bad_format",
-            file=path,
-            problem=recorded.row_warning.rstrip("."),
+            path,
+            recorded.row_warning.rstrip("."),
             remedy=f"export the file again; or correct {count} in its header, if the rows are all there",
         )
         self.found.append(("row count", warning))

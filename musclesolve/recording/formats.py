@@ -14,7 +14,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import suggestion
 from musclesolve._util.plugins import plugins
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
 from musclesolve.recording.c3d.force_platforms import beside_plate, read_plates
 from musclesolve.recording.cameras.reconstruction import read_camera_markers
@@ -155,31 +155,31 @@ def convert(
     pressure lies. `units` is the unit of length of the markers. Returns notes on assumptions.
     """
     if suffix_of(source) == ".nc":
-        raise input_error(
+        raise file_error(
             "conflict",
-            file=source,
-            problem="this is a result, no recording",
-            expected="a recording, such as TRC, C3D, CSV, MOT or STO",
-            remedy=f"musclesolve export {source} --format sto (or mot, csv, mat, parquet)",
+            source,
+            "this is a result, no recording",
+            "a recording, such as TRC, C3D, CSV, MOT or STO",
+            f"musclesolve export {source} --format sto (or mot, csv, mat, parquet)",
         )
     for number, target in enumerate(targets):
         check_place(target, "markers (.trc) or forces (.mot, .sto)", *MARKER_TEXT, *STORAGE)
         if _same_file(target, source):
             name = target.with_stem(target.stem + "_converted").name
-            raise input_error(
+            raise file_error(
                 "conflict",
-                file=target,
-                problem="this is the recording to be read: it would be replaced",
-                expected="another file to write",
-                remedy=f"-o {name}",
+                target,
+                "this is the recording to be read: it would be replaced",
+                "another file to write",
+                f"-o {name}",
             )
         if any(_same_file(target, other) for other in targets[:number]):
-            raise input_error(
+            raise file_error(
                 "conflict",
-                file=target,
-                problem="this file is to be written twice",
-                expected="every file once",
-                remedy="leave out one -o, or give it another name",
+                target,
+                "this file is to be written twice",
+                "every file once",
+                "leave out one -o, or give it another name",
             )
     # In the axes of the source unless rotated forward: to and from any frame with z up.
     upward = up or "+z"
@@ -189,12 +189,12 @@ def convert(
     plates = is_c3d(source) and any(target.suffix.casefold() in STORAGE for target in targets)
     if up is not None and forward is None and not plates:
         # Only plates need the ground.
-        raise input_error(
+        raise file_error(
             "missing_argument",
-            file=source,
-            problem="--up alone rotates nothing",
-            expected="both axes, the walking direction and up, or neither",
-            remedy="add --forward with the axis of the walking direction, or leave out --up",
+            source,
+            "--up alone rotates nothing",
+            "both axes, the walking direction and up, or neither",
+            "add --forward with the axis of the walking direction, or leave out --up",
         )
     writers: list[Callable[[], None]] = []
     notes: list[str] = []
@@ -226,12 +226,12 @@ def _forces(source: Path, forward: str | None, to_global: Array, to_target: Arra
         plates = read_plates(read_c3d(source), to_global)
         recordings, notes = plates.recordings, plates.notes
         if not recordings:
-            raise input_error(
+            raise file_error(
                 "bad_plate",
-                file=source,
-                problem="the file has no force plates",
-                expected="ground reaction forces",
-                remedy="convert its markers alone: -o with a name in .trc",
+                source,
+                "the file has no force plates",
+                "ground reaction forces",
+                "convert its markers alone: -o with a name in .trc",
             )
         for recording in recordings:
             if (away := beside_plate(recording)) is not None:
@@ -252,13 +252,12 @@ def _forces(source: Path, forward: str | None, to_global: Array, to_target: Arra
         values = np.concatenate(list(columns.values()), axis=1)
         table = Table(recordings[0].time, names, values, False, source)
     elif forward is not None:
-        raise input_error(
+        raise file_error(
             "conflict",
-            file=source,
-            problem="columns of forces cannot be rotated: the file does not state which three of "
-            "them are a vector",
-            expected="a C3D file, whose plates are, or forces in the axes they are to be in",
-            remedy="leave out --forward",
+            source,
+            "columns of forces cannot be rotated: the file does not state which three of them are a vector",
+            "a C3D file, whose plates are, or forces in the axes they are to be in",
+            "leave out --forward",
         )
     else:
         table = read_forces_table(source)

@@ -18,7 +18,7 @@ import numpy as np
 from muscle_db.parsed_toml import toml_table
 from musclesolve._util.names import listed_beside, similar, suggestion
 from musclesolve.constants import TRIAL_FILE
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.text.text_file import (
     RECORDED,
     decimal_point,
@@ -66,23 +66,21 @@ class Document:
         except tomllib.TOMLDecodeError as reason:
             place = re.search(r"\s*\(at line (\d+), column \d+\)", str(reason))
             text = self.lines[int(place[1]) - 1].strip() if place else ""
-            raise input_error(
+            raise file_error(
                 "bad_format",
-                file=path,
-                where=int(place[1]) if place else None,
-                problem=f"the file is not valid TOML: {str(reason).replace(place[0], '') if place else reason}",
-                expected="key = value, one on each line, below the [table] of the key; each key once",
-                remedy=toml_remedy(text),
+                (path, int(place[1]) if place else None),
+                f"the file is not valid TOML: {str(reason).replace(place[0], '') if place else reason}",
+                "key = value, one on each line, below the [table] of the key; each key once",
+                toml_remedy(text),
             ) from None
         except (ValueError, RecursionError):
             worst = max(range(len(self.lines)), key=lambda k: len(self.lines[k]))
-            raise input_error(
+            raise file_error(
                 "bad_format",
-                file=path,
-                where=worst + 1,
-                problem="a number has thousands of digits, or brackets are nested too deep",
-                expected="the description of a trial",
-                remedy="correct the line",
+                (path, worst + 1),
+                "a number has thousands of digits, or brackets are nested too deep",
+                "the description of a trial",
+                "correct the line",
             ) from None
         self.kind = kind or (ModelSettings if is_model_trial(self.content) else RecordedSettings)
         self.tables = tables_of(self.kind)
@@ -97,6 +95,18 @@ class Document:
     ) -> InputError:
         """Return the error of a template of `errors.toml` that points at a key of a table: its name, and its index."""
         return input_error(key, file=self.path, where=self.place(table, name, index), **fields)
+
+    def fault(
+        self,
+        code: str,
+        place: str | tuple[Any, ...],
+        problem: str,
+        expected: str | None = None,
+        remedy: str | None = None,
+    ) -> InputError:
+        """Return the error of a place: a table, or table, key and the index in a list of tables."""
+        where = self.place(*((place,) if isinstance(place, str) else place))
+        return file_error(code, (self.path, where), problem, expected, remedy)
 
     def place(self, table: str, name: str | None = None, index: int = 0) -> str:
         """Return the place of a key of a table in words."""
@@ -151,12 +161,8 @@ class Document:
             error = refusal
         if (table, key) in (("files", "forces"), ("files", "loads")) and similar(name, [PREDICTED]):
             remedy = f'did you mean "{PREDICTED}"? Else {error.remedy}'
-            error = input_error(
-                "missing_file",
-                file=error.file,
-                problem="there is no such file of forces",
-                expected=error.expected,
-                remedy=remedy,
+            error = file_error(
+                "missing_file", error.file, "there is no such file of forces", error.expected, remedy
             )
         raise self.placed(error, table, key, index, before=f"{name!r}: ")
 
@@ -194,30 +200,18 @@ def trial_document(path: Path, kind: type[Settings] | None = None) -> Document:
     suffix = path.suffix.casefold()
     if suffix not in (".nc", ".osim", *RECORDED) or suffix == ".toml" or not is_file(path):
         return Document(path, kind)
+    expected = "a trial file (.toml)"
     if suffix == ".nc":
-        raise input_error(
-            "bad_format",
-            file=path,
-            problem="this is a result",
-            expected="a trial file (.toml)",
-            remedy="name the trial file of the result: its attribute trial_file is the path",
-        )
-    if suffix == ".osim":
-        raise input_error(
-            "bad_format",
-            file=path,
-            problem="this is an OpenSim model",
-            expected="a trial file (.toml)",
-            remedy="name the model in a trial file: [files] model; or use musclesolve share --model",
-        )
-    draft, trial = shlex.quote(str(path.parent)), shlex.quote(str(path.parent / TRIAL_FILE))
-    raise input_error(
-        "bad_format",
-        file=path,
-        problem="this is a recording",
-        expected="a trial file (.toml), which names the recordings and the subject",
-        remedy=f"draft one first: musclesolve init {draft}; it writes {trial} for run and check",
-    )
+        problem = "this is a result"
+        remedy = "name the trial file of the result: its attribute trial_file is the path"
+    elif suffix == ".osim":
+        problem = "this is an OpenSim model"
+        remedy = "name the model in a trial file: [files] model; or use musclesolve share --model"
+    else:
+        draft, trial = shlex.quote(str(path.parent)), shlex.quote(str(path.parent / TRIAL_FILE))
+        problem, expected = "this is a recording", f"{expected}, which names the recordings and the subject"
+        remedy = f"draft one first: musclesolve init {draft}; it writes {trial} for run and check"
+    raise input_error("bad_format", file=path, problem=problem, expected=expected, remedy=remedy)
 
 
 def validated(document: Document, kind: type[S]) -> S:
@@ -227,12 +221,12 @@ def validated(document: Document, kind: type[S]) -> S:
     """
     of_study = [table for table in ("trials", "study") if table in document.content]
     if of_study and "trials" not in document.tables and "files" not in document.content:
-        raise document.error(
+        raise document.fault(
             "bad_format",
             of_study[0],
-            problem="this is a study file",
-            expected="a trial file, with a table [files]",
-            remedy="musclesolve study computes it, musclesolve check examines it",
+            "this is a study file",
+            "a trial file, with a table [files]",
+            "musclesolve study computes it, musclesolve check examines it",
         )
     settings, errors = examined(document, kind)
     if errors:
@@ -284,35 +278,24 @@ class _Examination:
             expected = "one line for every landmark" if table.free else needed and f"it needs {needed}"
             path = self.document.path
             self.errors.append(
-                input_error(
+                file_error(
                     "missing_key",
-                    file=path,
-                    problem=f"the table {header} is missing",
-                    expected=expected or None,
-                    remedy=f"add {header} with these keys, each on its own line",
+                    path,
+                    f"the table {header} is missing",
+                    expected or None,
+                    f"add {header} with these keys, each on its own line",
                 )
             )
         if table.one_per:
             right = isinstance(value, list) and all(isinstance(part, dict) for part in value)
+            wrong = "this is not a list of tables"
+            form = f"one {header}, with two brackets on either side, per {table.one_per}"
         else:
-            right = isinstance(value, dict)
+            right, wrong = isinstance(value, dict), "this is not a table"
+            form = f"{header} on a separate line, with its keys below"
         if value is not None and not right:
-            if table.one_per:
-                self.refuse(
-                    "bad_value",
-                    (name,),
-                    problem="this is not a list of tables",
-                    expected=f"one {header}, with two brackets on either side, per {table.one_per}",
-                    remedy=f"write the heading {header}",
-                )
-            else:
-                self.refuse(
-                    "bad_value",
-                    (name,),
-                    problem="this is not a table",
-                    expected=f"{header} on a separate line, with its keys below",
-                    remedy=f"write the heading {header}",
-                )
+            remedy = f"write the heading {header}"
+            self.refuse("bad_value", (name,), problem=wrong, expected=form, remedy=remedy)
             value = None
         if table.holds is None:
             return tuple(value or ()) if table.one_per else dict(value or {})
@@ -334,38 +317,23 @@ class _Examination:
         """Return the valid values of a table; lacking: whether missing keys are errors."""
         for key in stated:
             if key not in settings:
-                error = self.document.unknown(
-                    "unknown_key",
-                    key,
-                    settings,
-                    table,
-                    key,
-                    index,
-                    problem="there is no such key",
+                place, problem = (table, key, index), "there is no such key"
+                self.errors.append(
+                    self.document.unknown("unknown_key", key, settings, *place, problem=problem)
                 )
-                self.errors.append(error)
             elif self.source != PREDICTED and (only := settings[key].only_with or self.source) != self.source:
                 # Of use with forces from the other kind of file only.
                 useful = [name for name, rule in settings.items() if rule.only_with == self.source]
-                place, shown = (table, key, index), listed(useful)
+                problem = f"'{key}' is of no use with forces that come from columns"
+                remedy = "name the columns of force and point instead"
                 if only == "columns":
                     example = settings[useful[0]].line(useful[0])
-                    self.refuse(
-                        "conflict",
-                        place,
-                        problem=f"'{key}' is of no use with forces that come from a C3D file, which "
-                        "has no columns",
-                        expected=shown,
-                        remedy=f"write {example} instead, the number of the plate in the file",
+                    problem = (
+                        f"'{key}' is of no use with forces that come from a C3D file, which has no columns"
                     )
-                else:
-                    self.refuse(
-                        "conflict",
-                        place,
-                        problem=f"'{key}' is of no use with forces that come from columns",
-                        expected=shown,
-                        remedy="name the columns of force and point instead",
-                    )
+                    remedy = f"write {example} instead, the number of the plate in the file"
+                place, shown = (table, key, index), listed(useful)
+                self.refuse("conflict", place, problem=problem, expected=shown, remedy=remedy)
         right: dict[str, Any] = {}
         for key, rule in settings.items():
             if key not in stated:

@@ -11,7 +11,7 @@ from typing import Any
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import as_text
-from musclesolve.errors import InputError, input_error, not_installed
+from musclesolve.errors import InputError, file_error, not_installed
 from musclesolve.recording.text.text_file import is_file, no_file, open_input, opening
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import SubjectSettings
@@ -86,21 +86,21 @@ def read_subjects(path: Path) -> SubjectsTable:
     headings = [str(cell).strip() for cell in cells[0]] if cells else []
     keys = [_key(heading) for heading in headings]
     if "name" not in keys:
-        raise input_error(
+        raise file_error(
             "missing_key",
-            file=path,
-            problem=f"no column names the subjects; the headings are {', '.join(map(str, headings))}",
-            expected="headings in the first row, one of them such as Subject, ID or Participant",
-            remedy="name the column of the subjects Subject",
+            path,
+            f"no column names the subjects; the headings are {', '.join(map(str, headings))}",
+            "headings in the first row, one of them such as Subject, ID or Participant",
+            "name the column of the subjects Subject",
         )
     if twice := next((key for key in keys if key and keys.count(key) > 1), None):
         both = [heading for heading, key in zip(headings, keys, strict=True) if key == twice]
-        raise input_error(
+        raise file_error(
             "conflict",
-            file=path,
-            problem=f"two columns state {twice}: {' and '.join(map(str, both))}",
-            expected="one column for each",
-            remedy="rename or remove one of them",
+            path,
+            f"two columns state {twice}: {' and '.join(map(str, both))}",
+            "one column for each",
+            "rename or remove one of them",
         )
     rules = settings_of(SubjectSettings)
     rows: dict[str, dict[str, Any]] = {}
@@ -111,13 +111,12 @@ def read_subjects(path: Path) -> SubjectsTable:
             continue
         if any(texts[len(keys) :]):
             count = len(keys) + max(k for k, text in enumerate(texts[len(keys) :], start=1) if text)
-            raise input_error(
+            raise file_error(
                 "bad_format",
-                file=path,
-                where=f"row {number}",
-                problem=f"the row has {count} cells",
-                expected=f"at most {len(keys)} cells, one for each heading",
-                remedy="write numbers with a decimal point (1.82), or separate the cells with "
+                (path, f"row {number}"),
+                f"the row has {count} cells",
+                f"at most {len(keys)} cells, one for each heading",
+                "write numbers with a decimal point (1.82), or separate the cells with "
                 "semicolons where numbers have a decimal comma (1,82); give a further column "
                 "a heading",
             )
@@ -125,13 +124,12 @@ def read_subjects(path: Path) -> SubjectsTable:
         name = texts[keys.index("name")]
         if not name or name in rows:
             fault = f"the subject {name!r} has a second row" if name else "the row names no subject"
-            raise input_error(
+            raise file_error(
                 "bad_value",
-                file=path,
-                where=f"row {number}",
-                problem=fault,
-                expected="a row for each subject, which names it",
-                remedy="correct the row",
+                (path, f"row {number}"),
+                fault,
+                "a row for each subject, which names it",
+                "correct the row",
             )
         stated: dict[str, Any] = {}
         for k, text in enumerate(texts):
@@ -150,13 +148,12 @@ def read_subjects(path: Path) -> SubjectsTable:
             if value is None or (rule is not None and rule.problem(value)):
                 words = bundled_toml(__package__, "subject_columns.toml")["words"].get(key)
                 expected = " or ".join(words) if words else rule.range if rule is not None else "a text"
-                raise input_error(
+                raise file_error(
                     "bad_value",
-                    file=path,
-                    where=f"row {number}, column {headings[k]!r}",
-                    problem=f"the cell is {as_text(text)}{_meaning(key, text, value)}",
-                    expected=f"{expected}{f': {rule.about}' if rule is not None else ''}",
-                    remedy="correct the cell, or leave it empty",
+                    (path, f"row {number}, column {headings[k]!r}"),
+                    f"the cell is {as_text(text)}{_meaning(key, text, value)}",
+                    f"{expected}{f': {rule.about}' if rule is not None else ''}",
+                    "correct the cell, or leave it empty",
                 )
             stated[key] = value
         rows[name] = stated
@@ -188,12 +185,12 @@ def _cells(path: Path, most: int = _MOST_ROWS) -> list[list[Any]]:
         except InputError:
             raise
         except Exception as reason:  # openpyxl raises errors of zip, XML and openpyxl
-            raise input_error(
+            raise file_error(
                 "unreadable_file",
-                file=path,
-                problem=f"this is not a readable Excel workbook ({as_text(str(reason))})",
-                expected="a workbook (.xlsx) with the table on its first sheet",
-                remedy="save the table again, or as CSV",
+                path,
+                f"this is not a readable Excel workbook ({as_text(str(reason))})",
+                "a workbook (.xlsx) with the table on its first sheet",
+                "save the table again, or as CSV",
             ) from None
     with open_input(path) as stream, opening(path):
         raw = stream.read()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -255,15 +256,6 @@ class ContactPeak:
 
 
 @dataclass(frozen=True)
-class StrongestMuscle:
-    """The muscle of the greatest force over all frames with a solution."""
-
-    muscle: str  # in words: right soleus
-    force_n: float
-    time_s: float
-
-
-@dataclass(frozen=True)
 class ResidualSize:
     """Peak and root mean square over the frames of the residual at the pelvis."""
 
@@ -321,33 +313,17 @@ class FascicleAgreement:
 
 
 @dataclass(frozen=True)
-class Strain:
-    """The largest strain of some tendons."""
-
-    strain: float
-    muscle: str
-    time_s: float
-
-
-@dataclass(frozen=True)
-class TendonBalance:
-    """Distance of fibers and tendons from balance midway between frames, as an error of activation."""
-
-    error: float  # the largest
-    side: str
-    time: float  # [s]
-    large: int  # leg-frames with more than LARGE_ERROR
-    known: int  # leg-frames with an error
-
-
-@dataclass(frozen=True)
 class Tendons:
-    """Solution of elastic tendons, and their largest strains."""
+    """Solution of elastic tendons, and their largest strains with muscle and time_s.
+
+    balance: distance of fibers and tendons from balance midway between frames, as an error of activation: the largest
+    with its side and time [s], and the leg-frames that have one and that have a large one, more than LARGE_ERROR.
+    """
 
     iterations: Mapping[str, int]  # of each side
-    balance: TendonBalance | None
-    achilles: Strain | None
-    all: Strain | None
+    balance: dict[str, Any] | None
+    achilles: dict[str, Any] | None
+    all: dict[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -526,10 +502,10 @@ class Facts:
         }
 
     @cached_property
-    def strongest_muscle(self) -> StrongestMuscle | None:
-        """The muscle of the greatest force; None where no frame has a solution."""
+    def strongest_muscle(self) -> dict[str, Any] | None:
+        """The muscle of the greatest force over all frames in words, force_n and time_s; None without a solution."""
         most = _largest(self.result["muscle_force"], "muscle")
-        return most and StrongestMuscle(sided(most[1]), most[0], most[2])
+        return most and {"muscle": sided(most[1]), "force_n": most[0], "time_s": most[2]}
 
     @cached_property
     def pelvis_residual(self) -> ResidualSize | None:
@@ -765,7 +741,7 @@ class Facts:
             errors = self.result["tendon_balance_error"]
             if (most := _largest(errors, "side")) is not None:
                 large, known = int((errors > LARGE_ERROR).sum()), int(errors.notnull().sum())
-                balance = TendonBalance(*most, large, known)
+                balance = dict(zip(("error", "side", "time"), most, strict=True), large=large, known=known)
         steps = [iteration.split(" ") for iteration in listed(self.result, "motion_iterations")]
         return Tendons(
             {side: int(count) for side, count in steps},
@@ -774,12 +750,12 @@ class Facts:
             self._largest_strain([str(name) for name in self.result["muscle"].values]),
         )
 
-    def _largest_strain(self, muscles: list[str]) -> Strain | None:
+    def _largest_strain(self, muscles: list[str]) -> dict[str, Any] | None:
         """The largest strain among tendons of some muscles; None without muscles or without a solved frame."""
         if "tendon_strain" not in self.result:
             return None
         most = _largest(self.result["tendon_strain"].sel(muscle=muscles), "muscle")
-        return most and Strain(*most)
+        return most and dict(zip(("strain", "muscle", "time_s"), most, strict=True))
 
     @cached_property
     def moved(self) -> Moved | None:
@@ -951,12 +927,6 @@ BETWEEN_BOUNDS = (0.05, 0.99)
 """Activations of a muscle that is at no bound: 19 of 20 least activations that are drawn lie below 0.03."""
 
 
-def between_bounds(found: xr.Dataset) -> xr.DataArray:
-    """Mask (time, muscle) of the muscles that stay between their bounds in 95 % of the samples."""
-    low, high = (found["activation_quantile"].sel(quantile=each, drop=True) for each in BAND_95)
-    return (low > BETWEEN_BOUNDS[0]) & (high < BETWEEN_BOUNDS[1])
-
-
 class UncertaintyFacts:
     """Facts of the uncertainty of a result: the peaks of its forces in stance, with their spread."""
 
@@ -999,10 +969,14 @@ class UncertaintyFacts:
 
     @cached_property
     def first_order_between_bounds(self) -> float | None:
-        """Share as `first_order_shares`, of the forces of muscles that stay between their bounds; None without any."""
+        """Share as `first_order_shares`, of the forces of muscles that stay between their bounds in 95 % of the
+        samples; None without any.
+        """
         if "muscle_force_first_order_sd" not in self.found or "activation_quantile" not in self.found:
             return None
-        return self._near_first_order("muscle_force", between_bounds(self.found))
+        low, high = (self.found["activation_quantile"].sel(quantile=each, drop=True) for each in BAND_95)
+        within = (low > BETWEEN_BOUNDS[0]) & (high < BETWEEN_BOUNDS[1])
+        return self._near_first_order("muscle_force", within)
 
     @cached_property
     def one_sided_frames(self) -> int:

@@ -164,8 +164,7 @@ def say(code: str, value: Any = None, *within: str, subject: str = "", **words: 
         for part in parts:
             if (pieces := _filled(code, part, known)) is not None:
                 filled += [about.get("join", ""), *pieces] if filled else pieces
-    named = (about.get(name, "") for name in ("unit", "severity", "section"))
-    unit, severity, section = named
+    unit, severity, section = (about.get(name, "") for name in ("unit", "severity", "section"))
     return Statement(subject or about.get("subject", ""), path, value, unit, tuple(filled), severity, section)
 
 
@@ -307,16 +306,14 @@ def in_short(facts: Facts) -> Said:
         compared = f"the {names} within the widest range of implants in this movement" if names else None
         yield say("short_joints", joints=", ".join(joints), compared=compared)
     if (strongest := facts.strongest_muscle) is not None:
-        yield say("short_muscle", **asdict(strongest))
+        yield say("short_muscle", **strongest)
     # Forces predicted from the motion agree with the motion by construction.
-    measured_forces = text(facts.result, "ground_reactions") != PREDICTED
     if (
-        measured_forces
+        text(facts.result, "ground_reactions") != PREDICTED
         and (residual := facts.pelvis_residual) is not None
-        and residual.peak_force_percent_body_weight is not None
     ):
-        percent = residual.peak_force_percent_body_weight
-        yield say("short_balance", percent=percent, limit=facts.result.attrs.get("balance_limit"))
+        percent, limit = residual.peak_force_percent_body_weight, facts.result.attrs.get("balance_limit")
+        yield say("short_balance", percent=percent, limit=limit)
     if facts.median_and_mean_correlation and not facts.follows_emg:
         yield say("short_emg", count=len(facts.channels), median=facts.median_and_mean_correlation[0])
     if first := [entry for entry in judged.of("error", "warning") if entry.remedy]:
@@ -345,14 +342,9 @@ def choices(facts: Facts) -> Said:
     yield from (say("analyzed", text=each) for each in listed(result, "analyzed"))
     if facts.predicted:
         origin = text(result, "ground_reactions")
-        values = {
-            "origin": origin,
-            **{
-                f"{what}_{side}": count
-                for side, counts in facts.predicted.items()
-                for what, count in zip(("frames", "steps"), counts, strict=True)
-            },
-        }
+        values: dict[str, Any] = {"origin": origin}
+        for side, (frames, steps) in facts.predicted.items():
+            values |= {f"frames_{side}": frames, f"steps_{side}": steps}
         feet = " and ".join(
             f"{SIDE_NAMES[side]} {count} frames, {steps} {'step' if steps == 1 else 'steps'}"
             for side, (count, steps) in facts.predicted.items()
@@ -436,18 +428,16 @@ def tendons(facts: Facts) -> Said:
     strains = {"achilles": found.achilles, "all": found.all}
     value = {
         "iterations": {_side(side): count for side, count in found.iterations.items()},
-        "balance_error": found.balance and found.balance.error,
-        "largest_strain": {name: strain and asdict(strain) for name, strain in strains.items()},
+        "balance_error": found.balance and found.balance["error"],
+        "largest_strain": strains,
     }
     steps = " and ".join(f"{count} ({_side(side)})" for side, count in found.iterations.items())
     yield say("tendons", value, solver=facts.result.attrs.get("solver"), steps=steps)
     if (balance := found.balance) is not None:
-        large = balance.large or None
-        yield say(
-            "tendon_balance", at=asdict(balance), leg=_side(balance.side), limit=LARGE_ERROR, large=large
-        )
+        leg, large = _side(balance["side"]), balance["large"] or None
+        yield say("tendon_balance", at=balance, leg=leg, limit=LARGE_ERROR, large=large)
     words = [
-        f"{whose} {100.0 * each.strain:.1f} % ({each.muscle} at {each.time_s:.3f} s)"
+        f"{whose} {100.0 * each['strain']:.1f} % ({each['muscle']} at {each['time_s']:.3f} s)"
         for whose, each in (("Achilles tendon", found.achilles), ("of all", found.all))
         if each is not None
     ]
@@ -614,24 +604,13 @@ def emg(facts: Facts) -> Said:
         followed_median=float(np.median(followed)) if followed else None,
         tracked="no test, the cost follows this EMG" if facts.follows_emg and not facts.predicts_emg else "",
     )
-    words = [
-        (
-            channel.name,
-            channel.correlation,
-            f" ({1000.0 * channel.delay:.0f} ms)" if np.isfinite(channel.delay) else "",
-        )
-        for channel in facts.channels
-    ]
-    for k in range(0, len(words), CHANNELS_IN_A_LINE):
-        yield say("channels", channels=_correlations(words[k : k + CHANNELS_IN_A_LINE]))
-
-
-def _correlations(channels: Iterable[tuple[str, float, str]]) -> list[str | Number]:
-    """Name and correlation of each channel, with the text that follows it."""
-    pieces: list[str | Number] = []
-    for name, r, more in channels:
-        pieces += [f"{', ' if pieces else ''}{name} ", number(f"emg_correlation {name}", r, ".2f"), more]
-    return pieces
+    for k in range(0, len(facts.channels), CHANNELS_IN_A_LINE):
+        pieces: list[str | Number] = []
+        for channel in facts.channels[k : k + CHANNELS_IN_A_LINE]:
+            coefficient = number(f"emg_correlation {channel.name}", channel.correlation, ".2f")
+            delay = f" ({1000.0 * channel.delay:.0f} ms)" if np.isfinite(channel.delay) else ""
+            pieces += [f"{', ' if pieces else ''}{channel.name} ", coefficient, delay]
+        yield say("channels", channels=pieces)
 
 
 @of_result
@@ -713,12 +692,7 @@ def muscles_at_limit(facts: Facts) -> Said:
     """Name the muscles that work at full activation for a while; those that do so for long are findings."""
     if full := [each for each in facts.muscles_at_limit if each.share <= FULL_FOR]:
         work = "muscle works" if len(full) == 1 else "muscles work"
-        yield say(
-            "full",
-            count=len(full),
-            work=work,
-            muscles=muscle_names(muscle_limit.muscle for muscle_limit in full),
-        )
+        yield say("full", count=len(full), work=work, muscles=muscle_names(each.muscle for each in full))
         if {"force_capacity", "fiber_velocity"} <= set(facts.result.variables):
             yield from _shortening(facts.result, full[0].muscle)
 
@@ -773,10 +747,8 @@ def choices_in_doubt(facts: Facts) -> Said:
         yield say("events")
     if text(result, "passive") == "none":
         yield say("passive")
-    yield say(
-        "locked",
-        dofs=shortened([locked_dof.replace("_", " ") for locked_dof in listed(result, "locked_dofs")], 12),
-    )
+    locked = [dof.replace("_", " ") for dof in listed(result, "locked_dofs")]
+    yield say("locked", dofs=shortened(locked, 12))
 
 
 @of_result
@@ -830,15 +802,12 @@ def uncertain_peaks(facts: UncertaintyFacts) -> Said:
     for name, at in facts.contact.items():
         stem, side = split_side(name)
         joint = f"{SIDE_NAMES[side]} {stem}" if side in SIDE_NAMES else name
-        place = ("uncertainty", "contact_force_peaks_body_weights", name)
+        value = at and _uncertain(at, facts.body_weight)
+        yield hold(value, "uncertainty", "contact_force_peaks_body_weights", name)
         if at is None:
-            yield hold(None, *place)
             yield say("no_uncertain_contact", subject=peaks, joint=joint)
-            continue
-        value = _uncertain(at, facts.body_weight)
-        yield hold(value, *place)
-        sources = at.main_sources()
-        yield say("uncertain_contact", value, subject=peaks, joint=joint, sources=sources)
+        else:
+            yield say("uncertain_contact", value, subject=peaks, joint=joint, sources=at.main_sources())
     yield hold(
         {name: at and _uncertain(at, 1.0) for name, at in facts.muscles.items()},
         *("uncertainty", "muscle_force_peaks_n"),

@@ -51,10 +51,6 @@ def _is_range(value: Any) -> bool:
     return _is_numbers(value) and len(value) == 2 and bool(-math.inf < value[0] < value[1] < math.inf)
 
 
-def _is_list_of_tables(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(part, dict) for part in value)
-
-
 def _table_of(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, dict) and all(map(holds, value.values()))
 
@@ -155,7 +151,12 @@ KINDS = {
     "file_tables": ValueKind(
         "tables by name, each of its keys",
         '{ laboratory = { forward = "-x" } }',
-        _table_of(lambda part: isinstance(part, dict) or _is_list_of_tables(part)),
+        _table_of(
+            lambda part: (
+                isinstance(part, dict)
+                or (isinstance(part, list) and all(isinstance(one, dict) for one in part))
+            )
+        ),
         _named({"anyOf": [{"type": "object"}, {"type": "array", "items": {"type": "object"}}]}),
     ),
 }

@@ -151,6 +151,10 @@ def is_predicted(forces: object) -> bool:
     return str(forces) == PREDICTED
 
 
+def _functional(side: str, joint: str, moves: str = "bends and straightens") -> Any:
+    return setting(f'markers of a trial in which the {side} {joint} {moves}, for {joint} = "functional"')
+
+
 class FileSettings(Settings):
     """[files]."""
 
@@ -160,24 +164,12 @@ class FileSettings(Settings):
     static: str | None = setting(
         "marker trajectories of the standing trial (TRC, C3D, CSV, or a camera file in TOML)"
     )
-    functional_r: str | None = setting(
-        'markers of a trial in which the right hip moves in all directions, for hip = "functional"'
-    )
-    functional_l: str | None = setting(
-        'markers of a trial in which the left hip moves in all directions, for hip = "functional"'
-    )
-    functional_knee_r: str | None = setting(
-        'markers of a trial in which the right knee bends and straightens, for knee = "functional"'
-    )
-    functional_knee_l: str | None = setting(
-        'markers of a trial in which the left knee bends and straightens, for knee = "functional"'
-    )
-    functional_ankle_r: str | None = setting(
-        'markers of a trial in which the right ankle bends and straightens, for ankle = "functional"'
-    )
-    functional_ankle_l: str | None = setting(
-        'markers of a trial in which the left ankle bends and straightens, for ankle = "functional"'
-    )
+    functional_r: str | None = _functional("right", "hip", "moves in all directions")
+    functional_l: str | None = _functional("left", "hip", "moves in all directions")
+    functional_knee_r: str | None = _functional("right", "knee")
+    functional_knee_l: str | None = _functional("left", "knee")
+    functional_ankle_r: str | None = _functional("right", "ankle")
+    functional_ankle_l: str | None = _functional("left", "ankle")
     forces: str | None = setting(
         "ground reaction forces (MOT, STO, CSV or C3D); the plates of the markers' C3D file when absent; "
         '"predicted": from the motion, without force plates ([[force]] is then not used; for some steps see '
@@ -224,25 +216,18 @@ class TimeSettings(Settings):
     )
 
 
+def _events(of: str, example: str) -> Any:
+    about = f"times of all {of} foot [s], instead of the events found in forces and markers"
+    return setting(about, example=example)
+
+
 class EventSettings(Settings):
     """[events]."""
 
-    heel_strike_r: tuple[float, ...] | None = setting(
-        "times of all heel strikes of the right foot [s], instead of the events found in forces and markers",
-        example="[0.27, 1.41]",
-    )
-    heel_strike_l: tuple[float, ...] | None = setting(
-        "times of all heel strikes of the left foot [s], instead of the events found in forces and markers",
-        example="[0.84, 1.98]",
-    )
-    toe_off_r: tuple[float, ...] | None = setting(
-        "times of all toe-offs of the right foot [s], instead of the events found in forces and markers",
-        example="[1.02, 2.17]",
-    )
-    toe_off_l: tuple[float, ...] | None = setting(
-        "times of all toe-offs of the left foot [s], instead of the events found in forces and markers",
-        example="[0.44, 1.59]",
-    )
+    heel_strike_r: tuple[float, ...] | None = _events("heel strikes of the right", "[0.27, 1.41]")
+    heel_strike_l: tuple[float, ...] | None = _events("heel strikes of the left", "[0.84, 1.98]")
+    toe_off_r: tuple[float, ...] | None = _events("toe-offs of the right", "[1.02, 2.17]")
+    toe_off_l: tuple[float, ...] | None = _events("toe-offs of the left", "[0.44, 1.59]")
 
 
 class FilterSettings(Settings):

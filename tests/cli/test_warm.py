@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import musclesolve
-from musclesolve.cli.commands.warm_command import KERNELS
+from musclesolve.cli.commands.desk_commands import KERNELS
 
 
 def test_every_module_with_compiled_functions_is_warmed():

@@ -135,6 +135,24 @@ def test_every_error_names_a_template_or_has_a_known_code_and_its_sentences():
     ] == []
 
 
+def test_every_code_of_an_error_in_the_order_of_its_sentences_is_known():
+    codes = tomllib.loads(PACKAGE.joinpath("error_codes.toml").read_text(encoding="utf-8"))
+    taken = [
+        (key, f"{place(path)}:{node.lineno}")
+        for path in sources().values()
+        for node in nodes(path)
+        if path.is_relative_to(PACKAGE)
+        and isinstance(node, ast.Call)
+        and node.args
+        and ast.unparse(node.func).endswith(
+            ("document.fault", "file.fault", ".fail", "file_error", "damaged")
+        )
+        for key in literals(node.args[0])
+    ]
+    assert len(taken) > 200
+    assert [(key, where) for key, where in taken if key not in codes] == []
+
+
 def test_a_template_is_shared():
     """A sentence of one place stands at its condition, unless it chooses among keys or hands on what it is given."""
     used = {key for key, _, given in uses() if not in_place(given)}

@@ -208,13 +208,9 @@ def analyze_many(
     trials: list[Path], output: Path, figures: bool | None, options: dict[str, Any], **how: Any
 ) -> None:
     """Compute trials side by side and report the outcome of each; exit code 2 where none could be read."""
+    from musclesolve.cli.result_documents import many_trials_document
     from musclesolve.cli.tables import trial_table as tables
     from musclesolve.studies.many_trials import run_many
-
-    def document() -> dict[str, Any]:
-        from musclesolve.cli.result_documents import many_trials_document
-
-        return many_trials_document(records)
 
     def text() -> Iterator[Table | str]:
         yield tables.table(records)
@@ -226,7 +222,7 @@ def analyze_many(
     for record in records:
         if record.message:
             complain(f"{record.name}: {record.message}")
-    finish("run", text(), document, code=tables.exit_code(records))
+    finish("run", text(), lambda: many_trials_document(records), code=tables.exit_code(records))
 
 
 def _pages(wanted: bool) -> dict[str, Any]:

@@ -168,6 +168,7 @@ def benchmark(
     **settings: Any,
 ) -> None:
     """Measure the solvers side by side on this machine, and the latency of one frame."""
+    from musclesolve.cli.result_documents import benchmark_document
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.studies.benchmark import benchmark as study
 
@@ -176,10 +177,5 @@ def benchmark(
             found = study.benchmark(trial, progress=update, **settings)
         paths = [] if output is None else write_files(output, study.files(found))
 
-    def document() -> dict[str, Any]:
-        from musclesolve.cli.result_documents import benchmark_document
-
-        return benchmark_document(found)
-
     text: list[RenderableType] = [study.machine_line(found), study.COLUMN_MEANING, *study.tables(found)]
-    finish("benchmark", text, document, paths)
+    finish("benchmark", text, lambda: benchmark_document(found), paths)

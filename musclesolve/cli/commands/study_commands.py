@@ -44,6 +44,7 @@ def study(
 
     Results that are up to date are kept; a trial that fails does not stop the others.
     """
+    from musclesolve.cli.result_documents import study_document
     from musclesolve.report.study.study_page import study_into
 
     style = PageStyle(**{key: settings.pop(key) for key in settings_of(FigureSettings)})
@@ -54,12 +55,10 @@ def study(
         if record.message:
             complain(f"{record.name}: {record.message}")
 
-    def document() -> dict[str, Any]:
-        from musclesolve.cli.result_documents import study_document
-
-        return study_document(result)
-
-    finish("study", _text(result), document, paths, _exit_code(result))
+    code = _code_of(result.computed)
+    if code == 0 and result.cycles is None:
+        code = SOME_FRAMES_FAILED  # there is nothing to average
+    finish("study", _text(result), lambda: study_document(result), paths, code)
 
 
 @with_settings(CommandSettings, command_arguments("many", "dataset"))
@@ -222,9 +221,3 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     if result.comparisons.sizes["cluster"]:
         yield study_tables.table(result.comparisons, 20)
     yield from study_tables.remarks(result.comparisons)
-
-
-def _exit_code(result: StudyResult) -> int:
-    """Exit code of the trials (`_code_of`); 3 as well where there is nothing to average."""
-    code = _code_of(result.computed)
-    return SOME_FRAMES_FAILED if code == 0 and result.cycles is None else code

@@ -76,10 +76,8 @@ def watch(
             yield tables.table(records)
             yield from tables.remarks(records, watched.results)
 
-    def document() -> dict[str, Any]:
-        return many_trials_document(records)
-
-    finish("watch", text(), document, code=tables.exit_code(records) if once else 0)
+    code = tables.exit_code(records) if once else 0
+    finish("watch", text(), lambda: many_trials_document(records), code=code)
 
 
 def _print_new(records: list[TrialRecord], printed: dict[str, TrialRecord]) -> None:

@@ -114,9 +114,9 @@ def draft_study(
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
     beside = dict.fromkeys(place for place in (folder, target.parent) if place.is_dir())
-    tables = [
-        path for place in beside for path in sorted(place.iterdir()) if path.is_file() and _is_table(path)
-    ]
+    files = (path for place in beside for path in sorted(place.iterdir()) if path.is_file())
+    named = (path for path in files if path.suffix.casefold() in TABLE_SUFFIXES and path.name[0] not in ".~")
+    tables = list(filter(names_subjects, named))
     recordings = {path: levels for path, levels in found.recordings.items() if path not in tables}
     # Recordings that are no trials, such as the standing one, have subjects as well, and no conditions.
     paths = [*(trial.levels for trial in found.trials), *recordings.values()]
@@ -135,7 +135,9 @@ def draft_study(
     # settings of recordings, such as their muscle set, are none of models and of trial files beside them
     common = {} if found.trials else common_settings(of_recordings)
     subjects = dict.fromkeys(trial.role.subject for trial in trials)
-    known = _known_people(tables, subjects)
+    read = [read_subjects(path) for path in tables]
+    counts = [sum(table.row_of(name) is not None for name in subjects) for table in read]
+    known = read[counts.index(max(counts))] if any(counts) else None
     people = _people(trials, known)
     about = (*_about_models(trials), *_about_people(known, target))
     blocks = (
@@ -163,28 +165,11 @@ def draft_study(
     )
     text = "\n\n".join([head, "\n".join([*comments, *above]), rest])
     recognized = tuple(_recognized(trials, known))
-    unused = [] if known is not None else [_unused_table(path, subjects) for path in tables]
+    unlike = f"are not called as the folders are ({_few(list(subjects))})"
+    unused = [f"{table.path.name}: its subjects ({_few(list(table.rows))}) {unlike}" for table in read]
+    unused *= known is None
     unread = (*found.unread, *dict.fromkeys(drafted.unread), *unused)
     return StudyDraft(target, text, recognized, tuple(todos), unread, tuple(drafted.left_out), blank)
-
-
-def _is_table(path: Path) -> bool:
-    """Whether a file is a table of subjects."""
-    return path.suffix.casefold() in TABLE_SUFFIXES and path.name[0] not in ".~" and names_subjects(path)
-
-
-def _known_people(tables: Sequence[Path], subjects: Mapping[str, None]) -> SubjectsTable | None:
-    """The table that has most of the subjects; None without one that has any."""
-    read = [read_subjects(path) for path in tables]
-    counts = [sum(table.row_of(name) is not None for name in subjects) for table in read]
-    return read[counts.index(max(counts))] if any(counts) else None
-
-
-def _unused_table(path: Path, subjects: Iterable[str]) -> str:
-    rows = list(read_subjects(path).rows)
-    return (
-        f"{path.name}: its subjects ({_few(rows)}) are not called as the folders are ({_few(list(subjects))})"
-    )
 
 
 def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:

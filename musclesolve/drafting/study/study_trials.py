@@ -644,14 +644,6 @@ def _of_file(path: Path, levels: tuple[str, ...]) -> FoundTrial | None:
     return FoundTrial((*levels, path.stem), {"file": path}, stated, notes=tuple(notes))
 
 
-@dataclass(frozen=True)
-class _Setup:
-    """A setup file of OpenSim's inverse kinematics: its path, and the name of the file of its model."""
-
-    path: Path
-    model: str
-
-
 _Key = tuple[tuple[str, ...], str]
 """Folders and name of a trial, without words that say which file of the trial it is."""
 
@@ -730,14 +722,10 @@ def _adopted(
     free = [roles for roles in here.values() if "coordinates" not in roles]
     by_role = {role: [path for roles in free for path in roles.get(role, ())] for role in _FORCES}
     given = {role: paths for role, paths in by_role.items() if paths}
-    alone = len(lacking) == 1 and all(len(paths) == 1 for paths in given.values())
     motion = found[key]["coordinates"][0]
-    if (
-        given
-        and alone
-        and all(_same_times(motion, path) for role, (path,) in given.items() if role != "described")
-    ):
-        return given, []
+    if given and len(lacking) == 1 and all(len(paths) == 1 for paths in given.values()):
+        if all(_same_times(motion, path) for role, (path,) in given.items() if role != "described"):
+            return given, []
     return {}, [path for paths in given.values() for path in paths]
 
 
@@ -756,22 +744,22 @@ def _model_trial(
     roles: Mapping[str, list[Path]],
     root: Path,
     models: Mapping[Path, list[Path]],
-    setups: Mapping[Path, _Setup],
+    setups: Mapping[Path, tuple[Path, str]],
 ) -> FoundTrial:
     """The trial of a file of coordinates, with its model and its forces."""
     of = _models_of(coordinates.parent, root, models)
-    exclude, setup = "", setups.get(coordinates.resolve())
-    if setup is not None:
+    exclude = ""
+    if setup := setups.get(coordinates.resolve()):
+        path_of_setup, named = setup
         every = [*of, *(path for model in models.values() for path in model)]
-        of = [path for path in every if path.name == setup.model][:1] or of
-        if of[0].name != setup.model:
-            exclude = f"its coordinates belong to {setup.model} ({setup.path.name}), which is not here"
+        of = [path for path in every if path.name == named][:1] or of
+        if of[0].name != named:
+            exclude = f"its coordinates belong to {named} ({path_of_setup.name}), which is not here"
     source: dict[str, Path | str] = {"model": of[0], "coordinates": coordinates}
     notes = [f"several models: {_names(of)}; the first is taken"] if len(of) > 1 else []
     due = next((key for key in _FORCES if key in roles), None)
     if due == "described" and "loads" in roles:
-        note = _contradiction(of[0], coordinates, roles["described"][0], roles["loads"][0])
-        if note:
+        if note := _contradiction(of[0], coordinates, roles["described"][0], roles["loads"][0]):
             due = "loads"
             notes.append(note)
     if due is None:
@@ -784,8 +772,10 @@ def _model_trial(
     return FoundTrial(levels, source, {}, "OpenSim model", "", exclude, tuple(notes))
 
 
-def _setups(files: Iterable[Path]) -> dict[Path, _Setup]:
-    """File of coordinates -> the setup file of inverse kinematics that it was written by, among some files."""
+def _setups(files: Iterable[Path]) -> dict[Path, tuple[Path, str]]:
+    """File of coordinates -> the setup file of inverse kinematics that it was written by, among some files, and the
+    name of the file of its model.
+    """
     setups = {}
     for path in files:
         if path.suffix.casefold() != ".xml":
@@ -800,19 +790,15 @@ def _setups(files: Iterable[Path]) -> dict[Path, _Setup]:
                 each.text.strip().replace("\\", "/") if each is not None else "" for each in named
             )
             if tool.tag == "InverseKinematicsTool" and output and model:
-                setups[(path.parent / output).resolve()] = _Setup(path, model.rpartition("/")[2])
+                setups[(path.parent / output).resolve()] = path, model.rpartition("/")[2]
     return setups
 
 
 def _contradiction(model: Path, coordinates: Path, described: Path, table: Path) -> str:
     """Return the note on an ExternalLoads file that contradicts the motion, "" on one that does not."""
     fault = _described_fault(model, coordinates, described, table)
-    if not fault:
-        return ""
-    return (
-        f"{described.name} contradicts the motion ({fault}); {table.name} is taken, whose feet are found by their "
-        "contacts"
-    )
+    taken = f"{table.name} is taken, whose feet are found by their contacts"
+    return f"{described.name} contradicts the motion ({fault}); {taken}" if fault else ""
 
 
 def _described_fault(model_file: Path, coordinates: Path, described: Path, table: Path) -> str:

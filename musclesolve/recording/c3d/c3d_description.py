@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import FilePlace, InputError, file_error, input_error
 from musclesolve.recording.text.text_file import decoded
 
 Value = Array | list[str]
@@ -152,37 +152,30 @@ def read_description(raw: bytes, path: Path) -> Description:
         problem, remedy = f"this is {other}, not a C3D file", "name the C3D file of the recording"
         if other == "a text file":
             remedy += ", or give a file of text its own suffix (.trc, .mot, .sto, .csv)"
-        raise input_error(
-            "bad_format",
-            file=path,
-            problem=problem,
-            expected="a C3D file of the capture software",
-            remedy=remedy,
-        )
+        raise file_error("bad_format", path, problem, "a C3D file of the capture software", remedy)
     if len(raw) < 2 or raw[1] != _MAGIC or raw[0] == 0:
-        raise input_error(
+        raise file_error(
             "bad_format",
-            file=path,
-            problem="this is not a C3D file",
-            expected="a second byte of 80 (hexadecimal 50)",
-            remedy="export the recording as C3D, or name the C3D file",
+            path,
+            "this is not a C3D file",
+            "a second byte of 80 (hexadecimal 50)",
+            "export the recording as C3D, or name the C3D file",
         )
     start = BLOCK * (raw[0] - 1)
     if len(raw) < max(start + 4, BLOCK) or start < BLOCK:
         raise _damaged(
             "truncated_file",
-            file=path,
-            problem=f"the file ends after {len(raw)} bytes",
-            expected=f"parameters from byte {max(start, BLOCK)} on",
+            path,
+            f"the file ends after {len(raw)} bytes",
+            f"parameters from byte {max(start, BLOCK)} on",
         )
     processor = raw[start + 3]
     if processor not in ORDERS:
         raise _damaged(
             "bad_format",
-            file=path,
-            where=f"byte {start + 3}",
-            problem=f"the processor is {processor}",
-            expected="84 (Intel), 85 (DEC) or 86 (MIPS)",
+            (path, f"byte {start + 3}"),
+            f"the processor is {processor}",
+            "84 (Intel), 85 (DEC) or 86 (MIPS)",
         )
     coding = Coding(ORDERS[processor], processor == DEC)
     # Word n of the documentation is words[n - 1].
@@ -298,8 +291,8 @@ class DataLayout:
         return (self.first_frame - 1) / self.rate
 
 
-def _damaged(code: str, **fields: Any) -> InputError:
-    return input_error(code, **fields, remedy="export the file again, or copy it again")
+def _damaged(code: str, place: FilePlace, problem: str, expected: str) -> InputError:
+    return file_error(code, place, problem, expected, "export the file again, or copy it again")
 
 
 def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayout:
@@ -312,30 +305,26 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
     if not plausible or (stated_rate != 0.0 and not math.isclose(rate, stated_rate, rel_tol=0.01)):
         raise _damaged(
             "bad_number",
-            file=path,
-            where="POINT:RATE",
-            problem=f"the frame rate is {stated_rate:g} Hz in the header and {rate:g} Hz in the parameters",
-            expected="one rate above 0",
+            (path, "POINT:RATE"),
+            f"the frame rate is {stated_rate:g} Hz in the header and {rate:g} Hz in the parameters",
+            "one rate above 0",
         )
     channels = _agreed(description, "ANALOG:USED", "analog channels", header.measurements // samples)
     if channels * samples != header.measurements:
         raise _damaged(
             "conflict",
-            file=path,
-            where="header, words 3 and 10",
-            problem=f"{header.measurements} analog values in a frame, but {channels} channels of "
-            f"{samples} samples",
-            expected="as many values as samples",
+            (path, "header, words 3 and 10"),
+            f"{header.measurements} analog values in a frame, but {channels} channels of {samples} samples",
+            "as many values as samples",
         )
     samples, analog_rate = samples if channels else 0, description.number("ANALOG:RATE")
     if channels and analog_rate and not math.isclose(analog_rate, samples * rate, rel_tol=1e-3):
         raise _damaged(
             "conflict",
-            file=path,
-            where="ANALOG:RATE",
-            problem=f"the analog rate is {analog_rate:g} Hz, the frame rate {rate:g} Hz, with "
+            (path, "ANALOG:RATE"),
+            f"the analog rate is {analog_rate:g} Hz, the frame rate {rate:g} Hz, with "
             f"{samples} samples a frame",
-            expected=f"{samples * rate:g} Hz",
+            f"{samples * rate:g} Hz",
         )
     # Header and POINT:DATA_START both state the block at which the data begin; programs leave 0 in one of them, or in
     # both, and the data then follow the blocks of the parameters.
@@ -349,10 +338,9 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
     if not (math.isfinite(scale) and scale != 0.0 and scale * header.scale > 0.0 and abs(scale) < 1e6):
         raise _damaged(
             "bad_number",
-            file=path,
-            where="POINT:SCALE",
-            problem=f"the scale of points is {header.scale:g} in the header and {scale:g} in the parameters",
-            expected="one number, negative where data are stored as reals",
+            (path, "POINT:SCALE"),
+            f"the scale of points is {header.scale:g} in the header and {scale:g} in the parameters",
+            "one number, negative where data are stored as reals",
         )
     width = 4 if scale < 0.0 else 2
     numbers = 4 * points + channels * samples
@@ -361,18 +349,14 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
             frames, first = header.last_frame - header.first_frame + 1, max(header.first_frame, 1)
             return DataLayout(start, width, abs(scale), 0, 0, 0, frames, first, rate)
         raise _damaged(
-            "truncated_file",
-            file=path,
-            problem="the file has neither points nor analog channels",
-            expected="markers or plates",
+            "truncated_file", path, "the file has neither points nor analog channels", "markers or plates"
         )
     if not BLOCK <= start < size:
         raise _damaged(
             "truncated_file",
-            file=path,
-            where="POINT:DATA_START",
-            problem=f"the data begin at byte {start} of {size}",
-            expected="data behind the parameters",
+            (path, "POINT:DATA_START"),
+            f"the data begin at byte {start} of {size}",
+            "data behind the parameters",
         )
     room, padding = (size - start) // (numbers * width), -(-BLOCK // (numbers * width))
     filled = room - min(zeros // (numbers * width), padding)
@@ -380,10 +364,9 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
     if frames <= room - padding and not (header.data_block or stated):
         raise _damaged(
             "truncated_file",
-            file=path,
-            where="POINT:DATA_START",
-            problem=f"the start of the data is not stated, and {frames} frames do not fill the file",
-            expected="the number of the block at which the data begin",
+            (path, "POINT:DATA_START"),
+            f"the start of the data is not stated, and {frames} frames do not fill the file",
+            "the number of the block at which the data begin",
         )
     return DataLayout(start, width, abs(scale), points, channels, samples, frames, first, rate, by_length)
 
@@ -395,10 +378,9 @@ def _agreed(description: Description, name: str, what: str, stated: int) -> int:
         return stated
     raise _damaged(
         "conflict",
-        file=description.path,
-        where=name,
-        problem=f"the header states {stated} {what}, {name} states {count}",
-        expected="one number in both",
+        (description.path, name),
+        f"the header states {stated} {what}, {name} states {count}",
+        "one number in both",
     )
 
 
@@ -448,11 +430,5 @@ def _frames(description: Description, room: int, padding: int, filled: int) -> t
     elif not fitting and len(set(counts)) > 1:
         problem = f"the counts of frames disagree: {', '.join(str(count) for count in counts)}"
     if problem:
-        raise _damaged(
-            "truncated_file",
-            file=description.path,
-            where="POINT:FRAMES",
-            problem=problem,
-            expected=expected,
-        )
+        raise _damaged("truncated_file", (description.path, "POINT:FRAMES"), problem, expected)
     return start, frames, by_length

@@ -20,7 +20,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.names import shortened
 from musclesolve._util.sides import SIDE_NAMES, SIDES, Side
 from musclesolve._util.warning_note import WarningNote
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.recording.c3d.c3d_description import (
     BLOCK,
     FULL,
@@ -35,7 +35,7 @@ from musclesolve.recording.c3d.segment_poses import points_of_segments, segment_
 from musclesolve.recording.data import SAME_EVENT_S, Event, EventKind, Markers, Table
 from musclesolve.recording.text.csv_file import export_events, read_csv_markers
 from musclesolve.recording.text.number_rows import blanked, distinct_names, repeated_notes
-from musclesolve.recording.text.text_file import TABLES, file_path, open_input, opening, suffix_of
+from musclesolve.recording.text.text_file import TABLES, damaged, file_path, open_input, opening, suffix_of
 from musclesolve.recording.units import LARGEST, meters_in, plain_unit
 
 _INCHES = {"in": 0.0254, "inch": 0.0254, "inches": 0.0254, "ft": 0.3048, "feet": 0.3048}
@@ -91,13 +91,12 @@ class C3D:
         """
         size = length_in(self.unit or _DEFAULT_UNIT)
         if size is None:
-            raise input_error(
+            raise file_error(
                 "unknown_unit",
-                file=self.path,
-                where="POINT:UNITS",
-                problem=f"the unit of length is '{self.unit}'",
-                expected="mm, cm or m",
-                remedy="export the recording with lengths in mm",
+                (self.path, "POINT:UNITS"),
+                f"the unit of length is '{self.unit}'",
+                "mm, cm or m",
+                "export the recording with lengths in mm",
             )
         return size
 
@@ -182,13 +181,12 @@ class C3D:
         if not names and shown:
             return self._markers_of_segments(shown)
         if not names:
-            raise input_error(
+            raise file_error(
                 "missing_marker",
-                file=self.path,
-                where="POINT:LABELS",
-                problem="the file has no labeled markers",
-                expected="a label",
-                remedy="label the markers in the capture software",
+                (self.path, "POINT:LABELS"),
+                "the file has no labeled markers",
+                "a label",
+                "label the markers in the capture software",
             )
         position = np.empty((layout.frames, len(places), 3))
         scale = layout.scale if layout.width == 2 else 1.0
@@ -261,13 +259,12 @@ class C3D:
             problem = "a scale is not a number"
             if scale.size < layout.channels:
                 problem = f"{scale.size} scales for {layout.channels} analog channels"
-            raise input_error(
+            raise file_error(
                 "bad_number",
-                file=self.path,
-                where="ANALOG:SCALE",
-                problem=problem,
-                expected="a number for every channel",
-                remedy="export the file again, or copy it again",
+                (self.path, "ANALOG:SCALE"),
+                problem,
+                "a number for every channel",
+                "export the file again, or copy it again",
             )
         offset = np.zeros(layout.channels)
         stated = description.joined("ANALOG:OFFSET")[: layout.channels]
@@ -286,13 +283,11 @@ class C3D:
         if beyond.any():
             frame, sample, column = np.argwhere(beyond)[0]
             time = layout.start_time + (frame + sample / layout.samples) / layout.rate
-            raise input_error(
+            raise damaged(
                 "not_finite",
-                file=self.path,
-                where=f"channel {channels[column] + 1}, {time:g} s",
-                problem=f"the analog value is {values[frame, sample, column]:g}",
-                expected="a number that was measured",
-                remedy="export the file again",
+                (self.path, f"channel {channels[column] + 1}, {time:g} s"),
+                f"the analog value is {values[frame, sample, column]:g}",
+                "a number that was measured",
             )
         return values.reshape(-1, len(channels))
 
@@ -307,10 +302,10 @@ class C3D:
                 count = min(step, layout.frames - first)
                 raw = file.read(count * frame_bytes)
                 if len(raw) < count * frame_bytes:
-                    raise input_error(
+                    raise file_error(
                         "truncated_file",
-                        file=self.path,
-                        problem="the file became shorter while it was read",
+                        self.path,
+                        "the file became shorter while it was read",
                         remedy="export the file again, or copy it again",
                     )
                 numbers: NDArray[np.generic] = (
@@ -325,13 +320,12 @@ class C3D:
             InputError: there are none.
         """
         if not self.channel_names:
-            raise input_error(
+            raise file_error(
                 "missing_column",
-                file=self.path,
-                where="ANALOG:LABELS",
-                problem="the file has no labeled analog channels",
-                expected="a label",
-                remedy="export the analog channels with it",
+                (self.path, "ANALOG:LABELS"),
+                "the file has no labeled analog channels",
+                "a label",
+                "export the analog channels with it",
             )
         places, repeated = distinct_names(self.channel_names.items(), "ANALOG:LABELS, channels")
         aliases, renamed = self._renamed("ANALOG", self.channel_names)

@@ -25,7 +25,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.recording.c3d.c3d_file import C3D, length_in
 from musclesolve.recording.units import newton_meters_in, newtons_in, plain_unit
 from musclesolve.settings.trial import BY_FEET, REVERSED, STATED
@@ -160,7 +160,8 @@ def read_plates(file: C3D, rotation: Array, origin: str = BY_FEET) -> Plates:
         except InputError as error:
             faults[index + 1] = error
             with suppress(InputError):
-                places[index + 1] = _placed(file, index, rotation)
+                corners = _corners(file, index, rotation)
+                places[index + 1] = Plate(index + 1, 2, corners, np.zeros(3), np.eye(6))
     if not found:
         raise next(iter(faults.values()))
     recordings, notes = [], list[str]()
@@ -348,14 +349,13 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
     scales = file.description.joined("ANALOG:SCALE")
     dead = [channel + 1 for channel in channels if channel < scales.size and scales[channel] == 0.0]
     if dead or file.description.number("ANALOG:GEN_SCALE") == 0.0:
-        raise input_error(
+        raise file_error(
             "bad_plate",
-            file=file.path,
-            where="ANALOG:SCALE" if dead else "ANALOG:GEN_SCALE",
-            problem=f"the scale of channel {dead[0] if dead else channels[0] + 1}, of plate {index + 1}, is zero, so "
+            (file.path, "ANALOG:SCALE" if dead else "ANALOG:GEN_SCALE"),
+            f"the scale of channel {dead[0] if dead else channels[0] + 1}, of plate {index + 1}, is zero, so "
             "that all its values would be zero",
-            expected="the scale from what is stored to the unit of the channel",
-            remedy=_CORRECT,
+            "the scale from what is stored to the unit of the channel",
+            _CORRECT,
         )
     factors, matrix = si_factors(file, index + 1, kind, channels), np.eye(6)
     if kind == 4:
@@ -396,12 +396,6 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
                 f"{_SHORTEST_ARM:g} m to half an edge, {half[0]:.3g} and {half[1]:.3g} m",
             )
     return plate, channels, factors
-
-
-def _placed(file: C3D, index: int, rotation: Array) -> Plate:
-    """Return a plate by its corners alone, for the place of one whose channels cannot be read."""
-    corners = _corners(file, index, rotation)
-    return Plate(index + 1, 2, corners, np.zeros(3), np.eye(6))
 
 
 def _corners(file: C3D, index: int, rotation: Array) -> Array:
@@ -460,13 +454,12 @@ def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
             "moment": newton_meters_in(unit) or _POUND_LENGTHS.get(plain),
         }
         if plain not in _NO_QUANTITY and not any(sizes.values()):
-            raise input_error(
+            raise file_error(
                 "unknown_unit",
-                file=file.path,
-                where="ANALOG:UNITS",
-                problem=f"channel {channel + 1}, of plate {number}, is in '{unit}'",
-                expected={"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity],
-                remedy="state the unit in the capture software, or export the forces as MOT or STO",
+                (file.path, "ANALOG:UNITS"),
+                f"channel {channel + 1}, of plate {number}, is in '{unit}'",
+                {"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity],
+                "state the unit in the capture software, or export the forces as MOT or STO",
             )
         factors.append(sizes[quantity] or default[quantity])
     return np.array(factors)
@@ -498,9 +491,7 @@ def _zero(file: C3D, plate: Plate, values: Array) -> list[str]:
 
 def _fault(file: C3D, name: str, problem: str, expected: str, remedy: str = _CORRECT) -> InputError:
     where = f"FORCE_PLATFORM:{name}"
-    return input_error(
-        "bad_plate", file=file.path, where=where, problem=problem, expected=expected, remedy=remedy
-    )
+    return file_error("bad_plate", (file.path, where), problem, expected, remedy)
 
 
 def measured(plate: Plate, channels: Array, down: Array | None = None) -> tuple[Array, Array, Array]:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.cameras.calibration import Calibration, calibrate_cameras
 from musclesolve.recording.cameras.camera import Camera
 from musclesolve.recording.data import Markers
@@ -93,24 +93,22 @@ def read_camera_file(path: str | Path) -> CameraFile:
     settings = validated(document, CameraFileSettings)
     recording, entries = settings.recording, settings.camera
     if len(entries) < 2:
-        raise document.error(
+        raise document.fault(
             "bad_camera",
             "camera",
-            problem="there is only one camera",
-            expected="two or more: one image shows no distance",
-            remedy="add another [[camera]]",
+            "there is only one camera",
+            "two or more: one image shows no distance",
+            "add another [[camera]]",
         )
     cameras = [entry.name for entry in entries]
     for index, name in enumerate(cameras):
         if name in cameras[:index]:
-            raise document.error(
+            raise document.fault(
                 "duplicate_name",
-                "camera",
-                "name",
-                index,
-                problem=f"the camera '{name}' is stated twice",
-                expected="a different name for every camera",
-                remedy="rename one of them",
+                ("camera", "name", index),
+                f"the camera '{name}' is stated twice",
+                "a different name for every camera",
+                "rename one of them",
             )
     sources = [document.input_file("recording", "control_points", recording.control_points)]
     known, places = read_control_points(sources[0])
@@ -122,12 +120,12 @@ def read_camera_file(path: str | Path) -> CameraFile:
         name, (points, pixels) = entry.name, read_control_image(control)
         for point in points:
             if point not in known:
-                raise input_error(
+                raise file_error(
                     "unknown_name",
-                    file=control,
-                    problem=f"there is no control point '{point}'",
-                    expected="a name of the file of control points",
-                    remedy=suggestion(point, known) or f"its points are {few(known, 24)}",
+                    control,
+                    f"there is no control point '{point}'",
+                    "a name of the file of control points",
+                    suggestion(point, known) or f"its points are {few(known, 24)}",
                 )
         try:
             fit = calibrate_cameras(places[[known.index(point) for point in points]], pixels, name, points)
@@ -137,14 +135,12 @@ def read_camera_file(path: str | Path) -> CameraFile:
         calibrations.append(fit)
         seen, offset = read_digitized(markers, recording.rate_hz), entry.offset_frames
         if offset != int(offset):
-            raise document.error(
+            raise document.fault(
                 "bad_value",
-                "camera",
-                "offset_frames",
-                index,
-                problem=f"the offset is {offset:g} frames",
-                expected="a whole number of frames",
-                remedy="synchronize the cameras to the frame",
+                ("camera", "offset_frames", index),
+                f"the offset is {offset:g} frames",
+                "a whole number of frames",
+                "synchronize the cameras to the frame",
             )
         digitized.append(replace(seen, frames=seen.frames + int(offset)))
         sources += [control, markers]
@@ -177,22 +173,20 @@ def _on_common_frames(
         seen, step = digitized[int(np.argmax(steps))], max(steps)
         if step > SPARE_FRAMES:
             row = int(np.argmax(np.diff(seen.frames))) + 1
-            raise input_error(
+            raise file_error(
                 "bad_value",
-                file=seen.path,
-                where=seen.lines[row],
-                problem=f"the frame is {step} frames after the frame of the row before",
-                expected=f"frames of one recording; this file has {len(seen.frames)} rows",
-                remedy="correct the frame number",
+                (seen.path, seen.lines[row]),
+                f"the frame is {step} frames after the frame of the row before",
+                f"frames of one recording; this file has {len(seen.frames)} rows",
+                "correct the frame number",
             )
         rows = sum(len(seen.frames) for seen in digitized)
-        raise document.error(
+        raise document.fault(
             "bad_camera",
-            "camera",
-            "offset_frames",
-            problem=f"the cameras have {rows} rows for {count} frames, from {first} to {first + count - 1}",
-            expected="frames of one recording",
-            remedy="check the numbers of the frames in the files of markers, rate_hz and offset_frames",
+            ("camera", "offset_frames"),
+            f"the cameras have {rows} rows for {count} frames, from {first} to {first + count - 1}",
+            "frames of one recording",
+            "check the numbers of the frames in the files of markers, rate_hz and offset_frames",
         )
     names = tuple(dict.fromkeys(name for seen in digitized for name in seen.names))
     image = np.full((len(digitized), count, len(names), 2), np.nan)
@@ -219,14 +213,14 @@ class Heading:
         """Return the error of a template at a line, by default the line of the column names."""
         return input_error(key, file=self.path, where=self.line if line is None else line, **fields)
 
+    def fault(self, code: str, problem: str, expected: str, line: int | None = None) -> InputError:
+        """Return the error of the table at a line, by default the line of the column names."""
+        return self.error(code, line, problem=problem, expected=expected, remedy="correct the table")
+
     def half_seen(self, name: str, line: int) -> InputError:
         """Return the error of a point with one coordinate of two."""
-        return self.error(
-            "bad_format",
-            line,
-            problem=f"the point '{name}' has only one of its two coordinates",
-            expected="both or neither",
-            remedy="correct the table",
+        return self.fault(
+            "bad_format", f"the point '{name}' has only one of its two coordinates", "both or neither", line
         )
 
 
@@ -250,20 +244,15 @@ def read_control_points(path: Path) -> tuple[tuple[str, ...], Array]:
     columns = heading.columns[1:]
     unit = next((unit for unit in METERS if set(columns) == {f"{axis}_{unit}" for axis in "xyz"}), None)
     if unit is None:
-        raise heading.error(
+        raise heading.fault(
             "bad_format",
-            problem=f"the columns are {few(heading.columns, 12)}",
-            expected="name,x_mm,y_mm,z_mm, or the same in cm or m",
-            remedy="correct the table",
+            f"the columns are {few(heading.columns, 12)}",
+            "name,x_mm,y_mm,z_mm, or the same in cm or m",
         )
     position = METERS[unit] * table[:, [columns.index(f"{axis}_{unit}") for axis in "xyz"]]
     for k in np.flatnonzero(np.isnan(position).any(axis=1)):
-        raise heading.error(
-            "bad_format",
-            lines[k],
-            problem=f"the control point '{names[k]}' has no place",
-            expected="its three coordinates",
-            remedy="correct the table",
+        raise heading.fault(
+            "bad_format", f"the control point '{names[k]}' has no place", "its three coordinates", lines[k]
         )
     return names, position
 
@@ -272,12 +261,7 @@ def read_control_image(path: Path) -> tuple[tuple[str, ...], Array]:
     """Return names and pixels (n, 2) of the control points in the image of a camera."""
     heading, names, table, lines = _named_rows(path)
     if heading.columns[1:] != ["u", "v"]:
-        raise heading.error(
-            "bad_format",
-            problem=f"the columns are {few(heading.columns, 12)}",
-            expected="name,u,v",
-            remedy="correct the table",
-        )
+        raise heading.fault("bad_format", f"the columns are {few(heading.columns, 12)}", "name,u,v")
     for k in np.flatnonzero(np.isnan(table).sum(axis=1) == 1):
         raise heading.half_seen(names[k], lines[k])
     seen = ~np.isnan(table[:, 0])
@@ -293,30 +277,21 @@ def read_digitized(path: Path, rate: float) -> Digitized:
         heading = _heading(reader, path)
         clock, *columns = heading.columns
         if clock not in ("frame", "time", "time_s"):
-            raise heading.error(
-                "missing_column",
-                problem=f"the first column is '{clock}'",
-                expected="frame, or time in seconds",
-                remedy="correct the table",
+            raise heading.fault(
+                "missing_column", f"the first column is '{clock}'", "frame, or time in seconds"
             )
         for column in columns:
             name, axis = column[:-2], column[-2:]
             if not name or axis not in ("_u", "_v") or not {f"{name}_u", f"{name}_v"} <= set(columns):
-                raise heading.error(
+                raise heading.fault(
                     "missing_column",
-                    problem=f"the column '{column}' is not one of a pair",
-                    expected="NAME_u and NAME_v for every marker",
-                    remedy="correct the table",
+                    f"the column '{column}' is not one of a pair",
+                    "NAME_u and NAME_v for every marker",
                 )
         names = tuple(dict.fromkeys(column[:-2] for column in columns))
         blocks = list(reader.blocks(heading.columns, heading.split, heading.separator))
     if not blocks:
-        raise heading.error(
-            "truncated_file",
-            problem="no rows follow the column names",
-            expected="one row per frame",
-            remedy="correct the table",
-        )
+        raise heading.fault("truncated_file", "no rows follow the column names", "one row per frame")
     table, lines = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     exact = table[:, 0] if clock == "frame" else table[:, 0] * rate
     near = np.abs(exact - np.round(exact)) <= (1e-6 if clock == "frame" else OFF_GRID)
@@ -324,17 +299,14 @@ def read_digitized(path: Path, rate: float) -> Digitized:
         problem, expected = f"the {clock} is {table[row, 0]:.10g}", "a whole number"
         if clock != "frame":
             expected = f"a multiple of 1/{rate:g} s (rate_hz of the camera file)"
-        raise heading.error(
-            "bad_value", lines[row], problem=problem, expected=expected, remedy="correct the table"
-        )
+        raise heading.fault("bad_value", problem, expected, lines[row])
     frames = np.round(exact).astype(np.int64)
     for row in np.flatnonzero(np.diff(frames) <= 0):
-        raise heading.error(
+        raise heading.fault(
             "time_not_increasing",
+            f"frame {frames[row + 1]} follows frame {frames[row]}",
+            "increasing frames",
             lines[row + 1],
-            problem=f"frame {frames[row + 1]} follows frame {frames[row]}",
-            expected="increasing frames",
-            remedy="correct the table",
         )
     image = table[:, [[heading.columns.index(f"{name}_{axis}") for axis in "uv"] for name in names]]
     for row, column in np.argwhere(np.isnan(image).sum(axis=-1) == 1):
@@ -366,19 +338,9 @@ def _named_rows(path: Path) -> tuple[Heading, tuple[str, ...], Array, NDArray[np
             rows.append(heading.split(line))
             numbers.append(reader.line_number)
     if heading.columns[0] != "name":
-        raise heading.error(
-            "missing_column",
-            problem=f"the first column is '{heading.columns[0]}'",
-            expected="name",
-            remedy="correct the table",
-        )
+        raise heading.fault("missing_column", f"the first column is '{heading.columns[0]}'", "name")
     if not rows:
-        raise heading.error(
-            "truncated_file",
-            problem="no rows follow the column names",
-            expected="one row per point",
-            remedy="correct the table",
-        )
+        raise heading.fault("truncated_file", "no rows follow the column names", "one row per point")
     names = tuple(row[0] for row in rows)
     for k, name in enumerate(names):
         if not name or name in names[:k]:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_array, check_number
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.recording.cameras.calibration import Calibration
 from musclesolve.recording.cameras.camera import Camera
 from musclesolve.recording.cameras.camera_file import CameraFile, read_camera_file
@@ -417,12 +417,12 @@ def read_camera_markers(path: str | Path) -> Markers:
     position = np.where(dropped[..., None], np.nan, solved.position)
     there = np.flatnonzero(np.isfinite(position).any(axis=(1, 2)))
     if there.size < 2:
-        raise input_error(
+        raise file_error(
             "bad_camera",
-            file=recording.path,
-            problem=f"{there.size} frame(s) show a marker to two cameras at once",
-            expected="markers of the same names in the same frames of two or more cameras",
-            remedy="check offset_frames, the numbers of the frames and the names of the markers",
+            recording.path,
+            f"{there.size} frame(s) show a marker to two cameras at once",
+            "markers of the same names in the same frames of two or more cameras",
+            "check offset_frames, the numbers of the frames and the names of the markers",
         )
     kept = slice(int(there[0]), int(there[-1]) + 1)
     notes = (*calibration_notes(recording.calibrations), *reconstruction_notes(recording, solved, dropped))

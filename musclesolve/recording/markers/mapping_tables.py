@@ -51,15 +51,13 @@ def examined_mapping(
             other = "".join(f", or map '{name}'" for name in landmark.instead)
             if joint in HINGES:
                 other += f'; or let a movement show the joint: {joint} = "{FUNCTIONAL}" in [joint_centers]'
-            problem, expected = f"'{landmark.name}' is missing", f"{landmark.name}: {landmark.description}"
-            remedy = f'add {landmark.name} = "<marker>"{other}'
             errors.append(
                 document.error(
                     "recording.markers.landmark_missing",
                     "mapping",
-                    expected=expected,
-                    remedy=remedy,
-                    fault=problem,
+                    fault=f"'{landmark.name}' is missing",
+                    expected=f"{landmark.name}: {landmark.description}",
+                    remedy=f'add {landmark.name} = "<marker>"{other}',
                 )
             )
     mapping: dict[str, Weights] = {}
@@ -73,11 +71,7 @@ def examined_mapping(
             problem = f"'{name}' is mapped to the same point as '{same[0]}'"
             expected = "a separate point for every landmark"
             remedy = "correct the marker of one of them, or leave out the optional one"
-            errors.append(
-                document.error(
-                    "bad_mapping", "mapping", name, problem=problem, expected=expected, remedy=remedy
-                )
-            )
+            errors.append(document.fault("bad_mapping", ("mapping", name), problem, expected, remedy))
         else:
             mapping[name] = weights
     return mapping, errors
@@ -98,24 +92,22 @@ def read_weights(document: Document, name: str, value: Any, table: str = "mappin
     ):
         weights = {marker: float(weight) for marker, weight in stated.items()}
     if not weights:
-        raise document.error(
+        raise document.fault(
             "bad_value",
-            table,
-            name,
-            problem=f"the value is {_short(value)}",
-            expected='a marker name, { midpoint = ["A", "B"] } or { weights = { A = 0.9, B = 0.1 } }',
-            remedy=f'write {name} = "<marker>" with a marker of the files',
+            (table, name),
+            f"the value is {_short(value)}",
+            'a marker name, { midpoint = ["A", "B"] } or { weights = { A = 0.9, B = 0.1 } }',
+            f'write {name} = "<marker>" with a marker of the files',
         )
     total = math.fsum(weights.values())
     # Weights that do not sum to one give a point that depends on where the origin of the laboratory is.
     if not abs(total - 1.0) <= 1e-6:
-        raise document.error(
+        raise document.fault(
             "bad_value",
-            table,
-            name,
-            problem=f"the weights sum to {total:g}",
-            expected="weights that sum to 1",
-            remedy=f"divide each of them by {total:g}" if total > 0.0 else "correct the weights",
+            (table, name),
+            f"the weights sum to {total:g}",
+            "weights that sum to 1",
+            f"divide each of them by {total:g}" if total > 0.0 else "correct the weights",
         )
     return weights
 
@@ -146,13 +138,12 @@ def read_clusters(
     for name, value in table.items():
         names = isinstance(value, list) and all(isinstance(marker, str) and marker for marker in value)
         if not names or len(set(value)) != len(value) or len(value) < 3:
-            raise document.error(
+            raise document.fault(
                 "bad_value",
-                name_of_table,
-                name,
-                problem=f"the value is {_short(value)}",
-                expected="a list of three or more different markers",
-                remedy="add a marker to it, or remove the cluster",
+                (name_of_table, name),
+                f"the value is {_short(value)}",
+                "a list of three or more different markers",
+                "add a marker to it, or remove the cluster",
             )
     return {name: tuple(value) for name, value in table.items()}
 
@@ -241,13 +232,12 @@ def absences(
         problem = (
             f"the cluster {name} has a marker whose place follows from this cluster or is unknown like it"
         )
-        error = document.error(
+        error = document.fault(
             "bad_value",
-            "clusters",
-            name,
-            problem=problem,
-            expected="clusters of markers of the motion, and of markers that clusters before it carry",
-            remedy="take the marker that [carried] lists out of the cluster",
+            ("clusters", name),
+            problem,
+            "clusters of markers of the motion, and of markers that clusters before it carry",
+            "take the marker that [carried] lists out of the cluster",
         )
         errors.setdefault(("clusters", name), error)
     for marker in carried:
@@ -269,9 +259,7 @@ def absences(
                     remedy = (
                         f"correct the label '{near[0]}' of the motion if it is this marker; else {remedy}"
                     )
-                error = document.error(
-                    "missing_marker", "mapping", landmark, problem=problem, expected=expected, remedy=remedy
-                )
+                error = document.fault("missing_marker", ("mapping", landmark), problem, expected, remedy)
                 errors.setdefault(("mapping", landmark), error)
             else:
                 # The legs and the pelvis are measured on the standing trial; the rest of the body on the motion.
@@ -294,13 +282,13 @@ def other_marker_set(
     absent = [marker for marker in wanted if marker not in walk]
     if len(absent) < FEWEST_OF_ANOTHER or len(absent) < SHARE_OF_ANOTHER * len(wanted):
         return None
-    return document.error(
+    return document.fault(
         "missing_marker",
-        *wanted[absent[0]],
-        problem=f"{len(absent)} of {len(wanted)} markers that the trial file names are not in "
+        wanted[absent[0]],
+        f"{len(absent)} of {len(wanted)} markers that the trial file names are not in "
         f"{walk.path}: {few(absent, 6)}",
-        expected=f"these markers; the file has {few(walk.names, 6)}",
-        remedy="it has another marker set: export it with these names, or draft a trial file for it "
+        f"these markers; the file has {few(walk.names, 6)}",
+        "it has another marker set: export it with these names, or draft a trial file for it "
         "with musclesolve init",
     )
 
@@ -346,13 +334,7 @@ def joint_errors(
         expected = f"{spines}; or both hip_center and {others}"
         remedy = "map the markers of the pelvis"
         errors.append(
-            document.error(
-                "missing_marker",
-                "mapping",
-                problem="the pelvis is not shown",
-                expected=expected,
-                remedy=remedy,
-            )
+            document.fault("missing_marker", "mapping", "the pelvis is not shown", expected, remedy)
         )
     without_static: list[InputError] = []
     for joint, ends in (("knee", "epicondyles"), ("ankle", "malleoli")):
@@ -368,25 +350,22 @@ def joint_errors(
         other = "lateral" if only == "medial" else "medial"
         medial = f"{joint}_{other}_{sides[0]} in [mapping]"
         if subject[f"{joint}_width_m"] is None:
-            expected = f"{joint}_width_m, the distance between the {ends}, or {medial}"
-            remedy = f"measure it and add {joint}_width_m = ... to [subject]"
             errors.append(
                 document.error(
                     "recording.markers.joint_not_shown",
                     "subject",
-                    expected=expected,
-                    remedy=remedy,
+                    expected=f"{joint}_width_m, the distance between the {ends}, or {medial}",
+                    remedy=f"measure it and add {joint}_width_m = ... to [subject]",
                     reason=reason,
                 )
             )
         if not static and joint not in functional:
-            expected, remedy = f"a standing trial, or {medial}", 'add static = "..." to [files]'
             without_static.append(
                 document.error(
                     "recording.markers.joint_not_shown",
                     "files",
-                    expected=expected,
-                    remedy=remedy,
+                    expected=f"a standing trial, or {medial}",
+                    remedy='add static = "..." to [files]',
                     reason=reason,
                 )
             )

@@ -79,15 +79,7 @@ def read_marker_mapping(
         if (best := best_marker_set(walk)) is not None:
             shown = f"the recording has the markers of {best[1]} of its landmarks"
             remedy = f'add [markers] with set = "{best[0]}": {shown}'
-        wrong = [
-            document.error(
-                "missing_key",
-                "mapping",
-                problem="the markers have no mapping",
-                expected="[mapping]",
-                remedy=remedy,
-            )
-        ]
+        wrong = [document.fault("missing_key", "mapping", "the markers have no mapping", "[mapping]", remedy)]
     elif not tables["mapping"]:
         wrong = wrong[:1]
     if not (

@@ -16,7 +16,7 @@ from importlib import resources
 from typing import Any
 
 from musclesolve._util.message_text import as_text
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.mapping_tables import (
@@ -88,12 +88,12 @@ class MarkerNames:
         if self.person is None:
             left = [person for person in persons if person not in self._doubles(markers)]
             if len(left) > 1:
-                raise input_error(
+                raise file_error(
                     "conflict",
-                    file=markers.path,
-                    problem=f"the same markers are there of {' and '.join(map(str, left))}",
-                    expected="the markers of one person",
-                    remedy=f'add person = "{left[0]}" to [markers] in {document.path.name}',
+                    markers.path,
+                    f"the same markers are there of {' and '.join(map(str, left))}",
+                    "the markers of one person",
+                    f'add person = "{left[0]}" to [markers] in {document.path.name}',
                 )
         elif persons and self.person not in persons:
             raise document.unknown(
@@ -320,42 +320,29 @@ def check_own_set(file: Document) -> None:
     content = file.content
     for key in content:
         if key not in KEYS:
-            raise file.unknown(
-                "unknown_key",
-                key,
-                KEYS,
-                key,
-                problem=f"there is no such key: {key!r}",
-            )
+            raise file.unknown("unknown_key", key, KEYS, key, problem=f"there is no such key: {key!r}")
     letters = content.get("letters", {"r": "R", "l": "L"})
     right = isinstance(letters, dict) and set(letters) == set(SIDES)
     if not right or not all(isinstance(letter, str) and letter for letter in letters.values()):
-        raise file.error(
+        raise file.fault(
             "bad_value",
             "letters",
-            problem=f"the value is {as_text(letters)}",
-            expected='r = "R" and l = "L", or others',
-            remedy="start from a bundled set: musclesolve markers NAME shows one",
+            f"the value is {as_text(letters)}",
+            'r = "R" and l = "L", or others',
+            "start from a bundled set: musclesolve markers NAME shows one",
         )
     if letters["r"] == letters["l"]:
-        raise file.error(
+        raise file.fault(
             "conflict",
-            "letters",
-            "l",
-            problem="right and left have one letter",
-            expected="two letters",
-            remedy="correct one of them",
+            ("letters", "l"),
+            "right and left have one letter",
+            "two letters",
+            "correct one of them",
         )
     sided = _table(file, "sided", content.get("sided", {}))
     for key in sided:
         if key not in TABLES:
-            raise file.unknown(
-                "unknown_key",
-                key,
-                TABLES,
-                f"sided.{key}",
-                problem="there is no such table",
-            )
+            raise file.unknown("unknown_key", key, TABLES, f"sided.{key}", problem="there is no such table")
     clusters = {*_table(file, "clusters", content.get("clusters", {}))}
     clusters |= {
         f"{name}_{side}"
@@ -386,13 +373,12 @@ def check_own_set(file: Document) -> None:
                             problem=f"there is no cluster {as_text(value)}",
                         )
                 elif not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
-                    raise file.error(
+                    raise file.fault(
                         "bad_value",
-                        table,
-                        key,
-                        problem=f"the value is {as_text(value)}",
-                        expected="a list of marker names",
-                        remedy="start from a bundled set: musclesolve markers NAME shows one",
+                        (table, key),
+                        f"the value is {as_text(value)}",
+                        "a list of marker names",
+                        "start from a bundled set: musclesolve markers NAME shows one",
                     )
 
 
@@ -402,12 +388,12 @@ def _stems(names: Iterable[str], suffix: str) -> list[str]:
 
 def _table(file: Document, name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise file.error(
+        raise file.fault(
             "bad_value",
             name,
-            problem="this is not a table",
-            expected=f"[{name}] and its keys below",
-            remedy="start from a bundled set: musclesolve markers NAME shows one",
+            "this is not a table",
+            f"[{name}] and its keys below",
+            "start from a bundled set: musclesolve markers NAME shows one",
         )
     return value
 

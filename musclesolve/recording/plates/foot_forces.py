@@ -16,7 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import (
     SURE,
@@ -88,14 +88,12 @@ def plate_of(
     for role, names in columns.items():
         for name in names:
             if name not in (*table.names, ZERO):
-                raise document.error(
+                raise document.fault(
                     "missing_column",
-                    "force",
-                    role,
-                    index,
-                    problem=f"the column '{name}' is not in {table.path}",
-                    expected="a column of this file",
-                    remedy=suggestion(name, table.names) or f"its columns are {few(table.names, 24)}",
+                    ("force", role, index),
+                    f"the column '{name}' is not in {table.path}",
+                    "a column of this file",
+                    suggestion(name, table.names) or f"its columns are {few(table.names, 24)}",
                 )
         check_used(names, "column", table.repeated, table.path)
     scales = {"force": 1.0, "point": METERS[entry.point_unit], "moment": METERS[entry.moment_unit[2:]]}
@@ -103,36 +101,30 @@ def plate_of(
     for role, name in [(role, name) for role, names in columns.items() for name in names]:
         stated = table.roles[table.names.index(name)] if table.roles and name != ZERO else ""
         if stated and scales[role] != 1.0:
-            raise document.error(
+            raise document.fault(
                 "conflict",
-                "force",
-                f"{role}_unit",
-                index,
-                problem=f"the header of {table.path.name} states the unit of the column '{name}' already",
-                expected="the unit once",
-                remedy=f"leave out {role}_unit",
+                ("force", f"{role}_unit", index),
+                f"the header of {table.path.name} states the unit of the column '{name}' already",
+                "the unit once",
+                f"leave out {role}_unit",
             )
         if stated not in ("", role):
-            raise document.error(
+            raise document.fault(
                 "bad_units",
-                "force",
-                role,
-                index,
-                problem=f"the column '{name}' of {table.path.name} is in the unit of a {stated}",
-                expected=f"the columns of the {role}",
-                remedy="correct the name of the column here, or its unit in the header of the file",
+                ("force", role, index),
+                f"the column '{name}' of {table.path.name} is in the unit of a {stated}",
+                f"the columns of the {role}",
+                "correct the name of the column here, or its unit in the header of the file",
             )
         # `ZERO`, or a column of zeros, may be used for all components that are not measured.
         if name in table_of and np.nan_to_num(table[name]).any():
             plates = ", for two plates" if table_of[name] != index else ""
-            raise document.error(
+            raise document.fault(
                 "conflict",
-                "force",
-                role,
-                index,
-                problem=f"the column '{name}' is named twice{plates}",
-                expected="a different column for every component",
-                remedy="correct the name of one of them",
+                ("force", role, index),
+                f"the column '{name}' is named twice{plates}",
+                "a different column for every component",
+                "correct the name of one of them",
             )
         table_of[name] = index
     vectors = {
@@ -153,13 +145,12 @@ def plate_of(
             )
         ):
             row, column = beyond[0]
-            raise input_error(
+            raise file_error(
                 "bad_units",
-                file=table.path,
-                where=_cell(table, row, names[column]),
-                problem=f"the number is {values[row, column]:.3g}",
-                expected="a number that was measured, in newtons and meters",
-                remedy="correct it in the software that exported the file",
+                (table.path, _cell(table, row, names[column])),
+                f"the number is {values[row, column]:.3g}",
+                "a number that was measured, in newtons and meters",
+                "correct it in the software that exported the file",
             )
     side = SIDES[0] if entry.side == AUTO else entry.side  # of AUTO see `with_feet`
     point, moment = to_center_of_pressure(force, point, moment)
@@ -222,13 +213,12 @@ def across_gaps(plate: PlateForce, lacking: Mask, places: Sequence[str], longest
 def plate_gap_error(plate: PlateForce, gap: PlateGap) -> InputError:
     """Return the error of a stretch in which a plate has no numbers."""
     until = f", and up to {gap.last:g} s" if gap.last > gap.first else ""
-    return input_error(
+    return file_error(
         "missing_samples",
-        file=plate.path,
-        where=gap.where,
-        problem=f"a number is missing at {gap.first:g} s{until}",
-        expected="a force in every row; its point and moment wherever it is not zero",
-        remedy="fill the gap in the software that exported the file; an unloaded plate has a force of 0",
+        (plate.path, gap.where),
+        f"a number is missing at {gap.first:g} s{until}",
+        "a force in every row; its point and moment wherever it is not zero",
+        "fill the gap in the software that exported the file; an unloaded plate has a force of 0",
     )
 
 
@@ -321,13 +311,12 @@ def c3d_forces(
     recordings, notes, left_out, places = read_plates(file, rotation, settings.plates.origin)
     if not recordings:
         key = "forces" if settings.files.forces else "markers"
-        raise document.error(
+        raise document.fault(
             "bad_plate",
-            "files",
-            key,
-            problem=f"{file.path.name} has no force plates",
-            expected="ground reaction forces",
-            remedy="name the file of the forces under forces in [files]",
+            ("files", key),
+            f"{file.path.name} has no force plates",
+            "ground reaction forces",
+            "name the file of the forces under forces in [files]",
         )
     feet, threshold = feet_of(walk, mapping), settings.filter.unloaded_below_n
     if walk.path != file.path:
@@ -342,23 +331,20 @@ def c3d_forces(
     for recording in recordings:
         plate, name = recording.plate, f"plate {recording.plate.number}"
         if abs(plate.axes[2, 2]) < _LEVEL:
-            raise document.error(
+            raise document.fault(
                 "bad_axes",
-                "laboratory",
-                "up",
-                problem=f"{name} of {file.path.name} is not horizontal: its surface is vertical",
-                expected="the axis of the files that points up, square to the plates",
-                remedy="look up in the capture software which axis points up",
+                ("laboratory", "up"),
+                f"{name} of {file.path.name} is not horizontal: its surface is vertical",
+                "the axis of the files that points up, square to the plates",
+                "look up in the capture software which axis points up",
             )
         if (away := beside_plate(recording)) is not None:
-            raise input_error(
+            raise file_error(
                 "bad_plate",
-                file=file.path,
-                where="FORCE_PLATFORM",
-                problem=f"the center of pressure of {name} is beside the plate, {away:.3g} m from its middle",
-                expected="a center of pressure between CORNERS",
-                remedy="correct CORNERS, ORIGIN, or the unit of the moments (ANALOG:UNITS) in the "
-                "capture software",
+                (file.path, "FORCE_PLATFORM"),
+                f"the center of pressure of {name} is beside the plate, {away:.3g} m from its middle",
+                "a center of pressure between CORNERS",
+                "correct CORNERS, ORIGIN, or the unit of the moments (ANALOG:UNITS) in the capture software",
             )
     steps = {r.plate.number: contacts(r, walk, feet, threshold) for r in recordings}
     for number, plate in places.items():
@@ -395,32 +381,26 @@ def _named_plates(
     for index, entry in enumerate(settings.force):
         number, side = entry.plate, entry.side
         if side == AUTO:
-            raise document.error(
+            raise document.fault(
                 "conflict",
-                "force",
-                "side",
-                index,
-                problem="the foot on a plate of a C3D file is to be found",
-                expected="no [[force]] at all",
-                remedy="leave out all [[force]]: the contacts decide then",
+                ("force", "side", index),
+                "the foot on a plate of a C3D file is to be found",
+                "no [[force]] at all",
+                "leave out all [[force]]: the contacts decide then",
             )
         if number is None or number not in steps:
-            raise document.error(
+            raise document.fault(
                 "bad_value",
-                "force",
-                "plate",
-                index,
-                problem=f"there is no plate {number} in {recordings[0].path.name}",
-                expected=f"a number from 1 to {max(steps)}",
-                remedy="correct the number, or leave out all [[force]]",
+                ("force", "plate", index),
+                f"there is no plate {number} in {recordings[0].path.name}",
+                f"a number from 1 to {max(steps)}",
+                "correct the number, or leave out all [[force]]",
             )
         if number in used:
-            raise document.error(
+            raise document.fault(
                 "conflict",
-                "force",
-                "plate",
-                index,
-                problem=f"plate {number} is named twice",
+                ("force", "plate", index),
+                f"plate {number} is named twice",
                 remedy="leave out all [[force]] where both feet step on one plate",
             )
         used.append(number)
@@ -431,14 +411,12 @@ def _named_plates(
         ]
         if of_other_foot:
             other: Side = "l" if side == "r" else "r"
-            raise document.error(
+            raise document.fault(
                 "conflict",
-                "force",
-                "side",
-                index,
-                problem=f"the {SIDE_NAMES[other]} foot stands on {of_other_foot[0]}",
-                expected=f"only the {SIDE_NAMES[side]} foot on this plate, in the time range",
-                remedy=f'leave out all [[force]]: the contacts decide then; or side = "{other}"',
+                ("force", "side", index),
+                f"the {SIDE_NAMES[other]} foot stands on {of_other_foot[0]}",
+                f"only the {SIDE_NAMES[side]} foot on this plate, in the time range",
+                f'leave out all [[force]]: the contacts decide then; or side = "{other}"',
             )
         under = np.ones(recording.time.size, bool)
         for step in significant if finds_range(settings) else ():
@@ -467,25 +445,21 @@ def _assigned_plates(
     significant = [step for of_plate in steps.values() for step in of_plate if step.significant]
     for step in significant:
         if step.side is None and _in_range(settings, step):
-            raise input_error(
+            raise file_error(
                 "unassigned_plate",
-                file=path,
-                where=step,
-                problem=f"it is not clear which foot the force is on: {step.reason}",
-                expected="one foot on a plate at a time, seen by the markers of heel and toe",
-                remedy="choose a range without this contact ([time]), or name plates and feet in [[force]]",
+                (path, step),
+                f"it is not clear which foot the force is on: {step.reason}",
+                "one foot on a plate at a time, seen by the markers of heel and toe",
+                "choose a range without this contact ([time]), or name plates and feet in [[force]]",
             )
     forces = tuple(force for r in recordings for force in on_feet(r, steps[r.plate.number]))
     if not forces:
-        raise input_error(
+        raise file_error(
             "unassigned_plate",
-            file=path,
-            where="FORCE_PLATFORM",
-            problem=": ".join(
-                ["no foot stands on a plate", *dict.fromkeys(step.reason for step in significant)]
-            ),
-            expected="a step on a plate",
-            remedy="choose another recording, or other forces in [files]",
+            (path, "FORCE_PLATFORM"),
+            ": ".join(["no foot stands on a plate", *dict.fromkeys(step.reason for step in significant)]),
+            "a step on a plate",
+            "choose another recording, or other forces in [files]",
         )
     notes = [
         f"The {SIDE_NAMES[side]} foot was found on {places}."
@@ -571,14 +545,7 @@ def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -
         ),
     ):
         if wrong and all(wrong):
-            raise input_error(
-                "unassigned_plate",
-                file=recording.path,
-                where=str(steps[0]),
-                problem=problem,
-                expected=expected,
-                remedy=remedy,
-            )
+            raise file_error("unassigned_plate", (recording.path, str(steps[0])), problem, expected, remedy)
 
 
 def _travel_direction(foot: FootTrack, contact: Contact) -> Array | None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, at_times, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.recording.data import SIDE_NAMES, SIDES, ImpossibleForce, Markers, PlateForce, Side, Trial
 from musclesolve.recording.gaps.gap_filling import REACH_S
 from musclesolve.recording.plates.plate_assignment import FootTrack
@@ -138,16 +138,9 @@ def plate_error(
 def _error(fault: PlateFault, plate: PlateForce, index: int, document: Document) -> InputError:
     _, problem, key, expected, remedy, on_plate = fault
     if plate.number is None:
-        return document.error(
-            "bad_forces", "force", key, index, problem=problem, expected=expected, remedy=remedy
-        )
-    return input_error(
-        "bad_forces",
-        file=plate.path,
-        where=f"plate {plate.number}",
-        problem=problem,
-        expected=expected,
-        remedy=on_plate or remedy,
+        return document.fault("bad_forces", ("force", key, index), problem, expected, remedy)
+    return file_error(
+        "bad_forces", (plate.path, f"plate {plate.number}"), problem, expected, on_plate or remedy
     )
 
 

@@ -40,12 +40,7 @@ def corrected_plates(
         for name in values:
             if name not in texts:
                 raise document.unknown(
-                    "unknown_name",
-                    name,
-                    texts,
-                    "plates",
-                    key,
-                    problem="there is no such plate",
+                    "unknown_name", name, texts, "plates", key, problem="there is no such plate"
                 )
     shift, gain, zero = by_plate.values()
     corrected = []

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.text.number_rows import (
     Block,
     RowReader,
@@ -21,7 +21,7 @@ from musclesolve.recording.text.number_rows import (
     numbered,
     section_end,
 )
-from musclesolve.recording.text.text_file import EXPORT_AGAIN
+from musclesolve.recording.text.text_file import damaged
 from musclesolve.recording.units import METERS, meters_in, newton_meters_in, newtons_in, radians_in
 
 SECONDS = {
@@ -186,13 +186,12 @@ def factor(
     """Return the factor of a unit; refuse an unknown one, naming the known units."""
     size = size_of(unit)
     if size is None:
-        raise input_error(
+        raise file_error(
             "unknown_unit",
-            file=path,
-            where=f"line {line}, '{cell}'",
-            problem=f"the unit '{unit}'",
-            expected=f"one of {known}",
-            remedy="write the unit that the numbers are in",
+            (path, f"line {line}, '{cell}'"),
+            f"the unit '{unit}'",
+            f"one of {known}",
+            "write the unit that the numbers are in",
         )
     return size
 
@@ -204,8 +203,8 @@ def si_factors(
     factors, roles = list[float](), list[str]()
     for title, unit in named:
         known = in_si and unit is not None
-        factors.append(factor(unit or "", _size, FORCES, title, path, line) if known else 1.0)
         roles.append(role_and_size(unit or "")[0])
+        factors.append(factor(unit or "", _size, FORCES, title, path, line) if known else 1.0)
     return np.array(factors), tuple(roles)
 
 
@@ -230,24 +229,16 @@ def blocks_of(
     if section:
         rows = rows[: section_end(rows)]
     if not any(line.strip() for line in rows):
-        raise input_error(
-            "truncated_file",
-            file=reader.path,
-            problem="nothing follows the header",
-            expected="one row per frame",
-            remedy="export the file again",
-        )
+        raise damaged("truncated_file", reader.path, "nothing follows the header", "one row per frame")
     split, width = partial(cells_of, separator=separator), len(named_columns(titles))
     between = None if separator == " " else separator
     for values, lines in reader.blocks(titles, split, between, blank_end=separator == "\t", section=section):
         if len(beyond := np.argwhere(~np.isnan(values[:, width:]))):
-            raise input_error(
+            raise damaged(
                 "bad_format",
-                file=reader.path,
-                where=lines[beyond[0, 0]],
-                problem="there is a number beyond the last named column",
-                expected="a name over every number",
-                remedy="export the file again",
+                (reader.path, lines[beyond[0, 0]]),
+                "there is a number beyond the last named column",
+                "a name over every number",
             )
         yield values, lines
 
@@ -259,14 +250,7 @@ def rate_in(cell: str, path: Path, line: int) -> float:
     except ValueError:
         rate = 0.0
     if not 0.0 < rate < np.inf:
-        raise input_error(
-            "bad_number",
-            file=path,
-            where=line,
-            problem=f"the rate is '{cell}'",
-            expected="frames a second",
-            remedy=EXPORT_AGAIN,
-        )
+        raise damaged("bad_number", (path, line), f"the rate is '{cell}'", "frames a second")
     return rate
 
 
@@ -323,13 +307,12 @@ def free_moments(values: Array, roles: Sequence[str]) -> int:
 
 def no_unit(marker: str, path: Path, line: int) -> InputError:
     """Return the error of a header without a unit of length."""
-    return input_error(
+    return file_error(
         "unknown_unit",
-        file=path,
-        where=line,
-        problem="the header does not state the unit of length of the numbers",
-        expected="mm, cm or m in brackets behind the names of the columns",
-        remedy=f"write {marker}_x [mm] where the numbers are millimeters, [m] where they are meters",
+        (path, line),
+        "the header does not state the unit of length of the numbers",
+        "mm, cm or m in brackets behind the names of the columns",
+        f"write {marker}_x [mm] where the numbers are millimeters, [m] where they are meters",
     )
 
 
@@ -375,13 +358,12 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
             continue
         match = _COORDINATE.fullmatch(name)
         if match is None:
-            raise input_error(
+            raise file_error(
                 "bad_format",
-                file=path,
-                where=line,
-                problem=f"the column '{cell}' is no coordinate of a marker",
-                expected="NAME_x, NAME_y and NAME_z for every marker, with the unit: RASI_x [mm]",
-                remedy="rename or remove the column",
+                (path, line),
+                f"the column '{cell}' is no coordinate of a marker",
+                "NAME_x, NAME_y and NAME_z for every marker, with the unit: RASI_x [mm]",
+                "rename or remove the column",
             )
         axes = found.setdefault(match["marker"], {})
         axes.setdefault(match["axis"].lower(), []).append((k, unit or match["unit"]))

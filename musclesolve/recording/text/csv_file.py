@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text import cortex_forces, dflow_text, motive_csv, nexus_csv, qualisys_tsv
 from musclesolve.recording.text.cells import (
@@ -129,12 +129,12 @@ def read_csv_forces(path: str | Path) -> Table:
     first, *others = tables
     for other in others:
         if not np.array_equal(other.time, first.time):
-            raise input_error(
+            raise file_error(
                 "conflict",
-                file=other.path,
-                problem=f"this plate was sampled at other times than the one in {first.path.name}",
-                expected="plates of one recording",
-                remedy="export all plates of the recording again",
+                other.path,
+                f"this plate was sampled at other times than the one in {first.path.name}",
+                "plates of one recording",
+                "export all plates of the recording again",
             )
     if not others:
         return first

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.recording.text.cells import Columns, Coordinates, cells_of, find_time, separator_of
 from musclesolve.recording.text.number_rows import RowReader, distinct_names
 from musclesolve.recording.units import meters_in
@@ -65,13 +65,12 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
     placed = [(k, name) for k, name in expected if name not in known]
     columns, repeated = distinct_names([*seen, *placed], f"line {reader.line_number}, columns")
     if not columns:
-        raise input_error(
+        raise file_error(
             "missing_marker",
-            file=path,
-            where=reader.line_number,
-            problem="the export holds no positions of markers",
-            expected="columns of the type Marker",
-            remedy="export the take again, with Markers, or Rigid Body Markers, among its options",
+            (path, reader.line_number),
+            "the export holds no positions of markers",
+            "columns of the type Marker",
+            "export the take again, with Markers, or Rigid Body Markers, among its options",
         )
     note = (
         f"{len(placed)} markers of {path.name} are where Motive expects them on its rigid bodies or skeletons; they "

@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.recording.text.cells import (
     LENGTH_UNITS,
     Columns,
@@ -56,12 +56,12 @@ class _Section:
             line = reader.line()
         if line is None:
             section = title.capitalize()
-            raise input_error(
+            raise file_error(
                 "bad_format",
-                file=reader.path,
-                problem=f"the export has no section {section}; it begins with {first}",
-                expected=f"a section {section}",
-                remedy=f"export the trial again, with its {section}",
+                reader.path,
+                f"the export has no section {section}; it begins with {first}",
+                f"a section {section}",
+                f"export the trial again, with its {section}",
             )
         rate_line, names, axes, units = (reader.line() or "" for _ in range(4))
         self.separator, self.line = separator_of(axes), reader.line_number - 1
@@ -85,13 +85,12 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
     of_markers = {j for k in named for j in range(k, k + 3)}
     for k, axis in enumerate(section.axes[2:], start=2):
         if axis and k not in of_markers and not axis.endswith("'"):
-            raise input_error(
+            raise file_error(
                 "bad_format",
-                file=path,
-                where=section.line,
-                problem=f"the column '{axis}' is no X, Y or Z under the name of a marker",
-                expected="X, Y, Z under every marker and nothing else",
-                remedy="export the trajectories alone, without velocities and accelerations",
+                (path, section.line),
+                f"the column '{axis}' is no X, Y or Z under the name of a marker",
+                "X, Y, Z under every marker and nothing else",
+                "export the trajectories alone, without velocities and accelerations",
             )
     firsts, repeated = distinct_names(
         [(k, section.names[k]) for k in named], f"line {section.line - 1}, columns"
@@ -140,7 +139,9 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     of_device = [k for k in range(2, len(section.axes)) if section.axes[k]]
     alone = [section.axes[k] for k in of_device]
     named = [
-        (k, _name(section.over[k], axis) if roles[k] or alone.count(axis) > 1 else axis)
+        (k, "_".join(re.findall(r"[^\W_]+", f"{section.over[k]} {axis}")))
+        if roles[k] or alone.count(axis) > 1
+        else (k, axis)
         for k, axis in zip(of_device, alone, strict=True)
     ]
     columns, repeated = distinct_names(named, f"line {section.line}, columns")
@@ -160,11 +161,6 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         section=True,
         by_plate=True,
     )
-
-
-def _name(device: str, axis: str) -> str:
-    """A name without blanks: "Imported_AMTI_1_Force_Fx"."""
-    return "_".join(re.findall(r"[^\W_]+", f"{device} {axis}"))
 
 
 def _samples(reader: RowReader, separator: str) -> int:

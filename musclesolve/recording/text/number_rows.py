@@ -35,11 +35,12 @@ from muscle_db.regular_file import RECORDING
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.message_text import few
 from musclesolve._util.names import shortened
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.recording.text.text_file import (
     EXPORT_AGAIN,
     HashedReader,
     binary_file,
+    damaged,
     decimal_point,
     decoded,
     empty_file,
@@ -96,9 +97,8 @@ def repeated_notes(kind: str, repeated: Mapping[str, str], path: Path) -> tuple[
         return ()
     named = shortened([f"'{name}'" for name in repeated], _MOST_NAMED)
     first = next(f"'{by_place(name, where)[0]}'" for name, where in repeated.items())
-    return (
-        f"In {path.name} a {kind} occurs twice: {named}. Each of them has a name by its place, such as {first}.",
-    )
+    by_places = f"Each of them has a name by its place, such as {first}."
+    return (f"In {path.name} a {kind} occurs twice: {named}. {by_places}",)
 
 
 def repeated_name(kind: str, name: str, where: object, path: Path, by_places: bool = True) -> InputError:
@@ -107,13 +107,12 @@ def repeated_name(kind: str, name: str, where: object, path: Path, by_places: bo
     if by_places and isinstance(where, str):
         places = [f"'{place}'" for place in by_place(name, where)]
         how = f"name the one that is meant by its place: {few(places)}"
-    return input_error(
+    return file_error(
         "duplicate_name",
-        file=path,
-        where=where,
-        problem=f"the {kind} '{name}' occurs twice",
-        expected=f"every {kind} that is used once",
-        remedy=how,
+        (path, where),
+        f"the {kind} '{name}' occurs twice",
+        f"every {kind} that is used once",
+        how,
     )
 
 
@@ -166,32 +165,18 @@ def checked_times(
     Refuses missing or decreasing times with their line (T,); `stated_hz` is the rate of the header.
     """
     if printed.size < 2:
-        raise input_error(
-            "too_few_frames",
-            file=path,
-            problem=f"{printed.size} row(s) of data",
-            expected="at least two",
-            remedy="export the file again",
-        )
+        raise damaged("too_few_frames", path, f"{printed.size} row(s) of data", "at least two")
     grid = even_grid(printed, stated_hz)
     if grid is None:
         for k in np.flatnonzero(np.isnan(printed)):
-            raise input_error(
-                "missing_samples",
-                file=path,
-                where=lines[k],
-                problem="the time is missing",
-                expected="a time in seconds",
-                remedy="export the file again",
-            )
+            raise damaged("missing_samples", (path, lines[k]), "the time is missing", "a time in seconds")
         for k in np.flatnonzero(np.diff(printed) <= 0):
-            raise input_error(
+            raise file_error(
                 "time_not_increasing",
-                file=path,
-                where=lines[k + 1],
-                problem=f"the time goes from {printed[k]:g} s to {printed[k + 1]:g} s",
-                expected="times that increase from row to row",
-                remedy="export the file again, with more decimals of the time if two rows have the same",
+                (path, lines[k + 1]),
+                f"the time goes from {printed[k]:g} s to {printed[k + 1]:g} s",
+                "times that increase from row to row",
+                "export the file again, with more decimals of the time if two rows have the same",
             )
         return printed, ()
     moved = float(np.abs(grid.time - printed).max())
@@ -496,12 +481,12 @@ class RowReader:
                 with opening(self.path):
                     piece = self._stream.read(PIECE)
             except (EOFError, zlib.error) as reason:
-                raise input_error(
+                raise file_error(
                     "truncated_file",
-                    file=self.path,
-                    problem=f"the compressed file cannot be unpacked ({reason})",
-                    expected="a complete file of gzip",
-                    remedy="copy the file again, or unpack it and name what is in it",
+                    self.path,
+                    f"the compressed file cannot be unpacked ({reason})",
+                    "a complete file of gzip",
+                    "copy the file again, or unpack it and name what is in it",
                 ) from None
             if self._wide:
                 piece = piece.encode("utf-8", "replace").decode("latin-1")
@@ -514,21 +499,21 @@ class RowReader:
             self._read += len(piece)
             if self._packed and self._read > RECORDING:
                 most = RECORDING >> 20
-                raise input_error(
+                raise file_error(
                     "unreadable_file",
-                    file=self.path,
-                    problem=f"the compressed file holds more than {most} MiB",
-                    expected=f"at most {most} MiB of text",
-                    remedy="check whether this is the right file",
+                    self.path,
+                    f"the compressed file holds more than {most} MiB",
+                    f"at most {most} MiB of text",
+                    "check whether this is the right file",
                 )
             *lines, self._rest = (self._rest + piece).split("\n")
             if len(self._rest) > LONGEST_LINE:
-                raise input_error(
+                raise file_error(
                     "bad_format",
-                    file=self.path,
-                    problem=f"a line of more than {LONGEST_LINE} characters",
-                    expected="a text file (TRC, MOT, STO, CSV or TOML)",
-                    remedy="the line ends are lost; export the file again",
+                    self.path,
+                    f"a line of more than {LONGEST_LINE} characters",
+                    "a text file (TRC, MOT, STO, CSV or TOML)",
+                    "the line ends are lost; export the file again",
                 )
         return lines
 
@@ -611,10 +596,8 @@ def timed_rows(
     printed, numbers, line_numbers = printed[:kept], numbers[:kept], line_numbers[:kept]
     notes = repeated_notes(kind, repeated, reader.path)
     if reader.passed:
-        notes = (
-            *notes,
-            f"Lines among the rows of {name} are comments or repeat its header, and are left out: {reader.passed}.",
-        )
+        passed = f"comments or repeat its header, and are left out: {reader.passed}"
+        notes += (f"Lines among the rows of {name} are {passed}.",)
     if drop_repeats and (np.diff(printed) == 0.0).any() and even_grid(printed, rate_hz) is None:
         twice = np.zeros(kept, dtype=bool)
         for row in np.flatnonzero(np.diff(printed) == 0.0) + 1:
@@ -711,22 +694,20 @@ def number_table(
     for k, (cells, line) in enumerate(zip(rows, lines, strict=True)):
         if cells and cells[0][:1].isalpha() and cells[0].casefold() not in _NO_NUMBERS and not any(cells[1:]):
             # Capture software exports several tables into one file.
-            raise input_error(
+            raise file_error(
                 "bad_format",
-                file=path,
-                where=line,
-                problem=f"after the rows of numbers another table begins, '{_short(cells[0])}'",
-                expected="one table in a file",
-                remedy="export the trajectories, or the forces, alone; or remove this line and all below it",
+                (path, line),
+                f"after the rows of numbers another table begins, '{_short(cells[0])}'",
+                "one table in a file",
+                "export the trajectories, or the forces, alone; or remove this line and all below it",
             )
         if len(cells) != len(names):
-            raise input_error(
+            raise file_error(
                 "truncated_file",
-                file=path,
-                where=line,
-                problem=f"{len(cells)} cells in this row",
-                expected=f"{len(names)} cells, one for each column name",
-                remedy="the row is cut short, or has cells too many (decimal commas?); export the file again",
+                (path, line),
+                f"{len(cells)} cells in this row",
+                f"{len(names)} cells, one for each column name",
+                "the row is cut short, or has cells too many (decimal commas?); export the file again",
             )
         values[k] = [
             _number(cell, decimal, path, line, name) for cell, name in zip(cells, names, strict=True)
@@ -747,13 +728,12 @@ def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
     expected, remedy = "a number", decimal_point(cell) or _CORRECT_CELL
     if decimal == ",":
         expected, remedy = "a number with a decimal comma, as in the rows before", _CORRECT_CELL
-    raise input_error(
+    raise file_error(
         "not_numbers",
-        file=path,
-        where=f"line {line}, column '{name}'",
-        problem=f"{_short(cell)!r} is not a number",
-        expected=expected,
-        remedy=remedy,
+        (path, f"line {line}, column '{name}'"),
+        f"{_short(cell)!r} is not a number",
+        expected,
+        remedy,
     )
 
 
@@ -780,11 +760,10 @@ def check_measured(values: Array, lines: NDArray[np.int64], names: Sequence[str]
     beyond = np.abs(values) > LARGEST
     if beyond.any():
         row, column = np.argwhere(beyond)[0]
-        raise input_error(
+        raise file_error(
             "not_finite",
-            file=path,
-            where=f"line {lines[row]}, column '{names[column]}'",
-            problem=f"the number is {values[row, column]:g}",
-            expected=f"a number of at most {LARGEST:g}",
-            remedy=_CORRECT_CELL,
+            (path, f"line {lines[row]}, column '{names[column]}'"),
+            f"the number is {values[row, column]:g}",
+            f"a number of at most {LARGEST:g}",
+            _CORRECT_CELL,
         )

@@ -28,7 +28,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_real_array
 from musclesolve._util.message_text import as_text
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text.cells import is_time, unit_by_size
 from musclesolve.recording.text.number_rows import (
@@ -41,8 +41,8 @@ from musclesolve.recording.text.number_rows import (
     without_lost,
 )
 from musclesolve.recording.text.text_file import (
-    EXPORT_AGAIN,
     STORAGE,
+    damaged,
     file_path,
     read_lines,
     split_cells,
@@ -89,23 +89,15 @@ def read_trc(path: str | Path) -> Markers:
         stated = max(len((axes or "").split()) // 3, header["NumMarkers"])
         unnamed = _unnamed_markers(reader, len(names), stated)
         if header["NumMarkers"] not in (len(names), len(names) + unnamed):
-            raise input_error(
+            raise file_error(
                 "bad_format",
-                file=path,
-                where=named_in,
-                problem=f"{len(names)} marker names, but NumMarkers is {header['NumMarkers']:g}",
-                expected="the number of names in the header",
-                remedy="correct NumMarkers in line 3 or the names, or export the file again",
+                (path, named_in),
+                f"{len(names)} marker names, but NumMarkers is {header['NumMarkers']:g}",
+                "the number of names in the header",
+                "correct NumMarkers in line 3 or the names, or export the file again",
             )
         if not names:
-            raise input_error(
-                "missing_marker",
-                file=path,
-                where=named_in,
-                problem="the file has no markers",
-                expected="at least one",
-                remedy="export the file again",
-            )
+            raise damaged("missing_marker", (path, named_in), "the file has no markers", "at least one")
         columns, repeated = distinct_names(
             [(2 + 3 * k, name) for k, name in enumerate(names)], f"line {named_in}, columns"
         )
@@ -129,21 +121,17 @@ def read_trc(path: str | Path) -> Markers:
         position *= sized[0]
         notes = (*notes, sized[1])
     if unnamed:
-        notes = (
-            *notes,
-            f"The columns of {path.name} behind its last name, of {unnamed} markers, are left out.",
-        )
+        notes += (f"The columns of {path.name} behind its last name, of {unnamed} markers, are left out.",)
     markers = Markers(
         time, tuple(columns), position, path, notes, (), repeated, warning, sha256=reader.sha256
     )
     if abs(markers.rate - rate) > RATE_TOLERANCE * rate:
-        raise input_error(
+        raise file_error(
             "bad_units",
-            file=path,
-            where=3,
-            problem=f"DataRate is {rate:g} Hz, but the Time column has {markers.rate:g} rows a second",
-            expected="one rate in both",
-            remedy="find out which one is right and correct the other",
+            (path, 3),
+            f"DataRate is {rate:g} Hz, but the Time column has {markers.rate:g} rows a second",
+            "one rate in both",
+            "find out which one is right and correct the other",
         )
     return markers
 
@@ -168,46 +156,32 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
     """Read the three lines before the names of the markers; return their numbers and the unit of length [m], or 0."""
     lines = [reader.first_line(), *(reader.line() or "" for _ in range(_NAME_LINE - 2))]
     if not lines[0].lstrip().startswith("PathFileType"):
-        raise input_error(
+        raise file_error(
             "bad_format",
-            file=path,
-            where=1,
-            problem="this is not a TRC file",
-            expected="a first line that begins with PathFileType",
-            remedy="export the markers as TRC, or name the TRC file",
+            (path, 1),
+            "this is not a TRC file",
+            "a first line that begins with PathFileType",
+            "export the markers as TRC, or name the TRC file",
         )
     filled = len([line for line in lines if line.strip()])
     if not lines[2].strip():
-        raise input_error(
-            "truncated_file",
-            file=path,
-            problem=f"the file ends after {filled} lines",
-            expected="five header lines and rows",
-            remedy="export the file again",
+        raise damaged(
+            "truncated_file", path, f"the file ends after {filled} lines", "five header lines and rows"
         )
     fields = dict(zip(lines[1].split(), lines[2].split(), strict=False))
     values: dict[str, float] = {}
     for name in ("DataRate", "NumFrames", "NumMarkers"):
         if name not in fields:
-            raise input_error(
+            raise damaged(
                 "bad_format",
-                file=path,
-                where="lines 2 and 3",
-                problem=f"the header has no {name}",
-                expected=f"{name} in line 2, its value in line 3",
-                remedy="export the file again",
+                (path, "lines 2 and 3"),
+                f"the header has no {name}",
+                f"{name} in line 2, its value in line 3",
             )
         try:
             values[name] = float(fields[name].replace(",", "."))
         except ValueError:
-            raise input_error(
-                "bad_format",
-                file=path,
-                where=3,
-                problem=f"{name} is '{fields[name]}'",
-                expected="a number",
-                remedy=EXPORT_AGAIN,
-            ) from None
+            raise damaged("bad_format", (path, 3), f"{name} is '{fields[name]}'", "a number") from None
     unit = fields.get("Units", "")
     meters = meters_in(unit) if unit else 0.0
     if meters is None:
@@ -236,21 +210,17 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
     written = check_real_array(markers.position, "position", "numbers [m]") / METERS[units]
     path = check_writable(path, "marker", markers.names, times, written, decimals)
     if not markers.names:
-        raise input_error(
-            "missing_marker",
-            file=path,
-            problem="there are no markers to write",
-            expected="one or more",
-            remedy="add a marker",
+        raise file_error(
+            "missing_marker", path, "there are no markers to write", "one or more", "add a marker"
         )
     for name in markers.names:
         if not name.strip() or name != name.strip() or any(letter in name for letter in "\t\n\r\0"):
-            raise input_error(
+            raise file_error(
                 "bad_value",
-                file=path,
-                problem=f"a TRC file cannot hold the marker name {name!r}",
-                expected="a name without tabs, line ends and outer blanks",
-                remedy="rename the marker before writing",
+                path,
+                f"a TRC file cannot hold the marker name {name!r}",
+                "a name without tabs, line ends and outer blanks",
+                "rename the marker before writing",
             )
     frames, count, rate = times.size, len(markers.names), f"{_stated_rate(times):.6f}"
     header = [
@@ -312,39 +282,28 @@ def read_mot(path: str | Path) -> Table:
         header = mot_header(reader, path)
         end, line = reader.line_number, reader.filled_line()
         if line is None:
-            raise input_error(
-                "truncated_file",
-                file=path,
-                where=end,
-                problem="nothing follows the header",
-                expected="column names and rows",
-                remedy="export the file again",
+            raise damaged(
+                "truncated_file", (path, end), "nothing follows the header", "column names and rows"
             )
         names, number = [cell for cell in split_cells(line) if cell], reader.line_number
         if not is_time(names[0]):
-            raise input_error(
+            raise file_error(
                 "missing_column",
-                file=path,
-                where=number,
-                problem=f"the first column is '{names[0]}'",
-                expected="time",
-                remedy="export the time as the first column, and name it time",
+                (path, number),
+                f"the first column is '{names[0]}'",
+                "time",
+                "export the time as the first column, and name it time",
             )
         check_unique([name for name in names if name.casefold() == "time"], "column", path, number)
         if len(names) < 2:
-            raise input_error(
-                "missing_column",
-                file=path,
-                where=number,
-                problem="the file has no column but the time",
-                expected="one or more",
-                remedy="export the file again",
+            raise damaged(
+                "missing_column", (path, number), "the file has no column but the time", "one or more"
             )
-        stated, edited = _stated_count(header, _COLUMNS), tuple[str, ...]()
+        stated, edited = _stated_count(header, _COLUMNS), list[str]()
         if stated not in ("", str(len(names))):  # its rows decide
-            edited = (
-                f"The header of {path.name} states {stated[:40]} columns, but {len(names)} have a name.",
-            )
+            edited = [
+                f"The header of {path.name} states {stated[:40]} columns, but {len(names)} have a name."
+            ]
         columns, repeated = distinct_names(list(enumerate(names))[1:], f"line {number}, columns")
         indices = slice(1, None) if not repeated else list(columns.values())
         time, values, lines, notes, warning = timed_rows(
@@ -359,12 +318,8 @@ def read_mot(path: str | Path) -> Table:
         )
     degrees = header["indegrees"].casefold() if "indegrees" in header else None
     if degrees not in (None, "yes", "no"):
-        raise input_error(
-            "bad_format",
-            file=path,
-            problem=f"inDegrees is '{degrees}'",
-            expected="yes or no",
-            remedy="write inDegrees=no for forces",
+        raise file_error(
+            "bad_format", path, f"inDegrees is '{degrees}'", "yes or no", "write inDegrees=no for forces"
         )
     in_degrees = None if degrees is None else degrees == "yes"
     rest = lines, (), (*edited, *notes), repeated, warning, reader.sha256
@@ -397,12 +352,12 @@ def mot_header(reader: RowReader, path: Path) -> dict[str, str]:
         if not separator:
             name, _, value = line.strip().partition(" ")
         fields[name.strip().casefold()] = value.strip()
-    raise input_error(
+    raise file_error(
         "bad_format",
-        file=path,
-        problem="the header does not end",
-        expected="a line endheader",
-        remedy="name a MOT or STO file, or export the file again",
+        path,
+        "the header does not end",
+        "a line endheader",
+        "name a MOT or STO file, or export the file again",
     )
 
 
@@ -452,12 +407,12 @@ def mot_text(
     )
     path = check_writable(path, "column", table.names, time, values, digits)
     if bad := [name for name in table.names if name == "time" or name.split() != [name] or "\0" in name]:
-        raise input_error(
+        raise file_error(
             "bad_value",
-            file=path,
-            problem=f"a MOT file cannot hold the column name {bad[0]!r}",
-            expected="no blanks, and not time",
-            remedy="rename the column",
+            path,
+            f"a MOT file cannot hold the column name {bad[0]!r}",
+            "no blanks, and not time",
+            "rename the column",
         )
     header = [
         title or path.stem,
@@ -623,53 +578,53 @@ def check_writable(
     """
     path = file_path(path)
     if not isinstance(decimals, int) or isinstance(decimals, bool) or not 0 <= decimals <= MOST_DECIMALS:
-        raise input_error(
+        raise file_error(
             "bad_number",
-            file=path,
-            problem=f"{as_text(decimals)} decimals",
-            expected=f"a whole number from 0 to {MOST_DECIMALS}",
-            remedy="write decimals=6",
+            path,
+            f"{as_text(decimals)} decimals",
+            f"a whole number from 0 to {MOST_DECIMALS}",
+            "write decimals=6",
         )
     if time.ndim != 1 or time.size < 2:
-        raise input_error(
+        raise file_error(
             "too_few_frames",
-            file=path,
-            problem=f"{time.size} frame(s) have no rate to write",
-            expected="at least two",
-            remedy="write more frames",
+            path,
+            f"{time.size} frame(s) have no rate to write",
+            "at least two",
+            "write more frames",
         )
     if values.shape[:2] != (time.size, len(names)):
-        raise input_error(
+        raise file_error(
             "bad_shape",
-            file=path,
-            problem=f"{time.size} frames and {len(names)} names for values of the shape {values.shape}",
-            expected=f"as many rows as frames, and one {kind} for every name",
-            remedy="give matching names and times",
+            path,
+            f"{time.size} frames and {len(names)} names for values of the shape {values.shape}",
+            f"as many rows as frames, and one {kind} for every name",
+            "give matching names and times",
         )
     for name in distinct_names(enumerate(names))[1]:
-        raise input_error(
+        raise file_error(
             "duplicate_name",
-            file=path,
-            problem=f"the {kind} '{name}' occurs twice",
-            expected=f"every {kind} once",
-            remedy="rename one of them",
+            path,
+            f"the {kind} '{name}' occurs twice",
+            f"every {kind} once",
+            "rename one of them",
         )
     if not (np.abs(time) <= LARGEST).all() or (np.diff(time) <= 0.0).any():
-        raise input_error(
+        raise file_error(
             "time_not_increasing",
-            file=path,
-            problem="the times do not increase from frame to frame",
-            expected="finite, increasing times",
-            remedy="sort the frames",
+            path,
+            "the times do not increase from frame to frame",
+            "finite, increasing times",
+            "sort the frames",
         )
     beyond = np.abs(values) > LARGEST
     if beyond.any():
         row, column = np.argwhere(beyond)[0, :2]
-        raise input_error(
+        raise file_error(
             "not_finite",
-            file=path,
-            problem=f"'{names[column]}' has the value {values[beyond][0]:g} at {time[row]:g} s",
-            expected=f"numbers of at most {LARGEST:g}, or nan where nothing was measured",
-            remedy="correct the value before writing",
+            path,
+            f"'{names[column]}' has the value {values[beyond][0]:g} at {time[row]:g} s",
+            f"numbers of at most {LARGEST:g}, or nan where nothing was measured",
+            "correct the value before writing",
         )
     return path

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.text.cells import Columns, Coordinates, rate_in
 from musclesolve.recording.text.number_rows import RowReader, distinct_names, is_row
 
@@ -69,12 +69,12 @@ class _Header:
             extra -= 1
             self.width -= 1
         if extra not in (0, 1, 2):
-            raise input_error(
+            raise file_error(
                 "bad_format",
-                file=self.path,
-                problem=f"{self.width} columns of numbers for {values} names of columns",
-                expected="a column for each, and before them frame and time, or neither",
-                remedy="export the file again, with a line of titles",
+                self.path,
+                f"{self.width} columns of numbers for {values} names of columns",
+                "a column for each, and before them frame and time, or neither",
+                "export the file again, with a line of titles",
             )
         return extra
 
@@ -116,12 +116,12 @@ def _other_content(keys: dict[str, list[str]], path: Path) -> InputError:
         content = "positions and rotations of bodies (6D)"
     elif "2D" in keys.get("DATA_INCLUDED", []):
         content = "what single cameras saw (2D)"
-    return input_error(
+    return file_error(
         "missing_marker",
-        file=path,
-        problem=f"this export of Qualisys holds {content}",
-        expected="the markers (3D)",
-        remedy="export the 3D data as well, and name that file",
+        path,
+        f"this export of Qualisys holds {content}",
+        "the markers (3D)",
+        "export the 3D data as well, and name that file",
     )
 
 

@@ -26,7 +26,7 @@ from musclesolve._util.locks import Lock
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve._util.written_files import HIDDEN, PART, note
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import FilePlace, InputError, file_error, input_error
 
 EXPORT_AGAIN = "export the file again"
 STORAGE = (".mot", ".sto")
@@ -38,6 +38,11 @@ TABLES = (".csv", ".tsv", ".txt", ".forces")
 RECORDED = (".trc", ".c3d", *TABLES, *STORAGE, ".toml")
 """Suffixes of the files of a trial."""
 TEXT = "a text file (TRC, MOT, STO, CSV or TOML)"
+
+
+def damaged(code: str, place: FilePlace, problem: str, expected: str) -> InputError:
+    """Return the error of a file that its program has to export again."""
+    return file_error(code, place, problem, expected, EXPORT_AGAIN)
 
 
 def file_path(path: object, where: str | None = None) -> Path:
@@ -83,12 +88,12 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as reason:
         if fault := _no_place(path):
             raise fault from None
-        raise input_error(
+        raise file_error(
             "not_writable",
-            file=path,
-            problem=f"the file cannot be written ({reason.strerror or reason})",
-            expected="a place where you may write",
-            remedy="name another file, or make room for it",
+            path,
+            f"the file cannot be written ({reason.strerror or reason})",
+            "a place where you may write",
+            "name another file, or make room for it",
         ) from None
 
 
@@ -115,22 +120,22 @@ def check_place(path: str | Path, what: str, *suffixes: str, table: str | None =
     path = file_path(path)
     if path.suffix.casefold() not in suffixes:
         ending = f"does not end in '{path.suffix}'" if path.suffix else "needs an ending"
-        raise input_error(
+        raise file_error(
             "bad_format",
-            file=path,
-            problem=f"a file of {what} {ending}",
-            expected=f"a name that ends in {', '.join(map(str, suffixes))}",
-            remedy=f"-o {path.stem or 'name'}{suffixes[0]}",
+            path,
+            f"a file of {what} {ending}",
+            f"a name that ends in {', '.join(map(str, suffixes))}",
+            f"-o {path.stem or 'name'}{suffixes[0]}",
         )
     if fault := _no_place(path):
         raise fault
     if table is not None and path.exists() and stated_table(path, table) is None:
-        raise input_error(
+        raise file_error(
             "occupied_folder",
-            file=path,
-            problem=f"this is not a file of {what}; it would be replaced",
-            expected="a new file, or one of the same kind",
-            remedy="choose another name",
+            path,
+            f"this is not a file of {what}; it would be replaced",
+            "a new file, or one of the same kind",
+            "choose another name",
         )
 
 
@@ -151,20 +156,14 @@ def opening(path: Path) -> Iterator[None]:
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         raise no_file(path) from None
     except UnsuitableFileError as reason:
-        raise input_error(
-            "unreadable_file",
-            file=path,
-            problem=reason.problem,
-            expected=reason.expected,
-            remedy=reason.remedy,
-        ) from None
+        raise file_error("unreadable_file", path, reason.problem, reason.expected, reason.remedy) from None
     except OSError as reason:
-        raise input_error(
+        raise file_error(
             "unreadable_file",
-            file=path,
-            problem=f"the file cannot be read ({reason.strerror})",
-            expected="a file that you may read",
-            remedy="copy it elsewhere",
+            path,
+            f"the file cannot be read ({reason.strerror})",
+            "a file that you may read",
+            "copy it elsewhere",
         ) from None
     except InputError:
         raise
@@ -274,30 +273,20 @@ def binary_file(path: Path) -> InputError:
     with open_input(path) as stream:
         start = stream.read(2)
     if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return input_error(
-            "bad_encoding",
-            file=path,
-            problem="the text is UTF-16",
-            expected="UTF-8",
-            remedy="save it again as UTF-8",
-        )
-    return input_error(
+        return file_error("bad_encoding", path, "the text is UTF-16", "UTF-8", "save it again as UTF-8")
+    return file_error(
         "bad_format",
-        file=path,
-        problem="this is a binary file",
-        expected="a text file (TRC, MOT, STO, CSV or TOML)",
-        remedy="export it as text, or name another file",
+        path,
+        "this is a binary file",
+        "a text file (TRC, MOT, STO, CSV or TOML)",
+        "export it as text, or name another file",
     )
 
 
 def empty_file(path: Path, remedy: str = EXPORT_AGAIN) -> InputError:
     """Return the error of a file without content."""
-    return input_error(
-        "truncated_file",
-        file=path,
-        problem="the file is empty",
-        expected="a text file (TRC, MOT, STO, CSV or TOML)",
-        remedy=remedy,
+    return file_error(
+        "truncated_file", path, "the file is empty", "a text file (TRC, MOT, STO, CSV or TOML)", remedy
     )
 
 
@@ -351,12 +340,12 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
         name = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]
         lock = Lock.acquire(path.with_name(f"{HIDDEN}{name}{PART}"))
         if lock is None:
-            raise input_error(
+            raise file_error(
                 "busy",
-                file=path,
-                problem="another run is writing this file",
-                expected="one run at a time",
-                remedy="wait until it has ended, or name another file",
+                path,
+                "another run is writing this file",
+                "one run at a time",
+                "wait until it has ended, or name another file",
             )
         with lock as part:
             os.ftruncate(part.number, 0)  # left by a killed run

@@ -53,13 +53,12 @@ def read_body(document: Document, subject: SubjectSettings) -> SubjectBody | Non
         body, trial = settings.subject[key], subject[key]
         if body == trial or (isinstance(body, float) and abs(body - trial) < SAME_NUMBER):
             continue
-        raise document.error(
+        raise document.fault(
             "conflict",
-            "subject",
-            "body",
-            problem=f"{key} is {trial}, and {body} in {file.path.name}",
-            expected="the subject of the calibrated body: mass, stature, sex and shoes as in the calibration",
-            remedy="name the body of this subject, or calibrate it again: musclesolve calibrate-body",
+            ("subject", "body"),
+            f"{key} is {trial}, and {body} in {file.path.name}",
+            "the subject of the calibrated body: mass, stature, sex and shoes as in the calibration",
+            "name the body of this subject, or calibrate it again: musclesolve calibrate-body",
         )
     shifts = {name: shift for name, shift in settings.center_shift_mm.stated.items()}
     return SubjectBody(

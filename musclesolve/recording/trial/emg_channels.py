@@ -8,7 +8,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.warning_note import WarningNote
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.recording.c3d.c3d_file import is_c3d
 from musclesolve.recording.data import Emg, Fascicles, Table
 from musclesolve.recording.emg_state import EMG_HZ, NEGATIVE, is_envelope, is_flat
@@ -48,31 +48,30 @@ def read_emg(
     if stated.file is not None:
         path = document.input_file("emg", "file", stated.file)
     elif not is_c3d(markers):
-        raise document.error(
+        raise document.fault(
             "missing_key",
             "emg",
-            problem="'file' is missing",
-            expected="the file with the signals; only a C3D file of markers may contain them",
-            remedy='add a line file = "..."',
+            "'file' is missing",
+            "the file with the signals; only a C3D file of markers may contain them",
+            'add a line file = "..."',
         )
     if not channels:
-        raise document.error(
+        raise document.fault(
             "missing_key",
             CHANNELS,
-            problem="no channel is named",
-            expected='channel = "muscle", one line for each',
-            remedy='add a line such as SOL = "soleus_r", or remove [emg]',
+            "no channel is named",
+            'channel = "muscle", one line for each',
+            'add a line such as SOL = "soleus_r", or remove [emg]',
         )
     muscles = {name: (m,) if isinstance(m, str) else tuple(m) for name, m in channels.items()}
     for name, listed in muscles.items():
         if len(set(listed)) < len(listed):
-            raise document.error(
+            raise document.fault(
                 "duplicate_name",
-                CHANNELS,
-                name,
-                problem=f"a muscle of the channel '{name}' is stated twice",
-                expected="every muscle once",
-                remedy="remove one of them",
+                (CHANNELS, name),
+                f"a muscle of the channel '{name}' is stated twice",
+                "every muscle once",
+                "remove one of them",
             )
     table = read_channels(path).by_written(muscles)
     check_columns(document, muscles, CHANNELS, table, "channel")
@@ -122,13 +121,12 @@ def check_overlap(document: Document, measured: Emg | Fascicles, start: float, e
     offset = measured.options.offset_s if isinstance(measured, Emg) else measured.offset
     if last < start or first > end:
         moved = f" ({offset:+g} s of offset_s among it)" if offset else ""
-        raise document.error(
+        raise document.fault(
             "no_overlap",
-            "emg" if is_emg else "fascicle",
-            "file",
-            problem=f"{'EMG' if is_emg else 'the fascicles'} lasted from {first:g} to {last:g} s{moved}",
-            expected=f"a part of the analyzed {start:g} to {end:g} s",
-            remedy="name the file of this trial, or state offset_s (clock of the motion minus clock of the file)",
+            ("emg" if is_emg else "fascicle", "file"),
+            f"{'EMG' if is_emg else 'the fascicles'} lasted from {first:g} to {last:g} s{moved}",
+            f"a part of the analyzed {start:g} to {end:g} s",
+            "name the file of this trial, or state offset_s (clock of the motion minus clock of the file)",
         )
 
 
@@ -137,25 +135,22 @@ def _options(document: Document, options: EmgSettings, rate: float) -> tuple[Emg
     if options.processed:
         return options, []
     if options.lowpass_hz <= options.highpass_hz:
-        raise document.error(
+        raise document.fault(
             "conflict",
-            "emg",
-            "lowpass_hz",
-            problem=f"the band from {options.highpass_hz:g} to {options.lowpass_hz:g} Hz is empty",
-            expected="lowpass_hz above highpass_hz",
-            remedy="20 and 400 Hz are usual for surface EMG",
+            ("emg", "lowpass_hz"),
+            f"the band from {options.highpass_hz:g} to {options.lowpass_hz:g} Hz is empty",
+            "lowpass_hz above highpass_hz",
+            "20 and 400 Hz are usual for surface EMG",
         )
     highest = OF_NYQUIST * 0.5 * rate
     for key, cutoff in (("highpass_hz", options.highpass_hz), ("envelope_hz", options.envelope_hz)):
         if cutoff >= highest:
-            raise document.error(
+            raise document.fault(
                 "bad_value",
-                "emg",
-                key,
-                problem=f"EMG of {rate:.4g} samples a second cannot be filtered at {cutoff:g} Hz",
-                expected=f"{key} below {highest:.4g} Hz, or a rate above {2.0 * cutoff / OF_NYQUIST:.4g} Hz",
-                remedy="processed = true if these are envelopes already; else export at the rate of "
-                "the recording",
+                ("emg", key),
+                f"EMG of {rate:.4g} samples a second cannot be filtered at {cutoff:g} Hz",
+                f"{key} below {highest:.4g} Hz, or a rate above {2.0 * cutoff / OF_NYQUIST:.4g} Hz",
+                "processed = true if these are envelopes already; else export at the rate of the recording",
             )
     if options.lowpass_hz <= highest:
         return options, []
@@ -170,27 +165,25 @@ def check_signals(document: Document, emg: Emg) -> None:
     """Refuse signals that are too short to filter, and stated envelopes with values on both sides of zero."""
     options = emg.options
     if not options.processed and emg.time[-1] - emg.time[0] < 1.0 / options.envelope_hz:
-        raise input_error(
+        raise file_error(
             "too_few_frames",
-            file=emg.path,
-            problem=f"the EMG lasts {emg.time[-1] - emg.time[0]:.3g} s",
-            expected=f"more than a period of envelope_hz, {1.0 / options.envelope_hz:.3g} s",
-            remedy="export the whole recording",
+            emg.path,
+            f"the EMG lasts {emg.time[-1] - emg.time[0]:.3g} s",
+            f"more than a period of envelope_hz, {1.0 / options.envelope_hz:.3g} s",
+            "export the whole recording",
         )
     for name, signal in zip(emg.names, emg.cleaned.T, strict=True):
         if not options.processed or is_flat(signal):
             continue
         negative = emg.kinds[name][3]
         if negative > NEGATIVE:
-            raise document.error(
+            raise document.fault(
                 "bad_signal",
-                CHANNELS,
-                name,
-                problem=f"{100.0 * negative:.0f} % of the area of the channel '{name}' of "
+                (CHANNELS, name),
+                f"{100.0 * negative:.0f} % of the area of the channel '{name}' of "
                 f"{emg.path.name} is negative",
-                expected=f"at most {100.0 * NEGATIVE:.0f} % where processed = true: the undershoot of "
-                "a filter",
-                remedy="remove processed = true if the signal is raw",
+                f"at most {100.0 * NEGATIVE:.0f} % where processed = true: the undershoot of a filter",
+                "remove processed = true if the signal is raw",
             )
 
 

@@ -28,12 +28,12 @@ def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicl
         return None, []
     channels = stated.channels
     if not channels:
-        raise document.error(
+        raise document.fault(
             "missing_key",
             FASCICLE_CHANNELS,
-            problem="no column is named",
-            expected='column = "muscle", one line for each',
-            remedy='add a line such as GM = "gastrocnemius_medial_r", or remove [fascicle]',
+            "no column is named",
+            'column = "muscle", one line for each',
+            'add a line such as GM = "gastrocnemius_medial_r", or remove [fascicle]',
         )
     path = document.input_file("fascicle", "file", stated.file)
     table = read_channels(path)
@@ -43,22 +43,20 @@ def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicl
         known = column[np.isfinite(column)]
         if not known.size or known.min() <= 0.0:
             shown = f"a length of {known.min() / METERS[stated.unit]:g}" if known.size else "no number"
-            raise document.error(
+            raise document.fault(
                 "bad_signal",
-                FASCICLE_CHANNELS,
-                name,
-                problem=f"the column '{name}' of {path.name} has {shown}",
-                expected="lengths above zero",
-                remedy="leave cells empty where no fascicle was seen",
+                (FASCICLE_CHANNELS, name),
+                f"the column '{name}' of {path.name} has {shown}",
+                "lengths above zero",
+                "leave cells empty where no fascicle was seen",
             )
         if known.size > 1 and np.ptp(known) < UNTRACKED_RANGE * known.max():
-            raise document.error(
+            raise document.fault(
                 "bad_signal",
-                FASCICLE_CHANNELS,
-                name,
-                problem=f"the column '{name}' of {path.name} does not change",
-                expected="lengths of a fascicle that works",
-                remedy="name the column that was tracked, or leave the channel out",
+                (FASCICLE_CHANNELS, name),
+                f"the column '{name}' of {path.name} does not change",
+                "lengths of a fascicle that works",
+                "name the column that was tracked, or leave the channel out",
             )
         median = float(np.median(known))
         if not SHORTEST_FASCICLE <= median <= LONGEST_FASCICLE:
@@ -68,15 +66,12 @@ def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicl
                 for unit, size in METERS.items()
                 if SHORTEST_FASCICLE <= size * in_file <= LONGEST_FASCICLE
             ]
-            raise document.error(
+            raise document.fault(
                 "bad_units",
-                "fascicle",
-                "unit",
-                problem=f"the fascicles of '{name}' would have a median length of {1000.0 * median:.4g} mm",
-                expected=f"between {1000.0 * SHORTEST_FASCICLE:g} and {1000.0 * LONGEST_FASCICLE:g} mm",
-                remedy=f"write unit = {' or '.join(fitting)}"
-                if fitting
-                else "name a column of fascicle lengths",
+                ("fascicle", "unit"),
+                f"the fascicles of '{name}' would have a median length of {1000.0 * median:.4g} mm",
+                f"between {1000.0 * SHORTEST_FASCICLE:g} and {1000.0 * LONGEST_FASCICLE:g} mm",
+                f"write unit = {' or '.join(fitting)}" if fitting else "name a column of fascicle lengths",
             )
     offset = stated.offset_s
     error = 0.001 * stated.error_mm

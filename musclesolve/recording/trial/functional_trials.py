@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.recording.data import SIDE_NAMES, SIDES, HingeMovement, Markers, Side
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.landmark_names import back_landmarks
@@ -72,46 +72,42 @@ def read_functional(
         if settings.joint_centers[joint] != FUNCTIONAL:
             for side in [side for side in SIDES if named[side] is not None]:
                 key = file_key(joint, side)
-                raise document.error(
+                raise document.fault(
                     "conflict",
-                    "files",
-                    key,
-                    problem=f"a functional trial is named, but the {joint} centers are found otherwise",
-                    expected=f'{joint} = "functional" in [joint_centers]',
-                    remedy=f'write {joint} = "functional", or remove the functional trials',
+                    ("files", key),
+                    f"a functional trial is named, but the {joint} centers are found otherwise",
+                    f'{joint} = "functional" in [joint_centers]',
+                    f'write {joint} = "functional", or remove the functional trials',
                 )
             continue
         for side, name in named.items():
             key = file_key(joint, side)
             if name is None:
                 moving = f"{SIDE_NAMES[side]} {joint}"
-                raise document.error(
+                raise document.fault(
                     "missing_key",
-                    "joint_centers",
-                    joint,
-                    problem=f'the {joint} centers are to be "functional", but no trial moves the {moving}',
-                    expected=f"{key} in [files]: a trial in which that {joint} {MOVEMENT_WORDS[joint]}",
-                    remedy=f"add {key} (one file may serve both sides), or {OTHERWISE[joint]}",
+                    ("joint_centers", joint),
+                    f'the {joint} centers are to be "functional", but no trial moves the {moving}',
+                    f"{key} in [files]: a trial in which that {joint} {MOVEMENT_WORDS[joint]}",
+                    f"add {key} (one file may serve both sides), or {OTHERWISE[joint]}",
                 )
             center = f"{joint}_center_{side}"
             if center in marker_mapping.mapping:
-                raise document.error(
+                raise document.fault(
                     "conflict",
-                    "mapping",
-                    center,
-                    problem=f'{center} is mapped, but the {joint} centers are to be "functional"',
-                    expected=f"one way to find the {joint} centers",
-                    remedy=f"remove {center}, or the line {joint} = in [joint_centers]",
+                    ("mapping", center),
+                    f'{center} is mapped, but the {joint} centers are to be "functional"',
+                    f"one way to find the {joint} centers",
+                    f"remove {center}, or the line {joint} = in [joint_centers]",
                 )
         if marker_mapping.static is None:
             both = "pelvis and thighs" if joint == "hip" else " and ".join(BODIES[joint])
-            raise document.error(
+            raise document.fault(
                 "missing_key",
-                "joint_centers",
-                joint,
-                problem=f"functional {joint} centers need a standing trial",
-                expected=f"static in [files]: the shape of {both} is measured there",
-                remedy=f"name the standing trial, or {OTHERWISE[joint]}",
+                ("joint_centers", joint),
+                f"functional {joint} centers need a standing trial",
+                f"static in [files]: the shape of {both} is measured there",
+                f"name the standing trial, or {OTHERWISE[joint]}",
             )
         for side, name in named.items():
             key = file_key(joint, side)
@@ -168,12 +164,8 @@ def _body_markers(
         lateral = {"thigh": "knee", "shank": "ankle"}.get(body)
         listed = '"...", "...", "..."'
         else_one = f"; the lateral {lateral} marker may be one of them" if lateral else ""
-    raise document.error(
-        "missing_marker",
-        "clusters",
-        problem=problem,
-        expected=expected,
-        remedy=f"add to [clusters]: {name} = [{listed}]{else_one}",
+    raise document.fault(
+        "missing_marker", "clusters", problem, expected, f"add to [clusters]: {name} = [{listed}]{else_one}"
     )
 
 
@@ -196,12 +188,12 @@ def _check_seen(
             )
         check_used([marker], "marker", recording.repeated, recording.path)
         if not _is_seen(recording, marker):
-            raise input_error(
+            raise file_error(
                 "missing_samples",
-                file=recording.path,
-                problem=f"the marker '{marker}' is never seen",
-                expected=expected,
-                remedy="label it in the capture software",
+                recording.path,
+                f"the marker '{marker}' is never seen",
+                expected,
+                "label it in the capture software",
             )
 
 

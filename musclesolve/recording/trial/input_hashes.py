@@ -6,7 +6,7 @@ model are read later, in the analysis.
 """
 
 from musclesolve._util.warning_note import WarningNote
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.schema import file_state
 from musclesolve.recording.text.text_file import has_hash, name_in, sha256
@@ -21,12 +21,12 @@ def hashes_as_read(trial: AnyTrial) -> dict[str, str]:
     hashes = {role: known.get(role) or sha256(path) for role, path in trial.files.items() if path.is_file()}
     for role, path in trial.files.items():
         if role != "trial" and path in document.states and document.states[path] != file_state(path):
-            raise input_error(
+            raise file_error(
                 "file_changed",
-                file=path,
-                problem="the file was changed while it was read",
-                expected="a file that nothing writes to",
-                remedy="wait until it has been written, then run again",
+                path,
+                "the file was changed while it was read",
+                "a file that nothing writes to",
+                "wait until it has been written, then run again",
             )
     return hashes
 

@@ -59,13 +59,12 @@ def read_model_trial(document: Document) -> ModelTrial:
         problem, key, code = "neither moments nor loads are named", None, "missing_key"
         if with_loads:
             problem, key, code = "both moments and loads are named", "loads", "conflict"
-        raise document.error(
+        raise document.fault(
             code,
-            "files",
-            key,
-            problem=problem,
-            expected="joint moments, or the loads that they are computed from",
-            remedy='name one of them: moments = "..." or loads = "..."',
+            ("files", key),
+            problem,
+            "joint moments, or the loads that they are computed from",
+            'name one of them: moments = "..." or loads = "..."',
         )
     emg, notes = read_emg(document, settings, files["coordinates"])
     if emg is not None:
@@ -82,13 +81,12 @@ def read_model_trial(document: Document) -> ModelTrial:
         settings = settings.changed(muscles={"paths": str(files["paths"])})
     check_strain(document, settings.muscles)
     if time.start_s is not None and time.end_s is not None and not time.start_s < time.end_s:
-        raise document.error(
+        raise document.fault(
             "bad_range",
-            "time",
-            "end_s",
-            problem=f"the time range ends at {time.end_s:g} s and begins at {time.start_s:g} s",
-            expected="start_s before end_s",
-            remedy="exchange them, or leave one out",
+            ("time", "end_s"),
+            f"the time range ends at {time.end_s:g} s and begins at {time.start_s:g} s",
+            "start_s before end_s",
+            "exchange them, or leave one out",
         )
     body = "loads" if with_loads else "moments"
     check_errors(document, settings.uncertainty, body, database is not None, settings.files.predicted)

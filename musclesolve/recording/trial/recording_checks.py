@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.recording.data import SIDES, Markers, Recording, Table, Trial
 from musclesolve.recording.gaps.gap_filling import missing
 from musclesolve.recording.markers.landmark_names import back_landmarks, landmarks
@@ -79,13 +79,12 @@ def check_sampling(time: Array, path: Path) -> None:
     off = off_grid(time)
     if off is not None:
         step = (time[-1] - time[0]) / (time.size - 1)
-        raise input_error(
+        raise file_error(
             "uneven_sampling",
-            file=path,
-            where=f"near {time[off.argmax()]:g} s",
-            problem="the samples are not evenly spaced in time",
-            expected=f"one sample every {step:g} s",
-            remedy="export all frames, with empty cells where nothing was seen",
+            (path, f"near {time[off.argmax()]:g} s"),
+            "the samples are not evenly spaced in time",
+            f"one sample every {step:g} s",
+            "export all frames, with empty cells where nothing was seen",
         )
 
 
@@ -125,12 +124,12 @@ def in_space(markers: Markers) -> bool:
     """Return True; refuse a motion whose markers all lie in one plane of the file: it was recorded from one side."""
     shown = np.isfinite(markers.position).any(axis=(0, 2)).sum()
     if shown >= FEWEST_IN_SPACE and is_plane(markers):
-        raise input_error(
+        raise file_error(
             "markers_in_plane",
-            file=markers.path,
-            problem="all markers lie in one plane in all frames: the motion was recorded from one side",
-            expected="markers in space, of a body that has a breadth",
-            remedy="record with several cameras, or with markers; from one side no joint center is known",
+            markers.path,
+            "all markers lie in one plane in all frames: the motion was recorded from one side",
+            "markers in space, of a body that has a breadth",
+            "record with several cameras, or with markers; from one side no joint center is known",
         )
     return True
 
@@ -144,13 +143,12 @@ def check_cutoff(trial: Trial, document: Document) -> None:
         limits.append(("forces", key, options.force_cutoff_hz or options.fixed_cutoff, trial.forces[0].rate))
     for what, key, cutoff, rate in limits:
         if cutoff is not None and cutoff >= 0.5 * rate:
-            raise document.error(
+            raise document.fault(
                 "bad_value",
-                "filter",
-                key,
-                problem=f"a cut-off of {cutoff:g} Hz is too high for {what} recorded at {rate:g} Hz",
-                expected=f"less than half the recording rate, here below {0.5 * rate:g} Hz",
-                remedy="walking needs about 6 Hz, running 10 to 20 Hz",
+                ("filter", key),
+                f"a cut-off of {cutoff:g} Hz is too high for {what} recorded at {rate:g} Hz",
+                f"less than half the recording rate, here below {0.5 * rate:g} Hz",
+                "walking needs about 6 Hz, running 10 to 20 Hz",
             )
 
 
@@ -164,13 +162,13 @@ def check_gaps(trial: Trial) -> None:
             first, last = trial.markers.time[frames][[start, stop - 1]]
             left = [gap for gap in trial.gaps if gap.marker == name and not gap.filled and gap.last >= first]
             unfilled = f"; the gap is not filled: {left[0].account}" if left else ""
-            raise input_error(
+            raise file_error(
                 "missing_samples",
-                file=trial.markers.path,
-                problem=f"the marker '{name}' is missing from {first:g} to {last:g} s ({lost.sum()} "
+                trial.markers.path,
+                f"the marker '{name}' is missing from {first:g} to {last:g} s ({lost.sum()} "
                 f"of {lost.size} frames are without it)",
-                expected=f"every mapped marker in every frame of the time range{unfilled}",
-                remedy="fill the gap in the capture software, or choose a range without it ([time])",
+                f"every mapped marker in every frame of the time range{unfilled}",
+                "fill the gap in the capture software, or choose a range without it ([time])",
             )
     static = trial.static
     if static is None:
@@ -180,12 +178,12 @@ def check_gaps(trial: Trial) -> None:
     clustered = {m for markers in trial.clusters.values() for m in markers}
     for name in sorted(mapped | clustered | set(trial.carried)):
         if np.isnan(static[name]).any(axis=1).all():
-            raise input_error(
+            raise file_error(
                 "missing_samples",
-                file=static.path,
-                problem=f"the marker '{name}' is never seen",
-                expected="every needed marker in at least one frame of the standing trial",
-                remedy="label it in the capture software, or record the standing trial again",
+                static.path,
+                f"the marker '{name}' is never seen",
+                "every needed marker in at least one frame of the standing trial",
+                "label it in the capture software, or record the standing trial again",
             )
 
 
@@ -208,14 +206,12 @@ def check_jumps(trial: Trial) -> None:
         if jumping.any():
             size = np.linalg.norm(np.diff(path, n=2, axis=0), axis=1).max()
             time = trial.markers.time[frames][np.argmax(jumping)]
-            raise input_error(
+            raise file_error(
                 "bad_mapping",
-                file=trial.markers.path,
-                where=f"first near {time:g} s",
-                problem=f"the marker '{name}' jumps by {1000 * size:.4g} mm within a frame",
-                expected=f"a marker that moves on evenly: no jump above {1000 * largest_jump(rate):.0f} mm",
-                remedy="correct its label in the capture software, or choose a range without the "
-                "jump ([time])",
+                (trial.markers.path, f"first near {time:g} s"),
+                f"the marker '{name}' jumps by {1000 * size:.4g} mm within a frame",
+                f"a marker that moves on evenly: no jump above {1000 * largest_jump(rate):.0f} mm",
+                "correct its label in the capture software, or choose a range without the jump ([time])",
             )
 
 
@@ -241,14 +237,13 @@ def check_size(trial: Trial, document: Document) -> None:
         height, stature = float(np.median(heights[seen])), trial.subject.stature
         if not share[0] <= height / stature <= share[1]:
             unit = _UNIT_AT.get(suffix_of(markers.path), "its unit of length")
-            raise document.error(
+            raise document.fault(
                 "bad_units",
-                "subject",
-                "stature_m",
-                problem=f"the shoulders are {height:.2f} m above the feet of a {stature:g} m tall "
+                ("subject", "stature_m"),
+                f"the shoulders are {height:.2f} m above the feet of a {stature:g} m tall "
                 f"subject in {markers.path}",
-                expected=f"{share[0]:g} to {share[1]:g} of the stature",
-                remedy=f"check {unit}, stature_m, and up in [laboratory]",
+                f"{share[0]:g} to {share[1]:g} of the stature",
+                f"check {unit}, stature_m, and up in [laboratory]",
             )
 
 
@@ -267,13 +262,12 @@ def check_heading(trial: Trial, document: Document) -> None:
     left = first("asis_l") - first("asis_r")
     ahead[2] = 0.0
     if np.cross([0.0, 0.0, 1.0], ahead) @ left < 0:
-        raise document.error(
+        raise document.fault(
             "sides_swapped",
-            "mapping",
-            "asis_r",
-            problem="the right side of the pelvis is left of the left side",
-            expected="the right of the pelvis on the right, seen from behind",
-            remedy="swap the markers of right and left, or check up in [laboratory]",
+            ("mapping", "asis_r"),
+            "the right side of the pelvis is left of the left side",
+            "the right of the pelvis on the right, seen from behind",
+            "swap the markers of right and left, or check up in [laboratory]",
         )
 
 
@@ -307,12 +301,10 @@ def check_sides(trial: Recording, points: Mapping[str, Array]) -> None:
         across, beside = (points[left] - points[right] for right, left in pairs)
         if np.nanmean(np.sum(across * beside, axis=-1)) < 0.0:
             key = f"{name}_r"
-            raise trial.document.error(
+            raise trial.document.fault(
                 "sides_swapped",
-                "mapping",
-                key,
-                problem=f"right and left are swapped: each {name} is nearer to the {neighbor} of the "
-                "other side",
-                expected=f"{name}_r on the side of {neighbor}_r, {name}_l on the side of {neighbor}_l",
-                remedy=f"swap the markers of {name}_r and {name}_l",
+                ("mapping", key),
+                f"right and left are swapped: each {name} is nearer to the {neighbor} of the other side",
+                f"{name}_r on the side of {neighbor}_r, {name}_l on the side of {neighbor}_l",
+                f"swap the markers of {name}_r and {name}_l",
             )

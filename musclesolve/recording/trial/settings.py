@@ -51,22 +51,19 @@ def with_stated_events(
         if times is None:
             continue
         if any(later <= earlier for earlier, later in pairwise(times)):
-            raise document.error(
+            raise document.fault(
                 "time_not_increasing",
-                "events",
-                key,
-                problem="the times do not increase",
-                expected="each event once, in the order of time",
+                ("events", key),
+                "the times do not increase",
+                "each event once, in the order of time",
             )
         if outside := [time for time in times if not first <= time <= last]:
-            raise document.error(
+            raise document.fault(
                 "bad_range",
-                "events",
-                key,
-                problem=f"{outside[0]:g} s is outside of the recording",
-                expected=f"times from {first:g} to {last:g} s",
-                remedy="correct it, or leave it out; strikes before and after are found where "
-                "walking is periodic",
+                ("events", key),
+                f"{outside[0]:g} s is outside of the recording",
+                f"times from {first:g} to {last:g} s",
+                "correct it, or leave it out; strikes before and after are found where walking is periodic",
             )
         complete.add((kind, side))
         events += [Event(kind, side, float(time), "stated") for time in times]
@@ -80,22 +77,17 @@ def subject_of(document: Document, table: SubjectSettings) -> Subject:
     for name, values in (table.segments or {}).items():
         if name not in SEGMENTS:
             raise document.unknown(
-                "unknown_name",
-                name,
-                SEGMENTS,
-                f"subject.segments.{name}",
-                problem="there is no such segment",
+                "unknown_name", name, SEGMENTS, f"subject.segments.{name}", problem="there is no such segment"
             )
         segments[name] = _segment(document, f"subject.segments.{name}", values)
     stated = sum(segment.mass or 0.0 for segment in segments.values())
     if stated > 0.9 * table.mass_kg and set(segments) != set(SEGMENTS):
-        raise document.error(
+        raise document.fault(
             "conflict",
-            "subject",
-            "mass_kg",
-            problem=f"the stated segments weigh {stated:g} kg together, the body {table['mass_kg']:g} kg",
-            expected="segments that are parts of the body",
-            remedy="correct mass_kg of [subject], which counts prostheses in, or of the segments",
+            ("subject", "mass_kg"),
+            f"the stated segments weigh {stated:g} kg together, the body {table['mass_kg']:g} kg",
+            "segments that are parts of the body",
+            "correct mass_kg of [subject], which counts prostheses in, or of the segments",
         )
     body = read_body(document, table)
     return Subject(
@@ -122,22 +114,10 @@ def _segment(document: Document, table: str, values: Mapping[str, Any]) -> Segme
     keys = settings_of(SegmentSettings)
     for key, value in values.items():
         if key not in keys:
-            raise document.unknown(
-                "unknown_key",
-                key,
-                keys,
-                table,
-                key,
-                problem="there is no such key",
-            )
+            raise document.unknown("unknown_key", key, keys, table, key, problem="there is no such key")
         if wrong := keys[key].problem(value):
-            raise document.error(
-                "bad_value",
-                table,
-                key,
-                problem=wrong[0],
-                expected=wrong[1],
-                remedy="check the value and its unit",
+            raise document.fault(
+                "bad_value", (table, key), wrong[0], wrong[1], "check the value and its unit"
             )
     if not values or {"mass_kg", "mass_factor"} <= set(values):
         raise document.error(
@@ -157,14 +137,12 @@ def _segment(document: Document, table: str, values: Mapping[str, Any]) -> Segme
     elif mass == 0.0 and any(inertia):
         problem = "a segment without mass has moments of inertia"
     if problem:
-        raise document.error(
+        raise document.fault(
             "bad_value",
-            table,
-            "inertia_kg_m2",
-            problem=problem,
-            expected="three moments above 0 [kg m2], each at most the sum of the other two, and none "
-            "without mass",
-            remedy="check the values and their unit",
+            (table, "inertia_kg_m2"),
+            problem,
+            "three moments above 0 [kg m2], each at most the sum of the other two, and none without mass",
+            "check the values and their unit",
         )
     return SegmentValues(mass, factor, center, (front, side, long))
 
@@ -199,31 +177,28 @@ def check_filter(document: Document, table: FilterSettings) -> None:
     """Refuse an order or a rule for the cut-off that the filter does not have."""
     method, order, cutoff = table.method, table.order, table.cutoff_hz
     if method == "spline" and order not in SPLINE_ORDERS:
-        raise document.error(
+        raise document.fault(
             "bad_value",
-            "filter",
-            "order",
-            problem=f"there is no smoothing spline of half order {order}",
-            expected="2 (cubic) or 3 (quintic)",
-            remedy="order = 3",
+            ("filter", "order"),
+            f"there is no smoothing spline of half order {order}",
+            "2 (cubic) or 3 (quintic)",
+            "order = 3",
         )
     if cutoff == OF_SPLINES and method != "spline":
-        raise document.error(
+        raise document.fault(
             "conflict",
-            "filter",
-            "cutoff_hz",
-            problem="cross-validation chooses the smoothness of splines",
-            expected="a number or a residual analysis for a Butterworth filter",
-            remedy='method = "spline", or cutoff_hz = "residual_analysis"',
+            ("filter", "cutoff_hz"),
+            "cross-validation chooses the smoothness of splines",
+            "a number or a residual analysis for a Butterworth filter",
+            'method = "spline", or cutoff_hz = "residual_analysis"',
         )
     if cutoff == "residual_analysis" and order < 2:
-        raise document.error(
+        raise document.fault(
             "bad_value",
-            "filter",
-            "order",
-            problem="a filter of order 1 has no optimal cut-off",
-            expected="order 2 or higher where cutoff_hz is chosen from accelerations",
-            remedy='order = 2, or cutoff_hz = "residual_analysis_silva_2003"',
+            ("filter", "order"),
+            "a filter of order 1 has no optimal cut-off",
+            "order 2 or higher where cutoff_hz is chosen from accelerations",
+            'order = 2, or cutoff_hz = "residual_analysis_silva_2003"',
         )
 
 
@@ -232,13 +207,12 @@ def check_consistency(document: Document, table: ConsistencySettings) -> None:
     stated = document.content.get("consistency", {}) if table.method == "none" else {}
     for key in ("derivatives", "weights"):
         if key in stated and stated[key] != "splines":
-            raise document.error(
+            raise document.fault(
                 "conflict",
-                "consistency",
-                key,
-                problem=f'{key} has no effect on a motion that is not made consistent (method = "none")',
-                expected="derivatives by splines of every point, and no weights",
-                remedy=f"leave out {key}",
+                ("consistency", key),
+                f'{key} has no effect on a motion that is not made consistent (method = "none")',
+                "derivatives by splines of every point, and no weights",
+                f"leave out {key}",
             )
 
 
@@ -277,13 +251,12 @@ def check_strain(document: Document, table: MuscleSettings | ModelMuscleSettings
     """Refuse a tendon strain with rigid tendons."""
     # The tendon as written: not the default in place of a faulty word.
     if table.tendon_strain is not None and document.content["muscles"].get("tendon", RIGID) == RIGID:
-        raise document.error(
+        raise document.fault(
             "conflict",
-            "muscles",
-            "tendon_strain",
-            problem="a strain of rigid tendons",
-            expected='tendon = "elastic" beside tendon_strain',
-            remedy='write tendon = "elastic", or leave out tendon_strain',
+            ("muscles", "tendon_strain"),
+            "a strain of rigid tendons",
+            'tendon = "elastic" beside tendon_strain',
+            'write tendon = "elastic", or leave out tendon_strain',
         )
 
 
@@ -313,13 +286,12 @@ def check_errors(
     for key, sd in table.stated.items():
         if sd and key not in keys:
             about = settings_of(UncertaintySettings)[key].about
-            raise document.error(
+            raise document.fault(
                 "conflict",
-                "uncertainty",
-                key,
-                problem=f"there is no such error here: {about}",
-                expected=f"errors of {_BODIES[body]}: {', '.join(map(str, keys))}",
-                remedy="leave it out, or write 0",
+                ("uncertainty", key),
+                f"there is no such error here: {about}",
+                f"errors of {_BODIES[body]}: {', '.join(map(str, keys))}",
+                "leave it out, or write 0",
             )
 
 

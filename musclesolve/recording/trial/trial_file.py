@@ -93,14 +93,12 @@ def read_trial(path: AnyTrial | str | Path) -> AnyTrial:
     document = trial_document(file_path(path, "read_trial"))
     named = document.content.get("files")
     if isinstance(named, dict) and {"markers", "model"} <= set(named):
-        raise document.error(
+        raise document.fault(
             "conflict",
-            "files",
-            "model",
-            problem="both recorded markers and an OpenSim model are named",
-            expected="markers and forces of a recording, or a model with its coordinates and moments "
-            "or loads",
-            remedy='keep one of them; a model as muscle set of a recording is [muscles] database = "M.osim"',
+            ("files", "model"),
+            "both recorded markers and an OpenSim model are named",
+            "markers and forces of a recording, or a model with its coordinates and moments or loads",
+            'keep one of them; a model as muscle set of a recording is [muscles] database = "M.osim"',
         )
     if document.of_model:
         trial = read_model_trial(document)
@@ -144,7 +142,10 @@ def analysable(trial: Trial, plates_tested: bool = True) -> Trial:
     trial, completed = completed_trial(trial, settings)
     trial = replace(trial, notes=(*trial.notes, *(marker.sentence for marker in completed)))
     if plates_tested:
-        trial = without_impossible(trial)
+        trial = replace(trial, forces=tuple(without_instants(trial, plate) for plate in trial.forces))
+        remarks = [instants_of(trial, plate) for plate in trial.forces if plate.impossible]
+        notes = (f"{capitalized(problem)}; {remedy}." for problem, remedy in remarks)
+        trial = replace(trial, notes=(*trial.notes, *notes))
     trial = with_predicted_spans(trial, settings)
     check_trial(trial, document, plates_tested)
     if trial.emg is not None:
@@ -384,14 +385,13 @@ def with_predicted_spans(trial: Trial, settings: RecordedSettings) -> Trial:
         return trial
     feet, time = seen_feet(trial), trial.markers.time
     if unseen := [side for side in SIDES if side not in feet]:
-        raise trial.document.error(
+        raise trial.document.fault(
             "missing_key",
-            "plates",
-            "unmeasured_steps",
-            problem=f"no markers of the motion show heel and toe of the {SIDE_NAMES[unseen[0]]} foot, "
+            ("plates", "unmeasured_steps"),
+            f"no markers of the motion show heel and toe of the {SIDE_NAMES[unseen[0]]} foot, "
             "and so its steps beside the plates",
-            expected="markers of heel and toe of both feet, not carried by a cluster",
-            remedy='leave these markers on in the motion, or write unmeasured_steps = "left_out"',
+            "markers of heel and toe of both feet, not carried by a cluster",
+            'leave these markers on in the motion, or write unmeasured_steps = "left_out"',
         )
     spans = {}
     for side, lost in unmeasured(trial, feet).items():
@@ -409,14 +409,6 @@ def completed_trial(trial: Trial, settings: RecordedSettings) -> tuple[Trial, tu
 def without_reflections(trial: Trial, settings: RecordedSettings) -> tuple[Trial, list[Ghost]]:
     """Return a trial with gaps in place of short reflections, and the reflections (ghosts)."""
     return without_ghosts(trial, settings.gaps.spline_s, lambda spoiled: filled_trial(spoiled, settings))
-
-
-def without_impossible(trial: Trial) -> Trial:
-    """Return a trial without impossible samples of plates, with a note on each plate."""
-    forces = tuple(without_instants(trial, plate) for plate in trial.forces)
-    remarks = [instants_of(trial, plate) for plate in forces if plate.impossible]
-    notes = (f"{capitalized(problem)}; {remedy}." for problem, remedy in remarks)
-    return replace(trial, forces=forces, notes=(*trial.notes, *notes))
 
 
 def filled_trial(trial: Trial, settings: RecordedSettings) -> Trial:
@@ -490,46 +482,42 @@ def time_range_of(
         f"forces {forces[0].time[0]:g} to {forces[0].time[-1]:g} s"
     )
     if latest <= earliest:
-        raise document.error(
+        raise document.fault(
             "no_overlap",
-            "files",
-            "forces",
-            problem="markers and forces were not recorded at the same time",
-            expected=f"recordings that overlap, not {recorded}",
-            remedy="name files of one trial, or export both with the same start of time",
+            ("files", "forces"),
+            "markers and forces were not recorded at the same time",
+            f"recordings that overlap, not {recorded}",
+            "name files of one trial, or export both with the same start of time",
         )
     start = earliest if table.start_s is None else table.start_s
     end = latest if table.end_s is None else table.end_s
     half, cut = 0.5 / walk.rate, f" ({walk.row_warning.rstrip('.')})" * bool(walk.row_warning)
     for key, value in (("start_s", start), ("end_s", end)):
         if not earliest - half < value < latest + half:
-            raise document.error(
+            raise document.fault(
                 "bad_range",
-                "time",
-                key,
-                problem=f"{value:g} s is outside of the recording{cut}",
-                expected=f"a time within both: {recorded}",
-                remedy=f"choose a time from {earliest:g} to {latest:g} s{', or export the file again' * bool(cut)}",
+                ("time", key),
+                f"{value:g} s is outside of the recording{cut}",
+                f"a time within both: {recorded}",
+                f"choose a time from {earliest:g} to {latest:g} s{', or export the file again' * bool(cut)}",
             )
     if start >= end:
         key = "end_s" if table.start_s is None else "start_s"
-        raise document.error(
+        raise document.fault(
             "bad_range",
-            "time",
-            key,
-            problem=f"the start, {start:g} s, is not before the end, {end:g} s",
-            expected="start_s before end_s",
-            remedy="exchange the two times, or correct one of them",
+            ("time", key),
+            f"the start, {start:g} s, is not before the end, {end:g} s",
+            "start_s before end_s",
+            "exchange the two times, or correct one of them",
         )
     if end - start < FEWEST_FRAMES / walk.rate:
         longer = start + FEWEST_FRAMES / walk.rate
-        raise document.error(
+        raise document.fault(
             "bad_range",
-            "time",
-            "end_s",
-            problem=f"the range from {start:g} to {end:g} s has fewer than {FEWEST_FRAMES} frames",
-            expected=f"a longer range within both recordings: {recorded}",
-            remedy=f"choose an end after {longer:g} s, or an earlier start"
+            ("time", "end_s"),
+            f"the range from {start:g} to {end:g} s has fewer than {FEWEST_FRAMES} frames",
+            f"a longer range within both recordings: {recorded}",
+            f"choose an end after {longer:g} s, or an earlier start"
             if latest - earliest >= FEWEST_FRAMES / walk.rate
             else "name a longer recording: no range of this one is long enough",
         )

@@ -211,16 +211,8 @@ METHODS = (
     *("musclesolve_version", "cost", "solver", "filter_method", "filter_order", "cutoff_hz", "cutoff_choice"),
     *("hip_method", "knee_method", "ankle_method"),
     *("consistency_method", "consistency_derivatives", "consistency_weights", "consistency_residual"),
-    *(
-        "muscle_database",
-        "muscle_parameters",
-        "muscle_person",
-        "passive",
-        "strength",
-        "fiber_lengths",
-        "shared_dofs",
-    ),
-    *("tendon", "tendon_strain", "curves"),
+    *("muscle_database", "muscle_parameters", "muscle_person", "passive", "strength", "fiber_lengths"),
+    *("shared_dofs", "tendon", "tendon_strain", "curves"),
 )
 """Attributes that state the method, as far as it is one choice for many recordings."""
 RESERVES = "with_reserve"
@@ -415,25 +407,12 @@ def of_leg(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
             "axis", [-1.0 if side == "l" and axis == "y" else 1.0 for axis in own["axis"].values]
         )
         inward = -toward if side == "l" else toward
-        vectors = {
-            name: along_heading(result, vector, spread=str(name).endswith(SPREAD))
-            for name, vector in own.data_vars.items()
-            if "axis" in vector.dims
-        }
-        own = own.assign(
-            {
-                name: (
-                    vector.dims,
-                    (
-                        vector.variable
-                        if str(name).endswith(SPREAD)
-                        else vector.variable * (inward if is_moment(vector) else toward)
-                    ).values,
-                    vector.attrs,
-                )
-                for name, vector in vectors.items()
-            }
-        )
+        for name, vector in own.data_vars.items():
+            if "axis" in vector.dims:
+                spread = str(name).endswith(SPREAD)
+                along = along_heading(result, vector, spread=spread)
+                mirror = 1.0 if spread else inward if is_moment(along) else toward
+                own = own.assign({name: (along.dims, (along.variable * mirror).values, along.attrs)})
         about = (
             "x along the walking direction, y from either leg to the median plane, z up; a left leg mirrored"
         )

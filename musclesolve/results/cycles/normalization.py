@@ -46,11 +46,9 @@ def chosen_units(units: Mapping[str, str] | None = None) -> dict[str, str]:
     for kind, unit in asked.items():
         known = list(KINDS[kind].units) if kind in KINDS else list(KINDS)
         if kind not in KINDS or unit not in known:
-            what = (
-                f"the unit {as_text(unit)} of {kind}"
-                if kind in KINDS
-                else f"the kind of quantity {as_text(kind)}"
-            )
+            what = f"the kind of quantity {as_text(kind)}"
+            if kind in KINDS:
+                what = f"the unit {as_text(unit)} of {kind}"
             raise input_error(
                 "unknown_name",
                 where="units",

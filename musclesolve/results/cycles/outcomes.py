@@ -137,15 +137,10 @@ def without_arms_and_empty(
                 arms[name] = None
             else:
                 kept.setdefault(variable, []).append(name)
-    notes = (
-        [
-            f"arms and shoulder girdles are not compared: {', '.join(arms)}; "
-            "name their curves as outcomes to compare them"
-        ]
-        if arms
-        else []
-    )
-    notes += (
-        [f"curves without values, or zero in everyone, are not compared: {', '.join(empty)}"] if empty else []
-    )
+    notes = []
+    if arms:
+        how = "name their curves as outcomes to compare them"
+        notes.append(f"arms and shoulder girdles are not compared: {', '.join(arms)}; {how}")
+    if empty:
+        notes.append(f"curves without values, or zero in everyone, are not compared: {', '.join(empty)}")
     return kept, notes

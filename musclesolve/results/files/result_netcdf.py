@@ -160,7 +160,9 @@ def _dump(result: xr.Dataset, file: netCDF4.Dataset, stored: Mapping[str, Any] =
         name: each for name, each in result.variables.items() if each.ndim and each.dtype.kind in "fiub"
     }
     encoding: dict[Any, dict[str, Any]] = {name: dict(stored) for name, each in numbers.items() if each.size}
-    encoding |= {name: COMPRESSED | _chunks(each) for name, each in arms.items()}
+    for name, each in arms.items():  # of a long variable each chunk of some frames is compressed once
+        chunks = {"chunksizes": (64, *each.shape[1:])} if len(each) > FRAMES else {}
+        encoding[name] = COMPRESSED | chunks
     # these are read only after the others are written
     empty = {
         name: (each.dims, np.broadcast_to(each.dtype.type(), each.shape), each.attrs)
@@ -170,11 +172,6 @@ def _dump(result: xr.Dataset, file: netCDF4.Dataset, stored: Mapping[str, Any] =
         NetCDF4DataStore(file), writer=writer, encoding=encoding
     )
     writer.write(later)
-
-
-def _chunks(variable: xr.Variable) -> dict[str, Any]:
-    """Encoding with chunks of some frames for a long variable, so that each chunk is compressed once."""
-    return {"chunksizes": (64, *variable.shape[1:])} if len(variable) > FRAMES else {}
 
 
 def write_result(result: xr.Dataset, path: str | Path) -> None:

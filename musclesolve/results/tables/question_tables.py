@@ -168,12 +168,7 @@ def margin_lines(answer: xr.Dataset) -> list[str]:
     weak = str(answer.attrs["weak"])
     said = [*judgement_lines(answer), line("frames", f"{counted} are possible, and count")]
     if impossible := int(answer.attrs.get("frames_impossible", 0)):
-        said.append(
-            line(
-                "impossible",
-                f"{impossible} frames of a leg: all muscles together lack moments",
-            )
-        )
+        said.append(line("impossible", f"{impossible} frames of a leg: all muscles together lack moments"))
     if weak != "none":
         said.append(line("weak already", f"{weak}; percent are of the strength that this leaves"))
     said.append(line("lacks first", "+: moment in the direction of the name; -: in the opposite one"))
@@ -184,12 +179,8 @@ def margin_lines(answer: xr.Dataset) -> list[str]:
             f"{fact['dof']} {fact['least_nm']:.1f} to {fact['greatest_nm']:.1f} N m ({fact['frames']} frames)"
             for fact in assistance_facts(answer)
         ]
-        said.append(
-            line(
-                "assistance",
-                "; ".join(helps) or "no torque about a single degree of freedom makes all frames possible",
-            )
-        )
+        none = "no torque about a single degree of freedom makes all frames possible"
+        said.append(line("assistance", "; ".join(helps) or none))
     if len(free):
         said.append(line("dispensable", f"{_what(answer)} possible without any one of: {'; '.join(free)}"))
     of, least = str(answer.attrs["path_of"]), float(answer["strength"].values[-1])
@@ -396,9 +387,8 @@ def in_stance(answer: xr.Dataset, side: str) -> xr.Dataset:
 
 def _by_group(of: xr.DataArray, side: str) -> dict[str, xr.DataArray]:
     """The contributions of the groups of a leg, the other leg's muscles together, the other parts, and their sum."""
-    from musclesolve.dynamics.inverse.induced_accelerations import (
-        OTHER_PARTS,  # pages without answers need none
-    )
+    # pages without answers need none
+    from musclesolve.dynamics.inverse.induced_accelerations import OTHER_PARTS
 
     names = [str(name) for name in of["group"].values if name not in OTHER_PARTS]
     shown = {name: of.sel(group=name) for name in names if side_of(name) == side}
@@ -662,18 +652,10 @@ def over_stance(answer: xr.Dataset) -> xr.Dataset:
         empty = np.full((*center.shape[:2], len(STANCE_PERCENT), 3), np.nan)
         curves.append(np.mean(own, axis=0) if own else empty)
         counts.append(len(runs))
+    about = {"units": "m/s2", "long_name": "share in the acceleration of the center of mass, mean of stances"}
+    dims = ("leg", "contact", "group", "percent", "axis")
     return xr.Dataset(
-        {
-            "center_acceleration": (
-                ("leg", "contact", "group", "percent", "axis"),
-                np.stack(curves),
-                {
-                    "units": "m/s2",
-                    "long_name": "share in the acceleration of the center of mass, mean of stances",
-                },
-            ),
-            "stances": (("leg",), counts),
-        },
+        {"center_acceleration": (dims, np.stack(curves), about), "stances": (("leg",), counts)},
         {
             "leg": answer["side"].values,
             "contact": answer["contact"].values,
@@ -770,12 +752,7 @@ def _coordination_said(answer: xr.Dataset) -> Iterator[str]:
         yield f"Muscles cancel each other most at the {sided(most)}: {index[most]:.2f} of their moments, mean."
 
 
-Told = tuple[
-    Callable[[xr.Dataset], Iterator[str]],
-    Callable[[xr.Dataset], list[Table]],
-    Callable[[xr.Dataset], list[str]],
-]
-OF_QUESTION: dict[str, Told] = {
+OF_QUESTION: dict[str, tuple[Callable[[xr.Dataset], Any], ...]] = {
     "contributions": (_contributions_said, contribution_tables, contribution_lines),
     "margins": (_margins_said, margin_tables, margin_lines),
     "what_if": (_scenarios_said, scenario_tables, scenario_lines),
@@ -791,5 +768,5 @@ def answer_sentences(answer: xr.Dataset, question: str) -> list[str]:
 
 def answer_tables(answer: xr.Dataset, question: str) -> tuple[list[Table], list[str]]:
     """The tables and the lines that the command of a question prints."""
-    _, tables, remarks = OF_QUESTION[question]
-    return tables(answer), remarks(answer)
+    _, tables, remarks = (tell(answer) for tell in OF_QUESTION[question])
+    return tables, remarks

@@ -14,17 +14,8 @@ from musclesolve.results.finding import Finding
 from musclesolve.results.tables.lines import csv_text, decimal, line, numbers, titled_table, words
 
 HEADINGS = (
-    *(
-        "variable",
-        "name",
-        "effect",
-        "family",
-        "test",
-        "subjects",
-        "df_numerator",
-        "df_denominator",
-        "level_of_test",
-    ),
+    *("variable", "name", "effect", "family", "test", "subjects"),
+    *("df_numerator", "df_denominator", "level_of_test"),
     *("statistic", "threshold", "largest", "largest_at_percent", "p_of_largest"),
     *("cluster", "start_percent", "end_percent", "p", "mean_difference", "unit", "difference_of"),
     *("difference_low", "difference_high"),

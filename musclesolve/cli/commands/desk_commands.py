@@ -1,6 +1,37 @@
-"""The command `warm`: everything is compiled before it is needed."""
+"""The commands `desk`: everything by clicks, on a local page, and `warm`: all is compiled before it is needed."""
 
-from musclesolve.cli.printing import print_plain, progress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from musclesolve.cli.options import with_settings
+from musclesolve.cli.printing import print_address, print_plain, progress
+from musclesolve.errors import not_installed
+from musclesolve.settings.commands import CommandSettings, command_arguments
+from musclesolve.settings.live import DeskSettings
+
+
+@with_settings(CommandSettings, command_arguments("desk"))
+def desk(
+    folder: Annotated[
+        Path, typer.Argument(metavar="[FOLDER]", help="The folder with the recordings; it may be new.")
+    ] = Path("."),
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it in a browser.")] = True,
+    **stated: Any,
+) -> None:
+    """Lead from recordings to a report by clicks: a page on this machine, until Ctrl-C; it writes the trial file.
+
+    Nothing leaves the machine, and nothing outside the folder is written.
+    """
+    for package in ("nicegui", "tomlkit"):
+        if find_spec(package) is None:
+            raise not_installed("the desk needs", package, "desk")
+    from musclesolve.desk.server import serve
+
+    serve(folder, DeskSettings(**stated).port, browser, lambda address: print_address(address, "desk"))
+
 
 KERNELS = (
     "musclesolve.sharing.kernel.entry",
