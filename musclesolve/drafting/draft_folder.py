@@ -244,7 +244,10 @@ def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
         shown = ", ".join(listed[:6]) + (", ..." if len(listed) > 6 else "")
         problem = f"no file holds markers; there are {shown}"
         remedy = "name the folder with the recorded markers"
-        if any(path.suffix.casefold() == B3D for path in contents.folder.iterdir()):
+        by_kind = {path.suffix.casefold(): path.name for path in contents.folder.iterdir()}
+        if ".zip" in by_kind:
+            remedy = f"unpack {by_kind['.zip']} in this folder, and give the command again"
+        if B3D in by_kind:
             place = shlex.quote(str(contents.folder))
             remedy = (
                 "a .b3d file holds trials with kinematics and ground forces: compute the forces of all of them, "
