@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.constants import BAND_95
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import input_error
 from musclesolve.forces import prepare
 from musclesolve.muscles.person import COMPARED, FittedParameter, PersonMuscles
 from musclesolve.muscles.strength_tests import StrengthTest, StrengthTests, read_strength_tests
@@ -76,6 +77,7 @@ from musclesolve.studies.calibration.observations import (
     EmgScale,
     Observation,
     TrialMuscles,
+    by_channel,
     correlated_samples,
 )
 from musclesolve.studies.calibration.one_subject import check_one_subject
@@ -116,10 +118,6 @@ class Noise:
 
     sd: float
     alike: float
-
-    def is_like(self, other: Noise) -> bool:
-        """Return whether weights with either noise agree to some per cent."""
-        return abs(np.log(self.sd / other.sd)) < 0.05 and abs(np.log(self.alike / other.alike)) < 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,12 +177,9 @@ class CalibrationProblem:
             places[name] = add(name, start, known[name]["sd"], *known[name]["bounds"])
         self.emg = EmgScale(gain, largest, places[DELAY], places[SHAPE])
         covariance = np.diag(np.square(sd))
-        strong = np.array(
-            [factor.quantity == STRENGTH for factor in factors] + [False] * (len(sd) - len(factors))
-        )
-        covariance[np.outer(strong, strong) & ~np.eye(len(sd), dtype=bool)] = (
-            known[STRENGTH]["common_sd"] ** 2
-        )
+        strong = [k for k, factor in enumerate(factors) if factor.quantity == STRENGTH]
+        for one, other in permutations(strong, 2):
+            covariance[one, other] = known[STRENGTH]["common_sd"] ** 2
         self.prior = Prior(np.array(mean), covariance, np.array(lower), np.array(upper))
         self.directions = [
             [directions_of(self.factors, part.names) for part in trial.parts] for trial in trials
@@ -257,54 +252,38 @@ class CalibrationProblem:
             (STRENGTH_TEST, f"{test.dof} {number + 1}"): Noise(test.error, 1.0)
             for number, test in enumerate(self.moments)
         }
-        for observation in observed:
-            if observation.kind == STRENGTH_TEST:
-                continue
-            trial = next(trial for trial in self.trials if trial.name == observation.trial)
-            stated = trial.fascicles.error if observation.kind == FASCICLE and trial.fascicles else None
-            # missing moments are no noise: every frame counts
-            alike = 1.0 if observation.kind == RESERVE else max(1.0, CORRELATION_TIME / trial.step)
-            noise[observation.kind, observation.label] = Noise(stated or USUAL_SD[observation.kind], alike)
+        for (kind, label), own in by_channel(observed).items():
+            if kind != STRENGTH_TEST:
+                trial = next(trial for trial in self.trials if trial.name == own[-1].trial)
+                stated = trial.fascicles.error if kind == FASCICLE and trial.fascicles else None
+                # missing moments are no noise: every frame counts
+                alike = 1.0 if kind == RESERVE else max(1.0, CORRELATION_TIME / trial.step)
+                noise[kind, label] = Noise(stated or USUAL_SD[kind], alike)
         return noise
 
     def found_noise(self, observed: Sequence[Observation]) -> dict[tuple[str, str], Noise]:
         """Estimate the noise of every channel from its residuals, at least the known noise of the measurement."""
         usual = self.usual_noise(observed)
-        noise = {}
-        for key, before in usual.items():
-            residuals = [
-                observation.residual
-                for observation in observed
-                if (observation.kind, observation.label) == key
-            ]
-            if not residuals:
-                continue
-            rms = float(np.sqrt(np.mean(np.square(np.concatenate(residuals)))))
-            if key[0] in (RESERVE, STRENGTH_TEST):
-                noise[key] = before
-                continue
-            least = LEAST_EMG_SD if key[0] == EMG else before.sd
-            noise[key] = Noise(max(rms, least), correlated_samples(residuals))
+        noise = {key: usual[key] for key in by_channel(observed)}
+        for (kind, label), own in by_channel(observed).items():
+            if kind not in (RESERVE, STRENGTH_TEST):
+                residuals = [each.residual for each in own]
+                rms = float(np.sqrt(np.mean(np.square(np.concatenate(residuals)))))
+                least = LEAST_EMG_SD if kind == EMG else usual[kind, label].sd
+                noise[kind, label] = Noise(max(rms, least), correlated_samples(residuals))
         return noise
 
     def linear(self, observed: Sequence[Observation], noise: Mapping[tuple[str, str], Noise]) -> Linear:
         """The weighted residuals and their derivatives; of a channel without a noise the noise of its kind."""
         residuals, rows = [np.zeros(0)], [np.zeros((0, len(self.names)))]
-        # sum over the samples of a channel of the variance of its errors: they are alike throughout, and count once
-        every: dict[tuple[str, str], float] = {}
-        for observation in observed:
-            size = sum(float(np.square(error).sum()) for error in observation.unmodeled.values())
-            every[observation.kind, observation.label] = (
-                every.get((observation.kind, observation.label), 0.0) + size
-            )
-        for observation in observed:
+        for (kind, label), own in by_channel(observed).items():
+            # variance of the errors of a channel, summed over its samples: they are alike throughout, and count once
+            alike = sum(float(np.square(error).sum()) for each in own for error in each.unmodeled.values())
             # a moment that begins to lack during the fit has no noise yet
-            own = noise.get((observation.kind, observation.label)) or Noise(USUAL_SD[observation.kind], 1.0)
-            weight = 1.0 / np.sqrt(
-                own.sd**2 * own.alike + every.get((observation.kind, observation.label), 0.0)
-            )
-            residuals.append(weight * observation.residual)
-            rows.append(weight * observation.jacobian)
+            of_channel = noise.get((kind, label)) or Noise(USUAL_SD[kind], 1.0)
+            weight = 1.0 / np.sqrt(of_channel.sd**2 * of_channel.alike + alike)
+            residuals += [weight * each.residual for each in own]
+            rows += [weight * each.jacobian for each in own]
         return Linear(np.concatenate(residuals), np.vstack(rows))
 
     def solve(
@@ -321,7 +300,13 @@ class CalibrationProblem:
             theta = posterior.theta
             observed = self.observed(theta, self.every) or []
             before, noise = noise, self.found_noise([*observed, *self.tested(theta)])
-            if number and all(key in before and noise[key].is_like(before[key]) for key in noise):
+            # the weights agree to some per cent
+            if number and all(
+                key in before
+                and abs(np.log(own.sd / before[key].sd)) < 0.05
+                and abs(np.log(own.alike / before[key].alike)) < 0.1
+                for key, own in noise.items()
+            ):
                 break
         return posterior, before
 
@@ -421,7 +406,16 @@ def calibrate_muscles(
 
     first = problem.observed(problem.parent, problem.every)
     if first is None:
-        raise _no_optimum(problem)
+        without = [
+            trial.name for k, trial in enumerate(together) if problem.observed(problem.parent, [k]) is None
+        ]
+        raise input_error(
+            "not_solved",
+            where="trials",
+            problem=f"no muscle forces were found for {few(without, 3)} with the muscles as they are",
+            expected="trials that `musclesolve run` solves",
+            remedy="run the trial by itself, mend the fault that is reported, or leave the trial out",
+        )
     first += problem.tested(problem.parent)
     if not any(observation.kind in (EMG, FASCICLE, STRENGTH_TEST) for observation in first):
         raise input_error(
@@ -669,18 +663,6 @@ def _check_channels(trials: Sequence[TrialMuscles]) -> None:
                 )
 
 
-def _no_optimum(problem: CalibrationProblem) -> InputError:
-    """Return the error that names the trials without an optimum with the muscles of the parent."""
-    lacking = [t.name for k, t in enumerate(problem.trials) if problem.observed(problem.parent, [k]) is None]
-    return input_error(
-        "not_solved",
-        where="trials",
-        problem=f"no muscle forces were found for {few(lacking, 3)} with the muscles as they are",
-        expected="trials that `musclesolve run` solves",
-        remedy="run the trial by itself, mend the fault that is reported, or leave the trial out",
-    )
-
-
 def _person(
     problem: CalibrationProblem,
     posterior: Posterior,
@@ -733,22 +715,13 @@ def _person(
 
 def _with_best_gains(observed: Sequence[Observation]) -> list[Observation]:
     """The observations with the best gain of each channel for these muscles, so that only muscles are compared."""
-    sizes: dict[str, tuple[float, float]] = {}
-    for observation in observed:
-        if observation.kind == EMG:
-            along, size = sizes.get(observation.label, (0.0, 0.0))
-            more = (
-                float(observation.predicted @ observation.measured),
-                float(observation.predicted @ observation.predicted),
-            )
-            sizes[observation.label] = along + more[0], size + more[1]
-    best = {label: along / size if size > 0.0 else 1.0 for label, (along, size) in sizes.items()}
-    return [
-        replace(observation, predicted=best[observation.label] * observation.predicted)
-        if observation.kind == EMG
-        else observation
-        for observation in observed
-    ]
+    found = list[Observation]()
+    for (kind, _), own in by_channel(observed).items():
+        along = sum(float(each.predicted @ each.measured) for each in own)
+        size = sum(float(each.predicted @ each.predicted) for each in own)
+        best = along / size if kind == EMG and size > 0.0 else 1.0
+        found += [replace(each, predicted=best * each.predicted) for each in own]
+    return found
 
 
 def _found(
@@ -924,7 +897,13 @@ def _worse(*observed: Sequence[Observation]) -> Iterator[str]:
 
     observed: as of `COMPARED`; of each the gains of EMG are those that are best for its muscles.
     """
-    squares = [_channel_squares(_with_best_gains(observations)) for observations in observed]
+    squares = [
+        {
+            key: float(np.mean(np.square(np.concatenate([each.residual for each in own]))))
+            for key, own in by_channel(_with_best_gains(observations)).items()
+        }
+        for observations in observed
+    ]
     for kind in dict.fromkeys(kind for kind, _ in squares[0] if kind in (EMG, FASCICLE)):
         keys = [key for key in squares[0] if key[0] == kind and key in squares[1]]
         worse = []
@@ -940,14 +919,3 @@ def _worse(*observed: Sequence[Observation]) -> Iterator[str]:
                 f"channels: {'; '.join(worse)}. See the clock of the measurement, its channels and the moments before "
                 "these factors are used."
             )
-
-
-def _channel_squares(observed: Sequence[Observation]) -> dict[tuple[str, str], float]:
-    """Return the mean square of the residuals of every channel over all trials, by kind and label."""
-    keys = dict.fromkeys((observation.kind, observation.label) for observation in observed)
-    return {
-        key: float(
-            np.mean(np.square(np.concatenate([o.residual for o in observed if (o.kind, o.label) == key])))
-        )
-        for key in keys
-    }

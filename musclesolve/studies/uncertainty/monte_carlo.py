@@ -43,7 +43,6 @@ from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 from musclesolve.studies.uncertainty.replay import Replay
 from musclesolve.studies.uncertainty.statistics import (
     NOMINAL,
-    Drawn,
     Samples,
     Statistics,
     UncertaintyEstimate,
@@ -151,8 +150,7 @@ def uncertainty(
     wanted, why_not = list[Task](), "not requested"
     if contributions:
         try:
-            common.linear.differentiate()
-            wanted = common.linear.tasks(few=fast)
+            wanted = common.linear.tasks(few=fast) if common.linear.responses else []
             why_not = "" if wanted else "every source is switched off"
         except InputError as error:
             why_not = error.problem
@@ -225,21 +223,26 @@ def _ordered(
 
 
 def _gathered(
-    done: Iterator[Drawn | str], samples: int, counted: Mask, report: Callable[[float], None], few: bool
+    done: Iterator[tuple[Array, Array] | str],
+    samples: int,
+    counted: Mask,
+    report: Callable[[float], None],
+    few: bool,
 ) -> tuple[Statistics, Array, list[str]]:
     """Statistics of the samples, number with a reserve (T, S), reasons of failures; the nominal sample comes first."""
     first = next(done)
     if isinstance(first, str):
         raise MuscleSolveError(f"the trial cannot be run again: {first}")
-    statistics = Statistics(first.values, samples, few)
+    statistics = Statistics(first[0], samples, few)
     reserve, reasons = np.zeros(counted.shape), []
     for number, sample in enumerate(itertools.islice(done, samples)):
         report(number / samples)
         if isinstance(sample, str):
             reasons.append(sample)
-            sample = Drawn(np.full(first.values.shape, np.nan), np.zeros(counted.shape))
-        statistics.add(sample.values)
-        reserve += sample.reserve
+            statistics.add(np.full(first[0].shape, np.nan))
+        else:
+            statistics.add(sample[0])
+            reserve += sample[1]
     return statistics, reserve, reasons
 
 

@@ -329,20 +329,15 @@ class Samples:
         return Linear(self.replay)
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """One sample: its quantities (D,), and which frames (T, S) of each side needed a reserve."""
-
-    values: Array
-    reserve: AnyArray
-
-
 def work(common: Samples, task: range | list[Task], progress: object = None) -> list[Any]:
-    """Compute some samples by their numbers (or reasons of failure), or squares of derivatives by some parameters."""
+    """Compute some samples by their numbers, or squares of derivatives by some parameters.
+
+    A sample is its quantities (D,), and which frames (T, S) of each side needed a reserve; or why it failed.
+    """
     if not isinstance(task, range):
         return [common.linear.squares(each) for each in task]
     parameters, layout = common.replay.parameters, common.replay.layout
-    samples: list[Drawn | str] = []
+    samples: list[tuple[Array, AnyArray] | str] = []
     for number in task:
         errors = parameters.errors(common.numbers(number))
         try:
@@ -354,5 +349,5 @@ def work(common: Samples, task: range | list[Task], progress: object = None) -> 
         arrays = quantities(layout, body, parts, common.counted, contact_error)
         helped = np.stack([part.solution.status == Status.SOLVED_WITH_RESERVE for part in parts], axis=1)
         reserve = np.stack([helped[:, numbers].any(axis=1) for numbers in layout.parts], axis=1)
-        samples.append(Drawn(np.concatenate([values.ravel() for values in arrays.values()]), reserve))
+        samples.append((np.concatenate([values.ravel() for values in arrays.values()]), reserve))
     return samples
