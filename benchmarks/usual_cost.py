@@ -27,6 +27,7 @@ joints.
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -566,7 +567,8 @@ def draw(points: Sequence[tuple[str, float, Array, list[float]]], file: Path) ->
         middle = float(np.mean(knees))
         families += [family] * (family not in families)
         color = f"C{families.index(family)}"
-        words = label.replace("multi_joint_weight", "weight").replace(".0", "") + defaults.get(label, "")
+        words = re.sub(r"joint_reaction_squared\(.*\)", "knee force squared", label) + defaults.get(label, "")
+        words = words.replace("multi_joint_weight", "weight").replace(".0", "")
         axes.errorbar(
             middle,
             change,
@@ -583,7 +585,7 @@ def draw(points: Sequence[tuple[str, float, Array, list[float]]], file: Path) ->
     axes.axhline(0.0, color="0.6", linewidth=0.8)
     axes.set_xlabel("rms error of the knee contact force [body weights], two walks")
     axes.set_ylabel("mean r of activation and EMG, less the default's")
-    figure.legend(fontsize=8, loc="outside lower center", ncols=2)
+    figure.legend(fontsize=7.5, loc="outside lower center", ncols=2)
     figure.savefig(file, dpi=110)
 
 

@@ -406,13 +406,13 @@ def calibrate_muscles(
 
     first = problem.observed(problem.parent, problem.every)
     if first is None:
-        without = [
+        unsolved = [
             trial.name for k, trial in enumerate(together) if problem.observed(problem.parent, [k]) is None
         ]
         raise input_error(
             "not_solved",
             where="trials",
-            problem=f"no muscle forces were found for {few(without, 3)} with the muscles as they are",
+            problem=f"no muscle forces were found for {few(unsolved, 3)} with the muscles as they are",
             expected="trials that `musclesolve run` solves",
             remedy="run the trial by itself, mend the fault that is reported, or leave the trial out",
         )

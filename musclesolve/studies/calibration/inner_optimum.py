@@ -113,8 +113,9 @@ class PartMuscles:
             part = replace(self.part, state=MuscleState.from_lengths(muscles, *lengths, state.moment_arm))
             shared = share_part(part, self.sharing)
             arrays = shared.solution.activation, part.state.fiber_length, shared.solution.reserve
-            known = (np.where(shared.solution.solved[:, None], array, np.nan) for array in arrays)
-            return Optimum(*known, partial(_along_frames, shared, self.sharing.cost))
+            known = [np.where(shared.solution.solved[:, None], array, np.nan) for array in arrays]
+            along = partial(_along_frames, shared, self.sharing.cost)
+            return Optimum(known[0], known[1], known[2], along)
         frames, count = self.part.state.musculotendon_length.shape
         activation, fiber = np.full((2, frames, count), np.nan)
         reserve = np.full((frames, len(self.part.shared)), np.nan)
@@ -129,8 +130,8 @@ class PartMuscles:
             reserve[run] = derivatives.problem.compliance * attempts[number].multiplier
             runs.append((run, derivatives))
         self.last = attempts
-        arrays = activation, fiber, reserve
-        return Optimum(*arrays, partial(_along_runs, arrays, runs))
+        along = partial(_along_runs, (activation, fiber, reserve), runs)
+        return Optimum(activation, fiber, reserve, along)
 
     def _solve_motion(
         self, number: int, problem: MotionProblem, parent: MotionProblem

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, greatest
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import side_of
 from musclesolve.checking.check import findings_of
@@ -157,7 +157,7 @@ def margins(
             expected="a trial with frames that are solved without a reserve",
             remedy="run the trial first: its summary names the joint and the missing moment",
         )
-    margin = {name: _greatest(each.strength) for name, (_, each) in found.items()}
+    margin = {name: greatest(each.strength) for name, (_, each) in found.items()}
     groups = [name for name in of if name not in body.muscles]
     chosen = (
         path
@@ -165,7 +165,7 @@ def margins(
         else max(groups or of, key=lambda name: np.nan_to_num(margin[name], nan=-1.0))
     )
     followed = [name for name in muscles_named(chosen, base) if name in body.muscles]
-    lowest = _greatest(
+    lowest = greatest(
         np.concatenate(
             [
                 strength_margin(part.problem, own, possible).strength
@@ -252,14 +252,12 @@ def _activation_limits(
     muscles_of: Callable[[str], Sequence[str]],
 ) -> dict[str, tuple[tuple[str, ...], Array]]:
     """Least upper bounds of activation; without passive forces they are the margins of strength."""
-    limits = []
+    limits = dict(margin)
     for name, (part, _) in found.items():
-        problem = part.problem
-        own = [muscle for muscle in muscles_of(name) if muscle in (problem.muscle or ())]
-        passive = problem.passive_force is not None and problem.passive_force.any()
-        bound = _greatest(activation_margin(problem, own).strength) if passive else margin[name]
-        limits.append(bound)
-    return {"activation_limit": (("of",), np.array(limits))}
+        if part.state.passive_force.any():
+            own = [muscle for muscle in muscles_of(name) if muscle in part.state.parameters.names]
+            limits[name] = greatest(activation_margin(part.problem, own).strength)
+    return {"activation_limit": (("of",), np.array(list(limits.values())))}
 
 
 def _assistance(
@@ -290,7 +288,7 @@ def _pairs(
         for one, other in combinations(own, 2):
             names.append(f"{one} + {other}")
             both = [*groups[one], *groups[other]]
-            values.append(_greatest(strength_margin(part.problem, both, possible).strength))
+            values.append(greatest(strength_margin(part.problem, both, possible).strength))
     return {"pair": (("pair",), names), "pair_margin": (("pair",), np.array(values))}
 
 
@@ -363,15 +361,9 @@ def _margins_of(
         for name, muscles in (several | {name: [name] for name in own}).items():
             margin = strength_margin(part.problem, muscles, possible)
             # the part with the greatest need decides for a group of several parts
-            if name not in found or _greatest(margin.strength) > _greatest(found[name][1].strength):
+            if name not in found or greatest(margin.strength) > greatest(found[name][1].strength):
                 found[name] = part, margin
     return dict(sorted(found.items(), key=lambda each: each[0] not in groups))
-
-
-def _greatest(values: Array) -> float:
-    """The greatest number; NaN without any."""
-    known = values[np.isfinite(values)]
-    return float(known.max()) if known.size else np.nan
 
 
 def _missing(problem: Problem, margin: StrengthMargin, frame: int, muscles: Sequence[str]) -> tuple[str, int]:
@@ -410,9 +402,7 @@ def _path(
             for (_, contact), mask in zip(shared, kept, strict=True)
             for joint, vectors in contact.items()
         }
-        peaks.append(
-            [_greatest(force[joint]) / weight if joint in force else np.nan for joint in body.joints]
-        )
+        peaks.append([greatest(force[joint]) / weight if joint in force else np.nan for joint in body.joints])
     activation = np.stack(activations)
     arrays: dict[str, tuple[tuple[str, ...], Array]] = {
         "strength": (("strength",), strengths),

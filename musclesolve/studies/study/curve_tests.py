@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, greatest
 from musclesolve._util.message_text import capitalized, count_of
 from musclesolve.errors import input_error
 from musclesolve.recording.schema import check_value
@@ -338,7 +338,7 @@ class _Layout:
             f: tuple[str, Callable[[list[Array]], Effect]],
         ) -> None:
             """Test a factor: of two levels by t, of more by F, then each other level against the first by t."""
-            more: dict[str, Any] = {"reference": _largest(levels[0][1]) if levels else math.nan}
+            more: dict[str, Any] = {"reference": greatest(np.abs(levels[0][1])) if levels else math.nan}
             if not two:
                 after = add(effect, *f, len(levels) > 1, levels=levels, **more)
                 more |= {"after": after, "among": len(levels) - 1}
@@ -376,7 +376,7 @@ class _Layout:
             )
         if several and repeated:
             effect, enough = "group x condition", len(groups) > 1
-            size = _largest(cell[0, 0]) if groups else math.nan
+            size = greatest(np.abs(cell[0, 0])) if groups else math.nan
             if len(self.conditions) > 2:
                 kind = "mixed ANOVA, interaction"
                 add(
@@ -435,7 +435,7 @@ class _Layout:
             there = test.tested.tested
             test.difference = np.full(curve.shape[1], np.nan)
             test.difference[there] = regression(np.split(curve[rows][:, there], ends), groups)[1]
-            test.reference = _largest(curve[rows][:, there].mean(axis=0))
+            test.reference = greatest(np.abs(curve[rows][:, there].mean(axis=0)))
         return test
 
 
@@ -465,12 +465,6 @@ def _interval(test: _Test, level: float) -> tuple[float, float, float]:
     t = float(effect.statistic[0])
     half = stats.t.isf(0.5 * level, effect.df[1]) * abs(difference / t) if t else math.nan
     return difference, difference - half, difference + half
-
-
-def _largest(curve: Array) -> float:
-    """Largest magnitude of a curve (Q,); NaN where it has no value."""
-    finite = curve[np.isfinite(curve)]
-    return float(np.abs(finite).max()) if finite.size else math.nan
 
 
 OF_CLUSTER = {

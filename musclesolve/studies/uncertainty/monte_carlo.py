@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial, singledispatch
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -21,7 +21,6 @@ from musclesolve._util.worker_pool import Pool
 from musclesolve.constants import FAST, SEED
 from musclesolve.errors import InputError, MuscleSolveError, input_error
 from musclesolve.forces import prepare
-from musclesolve.pipeline.body import Body
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run_options import check_consistent
@@ -113,7 +112,8 @@ def uncertainty(
         ('time', 'muscle')
     """
     check_keywords(how, Computing.__annotations__, "uncertainty")
-    contributions, workers, report, known = _options(**how)
+    workers, report, known = how.get("workers"), how.get("progress") or no_progress, how.get("result")
+    workers = cores() if workers is None else check_integer(workers, "workers", 1)
     fast = samples == FAST
     if isinstance(samples, str) and not fast:
         raise input_error(
@@ -143,12 +143,15 @@ def uncertainty(
     check_consistent(prepared.trial, "the uncertainty")
     check_sources({**stated, **(sd or {})}, prepared.kind, prepared.person is not None, prepared.is_predicted)
     result = labeled.assemble(share(prepared)) if known is None else known
-    replay = replay_of(prepared, chosen)
+    if isinstance(prepared, ModelBody):
+        replay: Replay = ModelReplay.from_body(prepared, chosen)
+    else:
+        replay = RecordedReplay.from_body(prepared, chosen)
     counted = np.stack([counted_frames(result, side) for side in replay.layout.sides], axis=1)
     common = Samples(replay, counted, seed, designed_numbers(replay, seed) if fast else None)
     # the parameters of the derivatives; empty, with the reason, for a cost without derivatives
     wanted, why_not = list[Task](), "not requested"
-    if contributions:
+    if how.get("contributions", True):
         try:
             wanted = common.linear.tasks(few=fast) if common.linear.responses else []
             why_not = "" if wanted else "every source is switched off"
@@ -172,26 +175,6 @@ def uncertainty(
         variance = summed(replay.parameters.shapes, squares())
     found = UncertaintyEstimate(statistics, reserve, seed, fast, reasons, variance, why_not)
     return assemble(result, replay, found, common.linear.unique if wanted else None)
-
-
-@singledispatch
-def replay_of(body: Body, sd: Mapping[str, float]) -> Replay:
-    """Make a body computable again with errors of standard deviations sd (SI)."""
-    raise TypeError(f"no errors of a {type(body).__name__}")
-
-
-replay_of.register(RecordedBody, RecordedReplay.from_body)
-replay_of.register(ModelBody, ModelReplay.from_body)
-
-
-def _options(
-    contributions: bool = True,
-    workers: int | None = None,
-    progress: Progress | None = None,
-    result: xr.Dataset | None = None,
-) -> tuple[bool, int, Progress, xr.Dataset | None]:
-    count = cores() if workers is None else check_integer(workers, "workers", 1)
-    return contributions, count, progress or no_progress, result
 
 
 def _ordered(
