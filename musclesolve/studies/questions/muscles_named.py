@@ -1,6 +1,7 @@
 """Muscles by the words of a question: a muscle, a muscle of both sides, or a function group."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 import xarray as xr
@@ -54,6 +55,21 @@ def strength_factors(strength: Mapping[str, float], result: xr.Dataset) -> dict[
         for muscle in muscles_named(name, result):
             factors[muscle] = factors.get(muscle, 1.0) * factor
     return factors
+
+
+Stated = TypeVar("Stated")
+
+
+def of_sides(stated: Mapping[str, Stated], names: Sequence[str], what: str, more: str) -> dict[str, Stated]:
+    """What is stated by name, for each of some names; a name without side is of both sides."""
+    found: dict[str, Stated] = {}
+    for name, value in stated.items():
+        meant = [each for each in names if name in (each, split_side(each)[0])]
+        if not meant:
+            stems = dict.fromkeys(split_side(each)[0] for each in names)
+            raise unknown_name(name, what, [*stems, *names], more)
+        found |= dict.fromkeys(meant, value)
+    return found
 
 
 def check_factor(name: str, value: object) -> float:

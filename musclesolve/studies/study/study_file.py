@@ -282,26 +282,22 @@ def _with_table(
     filled = {name: dict(stated) for name, stated in subjects.items()}
     if people is None:
         return filled, []
-    notes, used, differing = list[str](), set[str](), dict[str, list[str]]()
-    for name in dict.fromkeys([*subjects, *(trial.subject for trial in trials)]):
-        row = people.row_of(name)
-        if row is None:
-            continue
-        used.add(row)
-        said = dict(people.rows[row])
-        said |= said.pop(NUMBERS, {})
-        own = filled.setdefault(name, {})
-        for key, value in said.items():
-            if own.setdefault(key, value) != value:
-                differing.setdefault(key, []).append(name)
+    of_trials, differing = dict.fromkeys(trial.subject for trial in trials), dict[str, list[str]]()
+    row_of = {name: people.row_of(name) for name in dict.fromkeys([*subjects, *of_trials])}
+    for name, row in row_of.items():
+        if row is not None:
+            said, own = dict(people.rows[row]), filled.setdefault(name, {})
+            for key, value in (said | said.pop(NUMBERS, {})).items():
+                if own.setdefault(key, value) != value:
+                    differing.setdefault(key, []).append(name)
     table = people.path.name
-    for key, names in differing.items():
-        notes.append(
-            f"{key} of {', '.join(names)} is another one in [subjects] than in {table}: [subjects] holds"
-        )
-    if without := [name for name in dict.fromkeys(t.subject for t in trials) if people.row_of(name) is None]:
+    notes = [
+        f"{key} of {', '.join(names)} is another one in [subjects] than in {table}: [subjects] holds"
+        for key, names in differing.items()
+    ]
+    if without := [name for name in of_trials if row_of[name] is None]:
         notes.append(f"no row in {table}: {', '.join(without)}")
-    if idle := [name for name in people.rows if name not in used]:
+    if idle := [name for name in people.rows if name not in row_of.values()]:
         notes.append(f"rows of {table} without a trial: {', '.join(idle)}")
     return filled, notes
 
@@ -458,17 +454,14 @@ def _check_design(
     trials: tuple[StudyTrial, ...],
 ) -> None:
     """Refuse groups and conditions that no subject or trial has, and an unusable covariate."""
-    persons = {trial.subject for trial in trials if not trial.exclude}
-    there = {
-        "groups": {str(subject[GROUP]) for subject in subjects.values() if GROUP in subject},
-        "conditions": {trial.condition for trial in trials if trial.condition},
-    }
-    used = {
-        "groups": {
-            str(subject[GROUP]) for name, subject in subjects.items() if GROUP in subject and name in persons
-        },
-        "conditions": {trial.condition for trial in trials if trial.condition and not trial.exclude},
-    }
+    included = [trial for trial in trials if not trial.exclude]
+    there, used = (
+        {
+            "groups": {str(subjects[name][GROUP]) for name in names if GROUP in subjects.get(name, ())},
+            "conditions": {trial.condition for trial in some if trial.condition},
+        }
+        for names, some in ((subjects, trials), ({trial.subject for trial in included}, included))
+    )
     for key, known in there.items():
         for name in design[key] or ():
             if name not in known:
@@ -560,8 +553,8 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
         """The place of a table or its key."""
         return ("trials", trial) if trial is not None else (f"settings.{table}", key)
 
+    known = sorted({name for kind in kinds for name in kind} - {*OF_EACH_TRIAL})
     for table, values in settings.items():
-        known = sorted({name for kind in kinds for name in kind} - {*OF_EACH_TRIAL})
         if table in OF_EACH_TRIAL:
             raise document.error(
                 "bad_value",
