@@ -21,8 +21,8 @@ from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialReco
 from musclesolve.studies.questions.answers import asked_of
 from musclesolve.studies.study.cycles_file import CYCLES, UncertaintyFile, cycles_file
 from musclesolve.studies.study.study_file import Study, StudyTrial, lacking, lacking_text, read_study
-from musclesolve.studies.study.trial_files import TrialFile, trial_file
-from musclesolve.studies.study.unpacked import B3DSource, Unpacked, unpacked_notes
+from musclesolve.studies.study.trial_files import trial_file
+from musclesolve.studies.study.unpacked import B3DSource, source_of, unpacked_notes
 
 TRIALS = "trials"
 """Folder of the folders of the trials."""
@@ -123,7 +123,6 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
             expected="mass, stature and sex of each subject",
             remedy=f"enter them in {study.people}",
         )
-    unpacked = Unpacked(study, output)
     todo, refused, differing = list[Job](), list[TrialRecord](), dict[str, list[str]]()
     inputs = dict[str, tuple[str, tuple[Path, ...]]]()
     misspelt: InputError | None = None
@@ -132,10 +131,14 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
         path = folder / TRIAL_FILE
         job = Job(trial.name, path, folder, {"side": trial.side})
         try:
-            files, source = unpacked.source(trial)
+            files, source = source_of(study, trial, output)
             job = replace(job, source=source)
             made = trial_file(study, trial, files, path)
-            _write(made, path)
+            content = made.text.encode("utf-8")
+            if (
+                not path.is_file() or path.read_bytes() != content
+            ):  # its contents decide whether a result is current
+                write_files(path.parent, {path.name: content})
             asked_of(path)
         except InputError as error:
             misspelt = error if "[questions]" in (error.where or "") else misspelt
@@ -178,13 +181,6 @@ def _alike(inputs: Mapping[str, tuple[str, Sequence[Path]]]) -> list[list[str]]:
     return [
         names for sized in parts(there, lambda file: file.stat().st_size) for names in parts(sized, sha256)
     ]
-
-
-def _write(made: TrialFile, path: Path) -> None:
-    """Write a trial file unless it is unchanged: its contents decide whether a result is current."""
-    content = made.text.encode("utf-8")
-    if not path.is_file() or path.read_bytes() != content:
-        write_files(path.parent, {path.name: content})
 
 
 def write_table(computed: ComputedStudy, not_counted: Mapping[str, str]) -> None:

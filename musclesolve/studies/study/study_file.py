@@ -380,18 +380,13 @@ def _trials(document: Document, lines: Mapping[str, Any]) -> Iterator[StudyTrial
         source = {key: line[key] for key in keys if line[key] is not None}
         if not line["exclude"]:
             _check_source(document, name, source)
+        own = ("subject", "condition", "session", "side", "inner_leg", "exclude", "keep")
         yield StudyTrial(
-            name,
-            line["subject"],
-            line["condition"],
-            line["session"],
-            line["side"],
-            line["inner_leg"],
-            line["exclude"],
-            line["keep"],
-            source,
-            {key: values[key] for key in of_time if key in values},
-            _settings(document, line["settings"] or {}, name),
+            name=name,
+            source=source,
+            time={key: values[key] for key in of_time if key in values},
+            settings=_settings(document, line["settings"] or {}, name),
+            **{key: line[key] for key in own},
         )
 
 

@@ -63,6 +63,12 @@ LIGAMENT = "patellar_ligament"
 """The source that changes the load of the quadriceps on a knee."""
 
 
+def muscle_shapes(muscles: int) -> dict[str, tuple[int, ...]]:
+    """Source -> shape of its parameters, for sources of the numbers of muscles."""
+    own = dict.fromkeys(("max_isometric_force", "optimal_fiber_length", "tendon_slack_length"), (muscles,))
+    return {"strength": (1,), **own}
+
+
 def sharing_shapes(muscles: int, joints: int) -> dict[str, tuple[int, ...]]:
     """Source -> shape of its parameters, for sources of force sharing and joint loads, independent of the body.
 
