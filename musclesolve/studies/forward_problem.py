@@ -304,6 +304,10 @@ class RecordedLoads:
         onto = (np.arange(len(model.topology.bodies))[:, None] == bodies).astype(float)
         return cls(Couples.build(model), onto, time, spline)
 
+    def joint_moments(self, time: Array) -> Array:
+        """The moments (T, K) [N m] at times (T,) [s]."""
+        return self.course(time)[:, : len(self.couples.distal)]
+
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
         """Generalized force (T, N, 3)."""
         first, last = float(self.time[0]), float(self.time[-1])

@@ -61,7 +61,7 @@ Stated = TypeVar("Stated")
 
 
 def of_sides(stated: Mapping[str, Stated], names: Sequence[str], what: str, more: str) -> dict[str, Stated]:
-    """What is stated by name, for each of some names; a name without side is of both sides."""
+    """Give each of some names the value that is stated for it; a name without side is of both sides."""
     found: dict[str, Stated] = {}
     for name, value in stated.items():
         meant = [each for each in names if name in (each, split_side(each)[0])]

@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -18,7 +19,7 @@ from musclesolve._util.checks import check_integer, check_keywords
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Pool
-from musclesolve.constants import FAST, SEED
+from musclesolve.constants import DESIGNED, FAST, SEED
 from musclesolve.errors import InputError, MuscleSolveError, input_error
 from musclesolve.forces import prepare
 from musclesolve.pipeline.opensim.model_body import ModelBody
@@ -44,13 +45,15 @@ from musclesolve.studies.uncertainty.statistics import (
     NOMINAL,
     Samples,
     Statistics,
-    UncertaintyEstimate,
     assemble,
     work,
 )
 
 CHUNK = 4
 """Number of samples, or of parameters of the derivatives, that a process computes at a time."""
+
+MOST_REASONS = 10
+"""Reasons of failed samples that are listed; a pose that no model fits is named with its frames, each time others."""
 
 SAMPLES_SHARE = 0.8
 """Share of the time for the samples where contributions are computed too."""
@@ -173,8 +176,15 @@ def uncertainty(
                 yield pair
 
         variance = summed(replay.parameters.shapes, squares())
-    found = UncertaintyEstimate(statistics, reserve, seed, fast, reasons, variance, why_not)
-    return assemble(result, replay, found, common.linear.unique if wanted else None)
+    attributes = {
+        "seed": seed,
+        "sampling": DESIGNED if fast else "random",
+        "failed_samples": len(reasons),
+        "failures": [f"{number} x {why}" for why, number in Counter(reasons).most_common(MOST_REASONS)],
+        "without_contributions": why_not,
+    }
+    unique = common.linear.unique if wanted else None
+    return assemble(result, replay, statistics, reserve, variance, unique, attributes)
 
 
 def _ordered(

@@ -204,8 +204,8 @@ class RecordedReplay(Replay):
                     ground[known, place] = wrench.force[known]
         still = still and self.reduction is None
         angle, moment = motion.coordinates[:, rows], moments[:, rows]
-        forces = loads, wrenches, moments
-        return SubjectWithErrors(model, motion, *forces, angle, moment, muscles, ground, still)
+        of_all = loads, wrenches, moments
+        return SubjectWithErrors(model, motion, *of_all, angle, moment, muscles, ground, still)
 
     def _placed_on(self, model: Model) -> Sequence[ScaledMuscles]:
         """The muscles on a skeleton of the subject; placed again only where dimensions differ on which they depend."""
