@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -486,21 +487,15 @@ def _heavier(
 
 def _target(name: str, now: Analysis, number: int, part: SharingGroup, result: xr.Dataset) -> Target | None:
     """Return the target that torques of a part minimize; None where the name has no meaning for this part."""
-    joints = {joint: place for place, each in enumerate(now.parts) for joint in each.contact_force}
-    stems = {split_side(joint)[0] for joint in joints}
-    for compartment in ("", "_medial", "_lateral"):
-        for joint in joints:
-            stem, side = split_side(joint)
-            if name not in (f"{stem}{compartment}", f"{stem}{compartment}_{side}"):
-                continue
-            if joints[joint] != number:
-                continue
-            axes, spacing = segment_axes(now.body).get(joint), now.body.contact_spacing.get(joint)
-            if compartment and spacing is None:
-                continue
+    places = ("", "_medial", "_lateral")
+    for place, joint in product(places, now.parts[number].contact_force):
+        stem, side = split_side(joint)
+        axes, spacing = segment_axes(now.body).get(joint), now.body.contact_spacing.get(joint)
+        if name in (f"{stem}{place}", f"{stem}{place}_{side}") and (spacing is not None or not place):
             apart = None if spacing is None else spacing.distance
-            return contact_target(now.parts[number], joint, axes, apart, compartment[1:])
-    known = {f"{stem}{place}" for stem in stems for place in ("", "_medial", "_lateral")}
+            return contact_target(now.parts[number], joint, axes, apart, place[1:])
+    joints = [joint for part in now.parts for joint in part.contact_force]
+    known = {f"{split_side(joint)[0]}{place}" for joint in joints for place in places}
     if name in known or split_side(name)[0] in known:
         return None
     of_muscles = names_of_muscles(result)
