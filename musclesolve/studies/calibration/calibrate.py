@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -686,13 +686,9 @@ def _person(
         )
         for k, factor in enumerate(problem.factors)
     )
-    emg = problem.emg
+    emg, factors = problem.emg, np.exp(posterior.theta)
     gains = {
-        channel: {
-            "largest": emg.largest[channel],
-            "gain": float(np.exp(posterior.theta[place])),
-            "sd": float(sd[place]),
-        }
+        channel: {"largest": emg.largest[channel], "gain": float(factors[place]), "sd": float(sd[place])}
         for channel, place in emg.gain.items()
     }
     of_all: dict[str, float] = {}
@@ -733,18 +729,10 @@ def _found(
     """The Dataset of a calibration (`Calibration`); observed: as of `COMPARED`."""
     import xarray as xr
 
-    sd = np.sqrt(np.diag(posterior.covariance))
-    of_parameters = {
-        "value": posterior.theta,
-        "sd": sd,
-        "prior_mean": problem.prior.mean,
-        "prior_sd": problem.prior.sd,
-        "lower": problem.prior.lower,
-        "upper": problem.prior.upper,
-    }
-    variables: dict[str, Any] = {
-        name: (("parameter",), parameter) for name, parameter in of_parameters.items()
-    }
+    prior, sd = problem.prior, np.sqrt(np.diag(posterior.covariance))
+    of_parameters = {"value": posterior.theta, "sd": sd, "prior_mean": prior.mean, "prior_sd": prior.sd}
+    of_parameters |= {"lower": prior.lower, "upper": prior.upper}
+    variables: dict[str, Any] = {name: (("parameter",), values) for name, values in of_parameters.items()}
     correlation = posterior.covariance / np.outer(sd, sd)
     variables["parameter_correlation"] = (("parameter", "other"), correlation)
     kept = [observation for observation in observed[1] if observation.kind != RESERVE]
@@ -754,26 +742,20 @@ def _found(
     for k, each in enumerate(kept):
         rows["time"][k, : len(each.time)], rows["measured"][k, : len(each.time)] = each.time, each.measured
         for word, curves in zip(COMPARED, like, strict=True):
-            curve = curves[k]
-            if curve is not None:
+            if (curve := curves[k]) is not None:
                 # in the unit of the measurement, EMG with the fitted gain
-                rows[word][k, : len(each.time)] = np.interp(
-                    each.time, curve.time, curve.predicted, left=np.nan, right=np.nan
-                )
+                values = np.interp(each.time, curve.time, curve.predicted, left=np.nan, right=np.nan)
+                rows[word][k, : len(each.time)] = values
     variables |= {name: (("curve", "sample"), values) for name, values in rows.items()}
-    for word, curves in zip(COMPARED, like, strict=True):
-        for name in ("rms", "correlation"):
-            measures = [np.nan if curve is None else getattr(curve, name) for curve in curves]
-            variables[f"{name}_{word}"] = (("curve",), np.array(measures, dtype=float))
+    for (word, curves), name in product(zip(COMPARED, like, strict=True), ("rms", "correlation")):
+        measures = [np.nan if curve is None else getattr(curve, name) for curve in curves]
+        variables[f"{name}_{word}"] = (("curve",), np.array(measures, dtype=float))
     variables["noise"] = (("curve",), np.array([noise[each.kind, each.label].sd for each in kept]))
-    coordinates = {
-        "parameter": problem.names,
-        "other": problem.names,
-        "kind": ("curve", [each.kind for each in kept]),
-        "label": ("curve", [each.label for each in kept]),
-        "trial": ("curve", [each.trial for each in kept]),
-        "unit": ("curve", [UNITS[each.kind] for each in kept]),
+    coordinates: dict[str, Any] = dict.fromkeys(("parameter", "other"), problem.names)
+    coordinates |= {
+        key: ("curve", [getattr(each, key) for each in kept]) for key in ("kind", "label", "trial")
     }
+    coordinates["unit"] = ("curve", [UNITS[each.kind] for each in kept])
     attributes = {
         "steps": posterior.steps,
         "converged": int(posterior.converged),
@@ -820,17 +802,15 @@ def _profile(
 
 def _as_rows(found: xr.Dataset) -> list[dict[str, object]]:
     """Return the rows of the file: one table for each measured curve; unknown values are left out."""
-    rows = []
+    rows, names = [], [f"{what}_{word}" for what in ("rms", "correlation") for word in COMPARED]
     for k in range(found.sizes["curve"]):
         row: dict[str, object] = {
             word: str(found[word].values[k]) for word in ("trial", "kind", "label", "unit")
         }
-        for what in ("rms", "correlation"):
-            for word in COMPARED:
-                value = float(found[f"{what}_{word}"].values[k])
-                if np.isfinite(value):
-                    row[f"{what}_{word}"] = float(f"{value:.4g}")
-        rows.append(row)
+        values = {name: float(found[name].values[k]) for name in names}
+        rows.append(
+            row | {name: float(f"{value:.4g}") for name, value in values.items() if np.isfinite(value)}
+        )
     return rows
 
 

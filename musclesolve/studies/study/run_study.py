@@ -226,8 +226,7 @@ def check_curves(study: Study, trials: Iterable[Job]) -> None:
             variable, name = value[0], value[1]
         stated.append(("outcomes", text, variable, name or variable))
     open_ones = [each for each in stated if each[2] in QUANTITIES]
-    there: dict[str, None] = {}
-    unknown, unasked = dict[str, str](), dict[str, str]()
+    there, unasked = dict[str, dict[str, None]](), dict[str, str]()
     for trial in trials:
         if not open_ones:
             return
@@ -235,30 +234,19 @@ def check_curves(study: Study, trials: Iterable[Job]) -> None:
             known = known_names(trial.ready())
         except InputError:
             return  # the trial itself is refused, with the reason
-        left = []
-        for key, text, variable, name in open_ones:
-            answer = QUANTITIES[variable].answer
-            curves = known.curves(variable)
+        for each in list(open_ones):
+            _, text, variable, name = each
+            answer, curves = QUANTITIES[variable].answer, known.curves(variable)
             if answer and answer not in known.asked:
                 unasked[text] = answer
             elif name and curves is not None and name not in {*curves, *_resultants(variable, curves)}:
-                there |= dict.fromkeys(f"{variable} {curve}" for curve in curves)
-                unknown[text] = variable
+                there.setdefault(text, {}).update(dict.fromkeys(f"{variable} {curve}" for curve in curves))
             else:
-                continue
-            left.append((key, text, variable, name))
-        open_ones = left
-    for key, text, variable, _ in open_ones:
-        if text in unknown:
-            known_ones = [curve for curve in there if curve.startswith(f"{variable} ")]
-            raise study.document.unknown(
-                "unknown_name",
-                text,
-                known_ones,
-                "design",
-                key,
-                problem=f"no trial has {text!r}",
-            )
+                open_ones.remove(each)
+    for key, text, _, _ in open_ones:
+        if text in there:
+            problem = f"no trial has {text!r}"
+            raise study.document.unknown("unknown_name", text, there[text], "design", key, problem=problem)
         raise study.document.error(
             "missing_key",
             "design",

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
@@ -457,18 +457,30 @@ def _check_design(
         }
         for names, some in ((subjects, trials), ({trial.subject for trial in included}, included))
     )
-    for key, known in there.items():
-        for name in design[key] or ():
+    studied = set(in_set("study"))
+    curves = [
+        name
+        for kind in KINDS.values()
+        for name in kind.names
+        if name in studied or not QUANTITIES[name].answer
+    ]
+    named = "studies.unknown_name_value"
+    both, of_both = there["groups"] | there["conditions"], "subject or trial is of the group or condition"
+    outcomes = [*curves, *filter(is_number_of_cycle, QUANTITIES)]
+    names: list[tuple[str, Collection[str], str, dict[str, str]]] = [
+        ("groups", there["groups"], named, {"value": "subject is of the group"}),
+        ("conditions", there["conditions"], named, {"value": "trial has the condition"}),
+        ("quantities", [name for name in curves if not is_number_of_cycle(name)], "studies.no_quantity", {}),
+        ("drawn", both, named, {"value": of_both}),
+        ("outcomes", outcomes, "studies.no_quantity", {}),
+    ]
+    for key, known, sentence, words in names:
+        for text in design[key] or ():
+            name = next(iter(text.split()), "") if key == "outcomes" else text
             if name not in known:
-                raise document.unknown(
-                    "studies.unknown_name_value",
-                    name,
-                    sorted(known),
-                    "design",
-                    key,
-                    value="subject is of the group" if key == "groups" else "trial has the condition",
-                    name=name,
-                )
+                likely = sorted(known) if isinstance(known, set) else known
+                raise document.unknown(sentence, name, likely, "design", key, name=name or text, **words)
+    for key in used:
         if design[key] and (missing := used[key] - set(design[key])):
             raise document.error(
                 "unknown_name",
@@ -477,39 +489,6 @@ def _check_design(
                 problem=f"{sorted(missing)[0]!r} is not among them",
                 expected=f"all {key} of the study, in their order",
                 remedy='add it, or exclude its trials: exclude = "the reason"',
-            )
-    studied = set(in_set("study"))
-    quantities = [
-        name
-        for kind in KINDS.values()
-        for name in kind.names
-        if name in studied or not QUANTITIES[name].answer
-    ]
-    for name in design.quantities or ():
-        if name not in quantities or is_number_of_cycle(name):
-            raise document.unknown("studies.no_quantity", name, quantities, "design", "quantities", name=name)
-    for name in design.drawn or ():
-        if name not in (drawable := sorted(there["groups"] | there["conditions"])):
-            raise document.unknown(
-                "studies.unknown_name_value",
-                name,
-                drawable,
-                "design",
-                "drawn",
-                value="subject or trial is of the group or condition",
-                name=name,
-            )
-    for text in design.outcomes or ():
-        words = text.split()
-        if not words or (words[0] not in quantities and not is_number_of_cycle(words[0])):
-            numbers_of_cycle = [name for name in QUANTITIES if is_number_of_cycle(name)]
-            raise document.unknown(
-                "studies.no_quantity",
-                words[0] if words else "",
-                [*quantities, *numbers_of_cycle],
-                "design",
-                "outcomes",
-                name=words[0] if words else text,
             )
     stated_legs = {
         "affected": any(subject.get("affected_side") in SIDES for subject in subjects.values()),

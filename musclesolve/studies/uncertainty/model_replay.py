@@ -38,13 +38,11 @@ from musclesolve.pipeline.opensim.reduced_residual import LoadedModel
 from musclesolve.studies.uncertainty.prediction_errors import prediction_shapes, with_prediction_errors
 from musclesolve.studies.uncertainty.replay import (
     Errors,
-    Parameters,
     Replay,
-    ReplayLayout,
+    fields_of,
     muscle_shapes,
     parameters_with_errors,
     sharing_shapes,
-    with_person,
 )
 
 DIFFERENCE_TURN = 1e-4
@@ -99,11 +97,7 @@ class ModelReplay(Replay):
             shapes["joint_moment"] = (len(prepared.dofs),)
         shapes |= sharing_shapes(len(prepared.muscles), len(prepared.joints))
         return cls(
-            parameters=Parameters(with_person(shapes, prepared.person), sd),
-            layout=ReplayLayout.from_parts(prepared.parts, prepared.dofs, prepared.muscles, prepared.joints),
-            sharing=prepared.sharing.on_one_thread,
-            person=prepared.person,
-            nominal=prepared.parts,
+            **fields_of(prepared, prepared.dofs, shapes, sd),
             weight=0.0 if prepared.dynamics is None else prepared.dynamics.weight,
             phase=_phase(prepared, prepared.time),
             prepared=prepared,

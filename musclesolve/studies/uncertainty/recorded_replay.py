@@ -49,13 +49,11 @@ from musclesolve.recording.markers.landmark_names import shows_spines
 from musclesolve.studies.uncertainty.prediction_errors import prediction_shapes, with_prediction_errors
 from musclesolve.studies.uncertainty.replay import (
     Errors,
-    Parameters,
     Replay,
-    ReplayLayout,
+    fields_of,
     muscle_shapes,
     parameters_with_errors,
     sharing_shapes,
-    with_person,
 )
 
 OF_MARKERS = "marker_placement", "hip_center", "soft_tissue"
@@ -120,12 +118,8 @@ class RecordedReplay(Replay):
         if trial.predicted_spans is not None:
             shapes |= prediction_shapes()
         dofs = [dof for part in prepared.parts for dof in part.dofs]
-        layout = ReplayLayout.from_parts(prepared.parts, dofs, prepared.muscles, prepared.joints)
         return cls(
-            parameters=Parameters(with_person(shapes, options.person), sd),
-            layout=layout,
-            sharing=options.sharing.on_one_thread,
-            person=options.person,
+            **fields_of(prepared, dofs, shapes, sd),
             weight=trial.subject.mass * STANDARD_GRAVITY,
             phase=markers.phase[inside],
             trial=trial,
@@ -137,7 +131,6 @@ class RecordedReplay(Replay):
             segments=segments,
             inside=inside,
             plates=plates,
-            nominal=prepared.parts,
             placed=placed,
             reduction=None if recorded.change is None else recorded.change.reduction,
         )
