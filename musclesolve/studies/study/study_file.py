@@ -464,22 +464,21 @@ def _check_design(
         for name in kind.names
         if name in studied or not QUANTITIES[name].answer
     ]
-    named = "studies.unknown_name_value"
-    both, of_both = there["groups"] | there["conditions"], "subject or trial is of the group or condition"
-    outcomes = [*curves, *filter(is_number_of_cycle, QUANTITIES)]
-    names: list[tuple[str, Collection[str], str, dict[str, str]]] = [
-        ("groups", there["groups"], named, {"value": "subject is of the group"}),
-        ("conditions", there["conditions"], named, {"value": "trial has the condition"}),
-        ("quantities", [name for name in curves if not is_number_of_cycle(name)], "studies.no_quantity", {}),
-        ("drawn", both, named, {"value": of_both}),
-        ("outcomes", outcomes, "studies.no_quantity", {}),
+    both, outcomes = there["groups"] | there["conditions"], [*curves, *filter(is_number_of_cycle, QUANTITIES)]
+    names: list[tuple[str, Collection[str], str]] = [
+        ("groups", there["groups"], "no subject is of the group"),
+        ("conditions", there["conditions"], "no trial has the condition"),
+        ("quantities", [name for name in curves if not is_number_of_cycle(name)], "there is no quantity"),
+        ("drawn", both, "no subject or trial is of the group or condition"),
+        ("outcomes", outcomes, "there is no quantity"),
     ]
-    for key, known, sentence, words in names:
+    for key, known, problem in names:
         for text in design[key] or ():
             name = next(iter(text.split()), "") if key == "outcomes" else text
             if name not in known:
                 likely = sorted(known) if isinstance(known, set) else known
-                raise document.unknown(sentence, name, likely, "design", key, name=name or text, **words)
+                problem = f"{problem} {name or text!r}"
+                raise document.unknown("unknown_name", name, likely, "design", key, problem=problem)
     for key in used:
         if design[key] and (missing := used[key] - set(design[key])):
             raise document.error(
