@@ -97,8 +97,8 @@ def least_residual(
     # Round-off of a zero residual is no correction.
     shift, after = (np.where(worse[:, None], old, new) for old, new in ((0.0, shift), (right, after)))
     status = np.where(kept, OFF_THE_FOOT, np.where(bound & ~worse, AT_BOUND, CORRECTED))
-    found = {"shift": shift, "residual_after": after, "status": status}
-    return found | {"outside": outside, "gap": gap, "outline": outline}
+    correction = {"shift": shift, "residual_after": after, "status": status}
+    return correction | {"outside": outside, "gap": gap, "outline": outline}
 
 
 def _labeled(recorded: Mechanics, trial: Trial) -> xr.Dataset:

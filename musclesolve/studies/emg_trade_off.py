@@ -121,7 +121,7 @@ def emg_trade_off(
         compared += int(known.sum())
         for row, own in enumerate(parts):
             problem, activation = own[place].problem.frames(solved), own[place].solution.activation[solved]
-            totals[row] += [each.value(problem, activation).sum() for each in (effort, MISFIT)]
+            totals[row] += [term.value(problem, activation).sum() for term in (effort, MISFIT)]
     means = totals / count if count else np.full_like(totals, np.nan)
     agreement = [body.emg.agreement(body.time, analysis.activation, body.muscles)[0] for analysis in shared]
     left_out = [body.emg.agreement_of_channels(body.time, curves)[0] for curves in predicted]

@@ -252,9 +252,9 @@ class CalibrationProblem:
             (STRENGTH_TEST, f"{test.dof} {number + 1}"): Noise(test.error, 1.0)
             for number, test in enumerate(self.moments)
         }
-        for (kind, label), own in by_channel(observed).items():
+        for (kind, label), curves in by_channel(observed).items():
             if kind != STRENGTH_TEST:
-                trial = next(trial for trial in self.trials if trial.name == own[-1].trial)
+                trial = next(trial for trial in self.trials if trial.name == curves[-1].trial)
                 stated = trial.fascicles.error if kind == FASCICLE and trial.fascicles else None
                 # missing moments are no noise: every frame counts
                 alike = 1.0 if kind == RESERVE else max(1.0, CORRELATION_TIME / trial.step)
@@ -265,9 +265,9 @@ class CalibrationProblem:
         """Estimate the noise of every channel from its residuals, at least the known noise of the measurement."""
         usual = self.usual_noise(observed)
         noise = {key: usual[key] for key in by_channel(observed)}
-        for (kind, label), own in by_channel(observed).items():
+        for (kind, label), curves in by_channel(observed).items():
             if kind not in (RESERVE, STRENGTH_TEST):
-                residuals = [each.residual for each in own]
+                residuals = [one.residual for one in curves]
                 rms = float(np.sqrt(np.mean(np.square(np.concatenate(residuals)))))
                 least = LEAST_EMG_SD if kind == EMG else usual[kind, label].sd
                 noise[kind, label] = Noise(max(rms, least), correlated_samples(residuals))
@@ -276,14 +276,15 @@ class CalibrationProblem:
     def linear(self, observed: Sequence[Observation], noise: Mapping[tuple[str, str], Noise]) -> Linear:
         """The weighted residuals and their derivatives; of a channel without a noise the noise of its kind."""
         residuals, rows = [np.zeros(0)], [np.zeros((0, len(self.names)))]
-        for (kind, label), own in by_channel(observed).items():
+        for (kind, label), curves in by_channel(observed).items():
             # variance of the errors of a channel, summed over its samples: they are alike throughout, and count once
-            alike = sum(float(np.square(error).sum()) for each in own for error in each.unmodeled.values())
+            errors = [error for one in curves for error in one.unmodeled.values()]
+            variance = sum(float(np.square(error).sum()) for error in errors)
             # a moment that begins to lack during the fit has no noise yet
             of_channel = noise.get((kind, label)) or Noise(USUAL_SD[kind], 1.0)
-            weight = 1.0 / np.sqrt(of_channel.sd**2 * of_channel.alike + alike)
-            residuals += [weight * each.residual for each in own]
-            rows += [weight * each.jacobian for each in own]
+            weight = 1.0 / np.sqrt(of_channel.sd**2 * of_channel.alike + variance)
+            residuals += [weight * one.residual for one in curves]
+            rows += [weight * one.jacobian for one in curves]
         return Linear(np.concatenate(residuals), np.vstack(rows))
 
     def solve(
@@ -303,9 +304,9 @@ class CalibrationProblem:
             # the weights agree to some per cent
             if number and all(
                 key in before
-                and abs(np.log(own.sd / before[key].sd)) < 0.05
-                and abs(np.log(own.alike / before[key].alike)) < 0.1
-                for key, own in noise.items()
+                and abs(np.log(now.sd / before[key].sd)) < 0.05
+                and abs(np.log(now.alike / before[key].alike)) < 0.1
+                for key, now in noise.items()
             ):
                 break
         return posterior, before
@@ -711,13 +712,13 @@ def _person(
 
 def _with_best_gains(observed: Sequence[Observation]) -> list[Observation]:
     """The observations with the best gain of each channel for these muscles, so that only muscles are compared."""
-    found = list[Observation]()
-    for (kind, _), own in by_channel(observed).items():
-        along = sum(float(each.predicted @ each.measured) for each in own)
-        size = sum(float(each.predicted @ each.predicted) for each in own)
+    scaled = list[Observation]()
+    for (kind, _), curves in by_channel(observed).items():
+        along = sum(float(one.predicted @ one.measured) for one in curves)
+        size = sum(float(one.predicted @ one.predicted) for one in curves)
         best = along / size if kind == EMG and size > 0.0 else 1.0
-        found += [replace(each, predicted=best * each.predicted) for each in own]
-    return found
+        scaled += [replace(one, predicted=best * one.predicted) for one in curves]
+    return scaled
 
 
 def _found(
@@ -753,9 +754,9 @@ def _found(
     variables["noise"] = (("curve",), np.array([noise[each.kind, each.label].sd for each in kept]))
     coordinates: dict[str, Any] = dict.fromkeys(("parameter", "other"), problem.names)
     coordinates |= {
-        key: ("curve", [getattr(each, key) for each in kept]) for key in ("kind", "label", "trial")
+        key: ("curve", [getattr(curve, key) for curve in kept]) for key in ("kind", "label", "trial")
     }
-    coordinates["unit"] = ("curve", [UNITS[each.kind] for each in kept])
+    coordinates["unit"] = ("curve", [UNITS[curve.kind] for curve in kept])
     attributes = {
         "steps": posterior.steps,
         "converged": int(posterior.converged),
@@ -879,8 +880,8 @@ def _worse(*observed: Sequence[Observation]) -> Iterator[str]:
     """
     squares = [
         {
-            key: float(np.mean(np.square(np.concatenate([each.residual for each in own]))))
-            for key, own in by_channel(_with_best_gains(observations)).items()
+            key: float(np.mean(np.square(np.concatenate([one.residual for one in curves]))))
+            for key, curves in by_channel(_with_best_gains(observations)).items()
         }
         for observations in observed
     ]

@@ -72,10 +72,10 @@ class Observation:
 
 def by_channel(observed: Iterable[Observation]) -> dict[tuple[str, str], list[Observation]]:
     """The observations of each channel in all trials, by kind and label."""
-    found: dict[tuple[str, str], list[Observation]] = {}
-    for each in observed:
-        found.setdefault((each.kind, each.label), []).append(each)
-    return found
+    channels: dict[tuple[str, str], list[Observation]] = {}
+    for observation in observed:
+        channels.setdefault((observation.kind, observation.label), []).append(observation)
+    return channels
 
 
 @dataclass(frozen=True)

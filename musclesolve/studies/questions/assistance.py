@@ -297,7 +297,7 @@ def _solve_with_torques(
         for sign, near, largest in ((1.0, low, high), (-1.0, high, -low))
         if largest > 0.0
     ]
-    rows, signs, largest, least = (np.array(each) for each in zip(*directions, strict=True))
+    rows, signs, largest, least = map(np.array, zip(*directions, strict=True))
     count = len(directions)
     columns = np.zeros((problem.n_frames, problem.n_dof, count))
     columns[:, rows, np.arange(count)] = signs

@@ -62,14 +62,14 @@ Stated = TypeVar("Stated")
 
 def of_sides(stated: Mapping[str, Stated], names: Sequence[str], what: str, more: str) -> dict[str, Stated]:
     """Give each of some names the value that is stated for it; a name without side is of both sides."""
-    found: dict[str, Stated] = {}
+    values: dict[str, Stated] = {}
     for name, value in stated.items():
-        meant = [each for each in names if name in (each, split_side(each)[0])]
+        meant = [known for known in names if name in (known, split_side(known)[0])]
         if not meant:
-            stems = dict.fromkeys(split_side(each)[0] for each in names)
+            stems = dict.fromkeys(split_side(known)[0] for known in names)
             raise unknown_name(name, what, [*stems, *names], more)
-        found |= dict.fromkeys(meant, value)
-    return found
+        values |= dict.fromkeys(meant, value)
+    return values
 
 
 def check_factor(name: str, value: object) -> float:

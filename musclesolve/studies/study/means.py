@@ -114,7 +114,7 @@ def subject_means(
     rows = np.flatnonzero(used)
     labels = zip(axes, (subject, condition, side), strict=False)
     keys = [pd.Index(axis).get_indexer(of[rows]).tolist() for axis, of in labels]
-    cells = {tuple(of[own[0]] for of in keys): rows[own] for own in equal_groups(*keys)}
+    cells = {tuple(of[alike[0]] for of in keys): rows[alike] for alike in equal_groups(*keys)}
     shape, dims = tuple(map(len, axes)), ("subject", "condition", *[apart] * by_side)
     numeric = [
         str(name)

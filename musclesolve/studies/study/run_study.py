@@ -234,15 +234,15 @@ def check_curves(study: Study, trials: Iterable[Job]) -> None:
             known = known_names(trial.ready())
         except InputError:
             return  # the trial itself is refused, with the reason
-        for each in list(open_ones):
-            _, text, variable, name = each
+        for outcome in list(open_ones):
+            _, text, variable, name = outcome
             answer, curves = QUANTITIES[variable].answer, known.curves(variable)
             if answer and answer not in known.asked:
                 unasked[text] = answer
             elif name and curves is not None and name not in {*curves, *_resultants(variable, curves)}:
                 there.setdefault(text, {}).update(dict.fromkeys(f"{variable} {curve}" for curve in curves))
             else:
-                open_ones.remove(each)
+                open_ones.remove(outcome)
     for key, text, _, _ in open_ones:
         if text in there:
             problem = f"no trial has {text!r}"

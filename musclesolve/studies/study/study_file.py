@@ -286,9 +286,9 @@ def _with_table(
     row_of = {name: people.row_of(name) for name in dict.fromkeys([*subjects, *of_trials])}
     for name, row in row_of.items():
         if row is not None:
-            said, own = dict(people.rows[row]), filled.setdefault(name, {})
+            said, stated = dict(people.rows[row]), filled.setdefault(name, {})
             for key, value in (said | said.pop(NUMBERS, {})).items():
-                if own.setdefault(key, value) != value:
+                if stated.setdefault(key, value) != value:
                     differing.setdefault(key, []).append(name)
     table = people.path.name
     notes = [
@@ -380,13 +380,13 @@ def _trials(document: Document, lines: Mapping[str, Any]) -> Iterator[StudyTrial
         source = {key: line[key] for key in keys if line[key] is not None}
         if not line["exclude"]:
             _check_source(document, name, source)
-        own = ("subject", "condition", "session", "side", "inner_leg", "exclude", "keep")
+        of_line = ("subject", "condition", "session", "side", "inner_leg", "exclude", "keep")
         yield StudyTrial(
             name=name,
             source=source,
             time={key: values[key] for key in of_time if key in values},
             settings=_settings(document, line["settings"] or {}, name),
-            **{key: line[key] for key in own},
+            **{key: line[key] for key in of_line},
         )
 
 

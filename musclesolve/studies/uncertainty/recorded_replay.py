@@ -308,7 +308,7 @@ class RecordedReplay(Replay):
 def _on_feet(wrenches: AnyArray, sides: Collection[Side]) -> list[Wrench]:
     """The wrenches (T, 2, 6) on the feet of some sides."""
     both = zip(SIDES, np.moveaxis(wrenches, 1, 0), strict=True)
-    return [Wrench(f"foot_{side}", *np.split(own, 2, axis=1)) for side, own in both if side in sides]
+    return [Wrench(f"foot_{side}", *np.split(wrench, 2, axis=1)) for side, wrench in both if side in sides]
 
 
 def _on_other_paths(model: Model, muscles: ScaledMuscles, offset: AnyArray) -> ScaledMuscles:

@@ -65,8 +65,10 @@ LIGAMENT = "patellar_ligament"
 
 def muscle_shapes(muscles: int) -> dict[str, tuple[int, ...]]:
     """Source -> shape of its parameters, for sources of the numbers of muscles."""
-    own = dict.fromkeys(("max_isometric_force", "optimal_fiber_length", "tendon_slack_length"), (muscles,))
-    return {"strength": (1,), **own}
+    numbers = dict.fromkeys(
+        ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length"), (muscles,)
+    )
+    return {"strength": (1,), **numbers}
 
 
 def sharing_shapes(muscles: int, joints: int) -> dict[str, tuple[int, ...]]:
