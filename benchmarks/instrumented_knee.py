@@ -346,9 +346,14 @@ def body_with(muscles: str, walk: str) -> RecordedBody | ModelBody:
     if muscles in SETS:
         return prepared(walk, f'[muscles]\ndatabase = "{muscles}"\n')
     (name,) = [name for name, about in MODELS.items() if about == muscles]
+    return walk_on_model(name, walk, side="l")
+
+
+def walk_on_model(name: str, walk: str, side: str = "both") -> ModelBody:
+    """A walk on a model of `MODELS` along its inverse kinematics."""
     settings = model_settings(loads=folder() / f"loads_{walk}.xml")
     kinematics = folder() / f"PS_ngait_og_{walk}_kinematics.mot"
-    return model_body(folder() / f"{name}.osim", kinematics, None, settings, side="l")
+    return model_body(folder() / f"{name}.osim", kinematics, None, settings, side=side)
 
 
 def band_table(samples: int | str) -> PrintedTable:

@@ -1,7 +1,7 @@
 """Costs beside EMG and measured knee forces, on all people at hand: the evidence for the default cost.
 
 python -m benchmarks.usual_cost [--sets NAME ...] [--least A ...] [--costs COST ...] [--beside COST]
-                              [--draws N] [--figure FILE]
+                              [--draws N] [--figure FILE] [--exchange]
 
 A line for each muscle set, cost and least activation. EMG: Pearson r of activation and envelope, mean over the channels
 of a walk and then over walks; median: mean over walks of the medians; hamstrings: mean r of their channels; each with
@@ -14,12 +14,21 @@ Intervals: bootstrap over people and, within each, over strides; the default and
 draws. The two walks with an instrumented knee belong to one person. Phases by heel strike and toe off: stance up
 to two thirds of its length, push-off after, the halves of swing. Channels with equal envelopes are one electrode: they
 count once, with the mean activation of their muscles. Recordings that are absent are named and left out.
+
+A set may be a model of the man with an instrumented knee (`MODELS`). Then the walks are those with a scaled OpenSim
+model: his two on that model, the recorded walk and two of a subject of AddBiomechanics on their own, each along its
+inverse kinematics with the ground reactions as loads. Muscles have the names of `rajagopal_2023`.
+
+With --exchange instead what static optimization with the default cost and a set lacks: one thing of the muscles or of
+the sharing exchanged at a time (`EXCHANGES`). An exchanged arm changes the moment of a muscle, not how it presses
+joints.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise, product
@@ -33,6 +42,7 @@ from rich.table import Table
 import muscle_db
 from benchmarks import instrumented_knee
 from benchmarks.arguments import command_line
+from benchmarks.muscle_sets import models as models_without_emg
 from benchmarks.muscle_sets import people, with_muscles
 from benchmarks.timing import console, rms
 from benchmarks.validation.page import Absent, data_folder
@@ -42,6 +52,7 @@ from musclesolve.errors import InputError
 from musclesolve.files import Event, Trial
 from musclesolve.forces import recording_of
 from musclesolve.pipeline.measured_activation import MeasuredActivation
+from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import share
 from musclesolve.sharing.cost import (
@@ -58,7 +69,54 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
+from musclesolve.trajectory import solve_rate_limited
 
+
+@dataclass(frozen=True)
+class Exchange:
+    """One thing of the muscles or of the sharing that is other than by default."""
+
+    words: str
+    muscles: tuple[str, ...] = ()  # beginnings of their names
+    arm: tuple[str, float] = ("", 1.0)  # of these muscles: a joint, and a factor on the moment arms about it
+    strength: float = 1.0  # factor on their forces
+    least: float | None = None  # their least activation
+    dynamics: bool = False  # whether activation rises and falls with time constants of 10 and 40 ms
+
+    def of(self, problem: Problem) -> Problem:
+        """The problem with the exchange."""
+        chosen = np.array([name.startswith(self.muscles) for name in problem.muscle or ()])
+        joint, factor = self.arm
+        about = np.array([bool(joint) and joint in dof for dof in problem.dof or ()])
+        strength = np.where(chosen, self.strength, 1.0)
+        capacities = ("force_capacity", "fiber_force_capacity", "max_isometric_force")
+        return problem.with_arrays(
+            moment_arm=problem.moment_arm * np.where(about[:, None] & chosen, factor, 1.0),
+            lower=problem.lower if self.least is None else np.where(chosen, self.least, problem.lower),
+            **{name: getattr(problem, name) * strength for name in capacities},
+        )
+
+
+SINGLE = ("rectus_femoris", "semitendinosus", "biceps_femoris_long_head")
+EXCHANGES = (
+    Exchange("nothing"),
+    *(
+        Exchange(f"{muscle}, arm at the {joint} x {factor:g}", (muscle,), (joint, factor))
+        for muscle, joint in zip(
+            (SINGLE[0], *SINGLE, SINGLE[2]), ("hip", "knee", "knee", "hip", "knee"), strict=True
+        )
+        for factor in (0.8, 1.2)
+    ),
+    *(
+        Exchange(
+            f"biceps_femoris_short_head, strength x {factor:g}", ("biceps_femoris_short",), strength=factor
+        )
+        for factor in (0.5, 2.0)
+    ),
+    *(Exchange(f"all muscles at least {least:g}", ("",), least=least) for least in (0.0, 0.02)),
+    Exchange("vasti, rectus, hamstrings at least 0.03", ("vast", "rectus", "semi", "biceps"), least=0.03),
+    Exchange("activation dynamics", dynamics=True),
+)
 KNEE = {"knee": 1.0}
 COSTS: tuple[Cost, ...] = (
     *(JointWeightedActivation(multi_joint_weight=weight) for weight in (1.5, 2.0, 2.5, 3.0)),
@@ -68,15 +126,26 @@ COSTS: tuple[Cost, ...] = (
     ActivationPower() + 1e-7 * JointReactionSquared(KNEE, effort=0.0),
     JointWeightedActivation(multi_joint_weight=1.5) + 3e-8 * JointReactionSquared(KNEE, effort=0.0),
 )
-PERSON = {walk: "man with an instrumented knee" for walk in instrumented_knee.WALKS}
+MODELS = tuple(instrumented_knee.MODELS)
+RECORDED = "recorded walk"
+PERSON = {
+    **dict.fromkeys(instrumented_knee.WALKS, "man with an instrumented knee"),
+    **dict.fromkeys(("AddBiomechanics walking2", "AddBiomechanics walking3"), "subject of AddBiomechanics"),
+}
 """Walks of one person; other walks are a person each."""
-HIP_WALKS = ("recorded walk", "ss1", "ss9", "treadmill p1", "treadmill p3", "bundled stride")
+HIP_WALKS = (RECORDED, "ss1", "ss9", "treadmill p1", "treadmill p3", "bundled stride", *list(PERSON)[2:])
 PHASES = ("stance", "push-off", "early swing", "late swing")
 PUSH_OFF = 2.0 / 3.0  # share of stance after which push-off begins
 FEWEST = 10  # samples of a correlation
 SHORTEST = 0.15  # shortest stance or swing of a walk [s]
 HAMSTRINGS = ("biceps_femoris_long_head", "semitendinosus", "semimembranosus")
 BANDS = (0.025, 0.975)
+HEADS = ("set", "cost", "least", "EMG mean", "median", "hamstrings", "knee", "hip", "reserves", "short, long")
+OF_MODELS = "rajagopal_2023"
+SET_NAMES = {
+    muscle.short_name: muscle.name for leg in muscle_db.load(OF_MODELS).sides.values() for muscle in leg
+}
+"""Names of the muscles of OpenSim models, in lower case, and in the set that was made of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +162,10 @@ class Leg:
         """Contact force of a joint with muscle forces (T, n) [N], (T,) [N]."""
         names, problem = self.problem.reaction or (), self.problem
         assert problem.reaction_matrix is not None and problem.reaction_offset is not None
-        rows = [names.index(f"{joint}_{self.side}_{axis}") for axis in "xyz"]
+        rows = [
+            next(k for k, name in enumerate(names) if name.endswith(f"{joint}_{self.side}_{axis}"))
+            for axis in "xyz"
+        ]
         reaction = (problem.reaction_matrix[:, rows] @ force[:, :, None])[:, :, 0]
         return np.linalg.norm(reaction + problem.reaction_offset[:, rows], axis=1)
 
@@ -108,28 +180,58 @@ class Walk:
     emg: MeasuredActivation | None
 
     @classmethod
-    def from_body(cls, name: str, body: RecordedBody, sets: str) -> Walk:
-        """Place the muscles of a set on a body."""
-        placed = with_muscles(body, sets)
-        weight = body.mechanics.model.mass.total * STANDARD_GRAVITY
-        with_reactions = replace(placed.sharing, cost=find_cost("joint_reaction_squared"))
+    def from_body(
+        cls,
+        name: str,
+        body: RecordedBody | ModelBody,
+        weight: float,
+        events: Sequence[Event],
+        emg: MeasuredActivation | None,
+    ) -> Walk:
+        """The walk of a body with muscles; weight [N]."""
+        with_reactions = replace(body.sharing, cost=find_cost("joint_reaction_squared"))
         legs = []
-        for part in share(placed, with_reactions).parts:
-            phase, stride = phases(placed.time, body.gait.events, part.side)
-            legs.append(Leg(part.side, part.problem, phase, stride, weight))
-        return cls(name, placed.time, tuple(legs), None if placed.emg is None else electrodes(placed.emg))
+        for part in share(body, with_reactions).parts:
+            muscles = tuple(SET_NAMES.get(name.lower(), name) for name in part.problem.muscle or ())
+            legs.append(
+                Leg(
+                    part.side,
+                    replace(part.problem, muscle=muscles),
+                    *phases(body.time, events, part.side),
+                    weight,
+                )
+            )
+        return cls(name, body.time, tuple(legs), None if emg is None else electrodes(emg))
+
+    @classmethod
+    def with_set(cls, name: str, body: RecordedBody, of_set: str) -> Walk:
+        """Place the muscles of a set on a body."""
+        placed, weight = with_muscles(body, of_set), body.mechanics.model.mass.total * STANDARD_GRAVITY
+        return cls.from_body(name, placed, weight, body.gait.events, placed.emg)
+
+    @classmethod
+    def on_model(cls, name: str, body: ModelBody, recorded: RecordedBody | None = None) -> Walk:
+        """A walk on an OpenSim model, with the events and the EMG of its recording."""
+        assert body.dynamics is not None
+        emg = None if recorded is None else with_muscles(recorded, OF_MODELS).emg
+        events = () if recorded is None else recorded.gait.events
+        return cls.from_body(name, body, body.dynamics.weight, events, emg)
 
     @property
     def person(self) -> str:
         """Whose walk it is."""
         return PERSON.get(self.name, self.name)
 
-    def shared(self, cost: Cost, least: float) -> Shared:
+    def shared(self, cost: Cost, least: float, exchange: Exchange | None = None) -> Shared:
         """Share the moments of all legs."""
         activation, force, reserves = list[Array](), list[Array](), 0
         for leg in self.legs:
             problem = leg.problem.with_arrays(lower=np.full(leg.problem.lower.shape, least))
-            found = solve(problem, cost, Batch(), on_infeasible="reserve")
+            problem = problem if exchange is None else exchange.of(problem)
+            if exchange is not None and exchange.dynamics:
+                found = solve_rate_limited(problem, self.time, cost, on_infeasible="reserve").solution
+            else:
+                found = solve(problem, cost, Batch(), on_infeasible="reserve")
             activation.append(np.asarray(found.activation))
             force.append(np.asarray(found.force))
             reserves += int((found.status == Status.SOLVED_WITH_RESERVE).sum())
@@ -274,9 +376,16 @@ class Choice:
     channels: list[Channels]
 
     @classmethod
-    def of(cls, words: tuple[str, ...], walks: Sequence[Walk], cost: Cost, least: float) -> Choice:
+    def of(
+        cls,
+        words: tuple[str, ...],
+        walks: Sequence[Walk],
+        cost: Cost,
+        least: float,
+        exchange: Exchange | None = None,
+    ) -> Choice:
         """Share every walk."""
-        shared = {walk.name: walk.shared(cost, least) for walk in walks}
+        shared = {walk.name: walk.shared(cost, least, exchange) for walk in walks}
         return cls(words, shared, [one.channels() for one in shared.values() if one.walk.emg is not None])
 
     @property
@@ -383,7 +492,43 @@ def walks_of(sets: Sequence[str]) -> Iterator[tuple[str, list[Walk]]]:
     if not all(walk in everyone for walk in instrumented_knee.WALKS):
         raise SystemExit("No cost can be compared without the walks with an instrumented knee.")
     for name in sets:
-        yield name, [Walk.from_body(who, body, name) for who, body in everyone.items()]
+        if name in MODELS:
+            yield name, list(model_walks(name, everyone))
+        else:
+            yield name, [Walk.with_set(who, body, name) for who, body in everyone.items()]
+
+
+def model_walks(name: str, recorded: Mapping[str, RecordedBody]) -> Iterator[Walk]:
+    """The walks of scaled OpenSim models, those with an instrumented knee on the model of that name."""
+    for walk in instrumented_knee.WALKS:
+        yield Walk.on_model(walk, instrumented_knee.walk_on_model(name, walk), recorded[walk])
+    if RECORDED in recorded:
+        folder, time = data_folder() / "rajagopal_walk", recorded[RECORDED].time
+        settings = model_settings(
+            loads=folder / "walk_grf.mot", passive="none", cutoff_hz=6.0, start_s=time[0], end_s=time[-1]
+        )
+        reference = folder / "reference"
+        model, motion = reference / "rajagopal_lai_uhlrich_2023_scaled.osim", reference / "opensim_ik.mot"
+        yield Walk.on_model(RECORDED, model_body(model, motion, None, settings), recorded[RECORDED])
+    for walk, body in models_without_emg():
+        yield Walk.on_model(walk, body)
+
+
+def exchanged(sets: Sequence[str], cost: Cost) -> Table:
+    """A line for each exchange, and the mean r of the channels of single muscles over walks."""
+    shown = Table("set", "exchanged", "EMG mean", "hamstrings", *SINGLE, *HEADS[6:])
+    for name, walks in walks_of(sets):
+        for exchange in EXCHANGES:
+            choice = Choice.of((name, exchange.words, ""), walks, cost, USUAL_LEAST_ACTIVATION, exchange)
+            mean, _, hamstrings = mean_known([summaries(channels) for channels in choice.channels])
+            single = [
+                np.concatenate([walk.r[[own == one for own in walk.muscle]] for walk in choice.channels])
+                for one in SINGLE
+            ]
+            of_muscles = (f"{np.nanmean(r):.2f}" for r in single)
+            rest = row(choice, choice, 0)[6:]
+            shown.add_row(name, exchange.words, f"{mean:.3f}", f"{hamstrings:.3f}", *of_muscles, *rest)
+    return shown
 
 
 def row(choice: Choice, default: Choice, draws: int) -> list[str]:
@@ -391,7 +536,7 @@ def row(choice: Choice, default: Choice, draws: int) -> list[str]:
     values = mean_known([summaries(channels) for channels in choice.channels])
     differences, bands = difference(choice.channels, default.channels, summaries, draws)
     cells = [f"{value:.3f} {words(*each)}" for value, *each in zip(values, differences, *bands, strict=True)]
-    stride = choice.shared["bundled stride"]
+    stride = choice.shared.get("bundled stride")
     heads = (f"biceps_femoris_{head}_head" for head in ("short", "long"))
     return [
         *choice.words,
@@ -399,31 +544,31 @@ def row(choice: Choice, default: Choice, draws: int) -> list[str]:
         ", ".join(f"{error:.2f}" for error in choice.knees),
         f"{np.median(choice.hips):.2f}, {max(choice.hips):.2f}",
         str(sum(one.reserves for one in choice.shared.values())),
-        ", ".join(f"{stride.mean_force(head, 'late swing'):.0f}" for head in heads),
+        "" if stride is None else ", ".join(f"{stride.mean_force(head, 'late swing'):.0f}" for head in heads),
     ]
 
 
 def words(change: float, low: float, high: float) -> str:
-    """A difference with its interval."""
-    return f"{change:+.3f} ({low:+.3f}, {high:+.3f})"
+    """A difference with its interval; empty where it is not known."""
+    return "" if np.isnan(change) else f"{change:+.3f} ({low:+.3f}, {high:+.3f})"
 
 
 def draw(points: Sequence[tuple[str, float, Array, list[float]]], file: Path) -> None:
     """EMG beside the instrumented knee, one point a cost: r with its interval, the errors of both walks.
 
-    Costs that differ in numbers alone have one color; the default is drawn larger.
+    Costs that differ in numbers alone have one color; a number names each in the legend; the default is drawn larger.
     """
-    figure = Figure(figsize=(8.0, 6.5), layout="constrained")
+    figure = Figure(figsize=(8.0, 7.5), layout="constrained")
     axes = figure.subplots()
     families: list[str] = []
-    for number, (label, change, band, knees) in enumerate(points):
-        family, _, options = label.partition("(")
-        if " + " in label:
-            family, options = f"{label.partition(' * joint_reaction')[0]} * knee force squared", ""
+    defaults = {USUAL_COST: " (default)", JointWeightedActivation.name: " (default before)"}
+    for number, (label, change, band, knees) in enumerate(points, start=1):
+        family = "sum with the force of the knee" if " + " in label else label.partition("(")[0]
         middle = float(np.mean(knees))
-        new = family not in families
-        families += [family] * new
+        families += [family] * (family not in families)
         color = f"C{families.index(family)}"
+        words = re.sub(r"joint_reaction_squared\(.*\)", "knee force squared", label) + defaults.get(label, "")
+        words = words.replace("multi_joint_weight", "weight").replace(".0", "")
         axes.errorbar(
             middle,
             change,
@@ -432,17 +577,15 @@ def draw(points: Sequence[tuple[str, float, Array, list[float]]], file: Path) ->
             fmt="o",
             markersize=9 if label == USUAL_COST else 4,
             color=color,
-            label=family if new else None,
+            label=f"{number}  {words}",
             capsize=2,
             linewidth=0.6,
         )
-        short = options.rstrip(")").replace("multi_joint_weight", "weight").replace(".0", "")
-        offset = (4, 4 if number % 2 else -10)
-        axes.annotate(short, (middle, change), offset, textcoords="offset points", fontsize=7, color=color)
+        axes.annotate(str(number), (middle, change), (4, 4), textcoords="offset points", color=color)
     axes.axhline(0.0, color="0.6", linewidth=0.8)
     axes.set_xlabel("rms error of the knee contact force [body weights], two walks")
     axes.set_ylabel("mean r of activation and EMG, less the default's")
-    figure.legend(fontsize=8, loc="outside lower center", ncols=2)
+    figure.legend(fontsize=7.5, loc="outside lower center", ncols=2)
     figure.savefig(file, dpi=110)
 
 
@@ -464,28 +607,20 @@ def least_of(text: str) -> float:
 
 def main() -> None:
     parser = command_line(__doc__)
-    names = muscle_db.available()
+    names = [*muscle_db.available(), *MODELS]
     parser.add_argument("--sets", nargs="+", choices=names, default=[muscle_db.DEFAULT], metavar="NAME")
     parser.add_argument("--costs", nargs="+", type=cost_of, default=COSTS, metavar="COST")
     parser.add_argument("--least", nargs="+", type=least_of, default=[USUAL_LEAST_ACTIVATION], metavar="A")
     parser.add_argument("--beside", type=cost_of, default=USUAL_COST, help="what the costs are compared with")
     parser.add_argument("--draws", type=int, default=200, help="draws of the bootstrap")
     parser.add_argument("--figure", type=Path, metavar="FILE", help="draw EMG beside the knee")
+    parser.add_argument("--exchange", action="store_true", help="one thing of muscles or sharing at a time")
     chosen = parser.parse_args()
     console.width = 250
-    heads = (
-        "set",
-        "cost",
-        "least",
-        "EMG mean",
-        "median",
-        "hamstrings",
-        "knee",
-        "hip",
-        "reserves",
-        "short, long",
-    )
-    shown = Table(*heads)
+    if chosen.exchange:
+        console.print(exchanged(chosen.sets, find_cost(USUAL_COST)))
+        return
+    shown = Table(*HEADS)
     phase = Table("set", "cost", "least", "muscle", *PHASES)
     points = []
     for choice, default in choices(chosen.sets, chosen.costs, chosen.least, chosen.beside):
@@ -496,7 +631,8 @@ def main() -> None:
         changes, bands = difference(choice.channels, default.channels, by_muscle, chosen.draws)
         for k, name in enumerate(names):
             cells = [
-                f"{values[k, j]:.2f} {words(changes[k, j], *bands[:, k, j])}" for j in range(len(PHASES))
+                "-" if np.isnan(value) else f"{value:.2f} {words(change, *band)}".strip()
+                for value, change, band in zip(values[k], changes[k], bands[:, k].T, strict=True)
             ]
             phase.add_row(*choice.words, name, *cells)
         change, band = difference(choice.channels, default.channels, summaries, chosen.draws)

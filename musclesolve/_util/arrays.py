@@ -83,6 +83,15 @@ def within(time: Array, first: float, last: float) -> Mask:
     return np.asarray((time >= first - SAME_TIME) & (time <= last + SAME_TIME))
 
 
+def greatest(values: Array) -> float:
+    """The greatest finite value; NaN without any."""
+    return (
+        float(np.max(values, where=np.isfinite(values), initial=-np.inf))
+        if np.isfinite(values).any()
+        else np.nan
+    )
+
+
 def mean_of_known(values: Array, axis: int | tuple[int, ...] = 0) -> Array:
     """Mean over axes of the finite values; NaN without any."""
     finite = np.isfinite(values)

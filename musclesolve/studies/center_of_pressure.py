@@ -97,14 +97,8 @@ def least_residual(
     # Round-off of a zero residual is no correction.
     shift, after = (np.where(worse[:, None], old, new) for old, new in ((0.0, shift), (right, after)))
     status = np.where(kept, OFF_THE_FOOT, np.where(bound & ~worse, AT_BOUND, CORRECTED))
-    return {
-        "shift": shift,
-        "residual_after": after,
-        "status": status,
-        "outside": outside,
-        "gap": gap,
-        "outline": outline,
-    }
+    correction = {"shift": shift, "residual_after": after, "status": status}
+    return correction | {"outside": outside, "gap": gap, "outline": outline}
 
 
 def _labeled(recorded: Mechanics, trial: Trial) -> xr.Dataset:
@@ -116,11 +110,9 @@ def _labeled(recorded: Mechanics, trial: Trial) -> xr.Dataset:
     measured = np.isfinite(residual).all(axis=1)
     on_ground = [np.abs(ground.force[:, 2]) >= LOADED_FROM_N for ground in recorded.reactions]
     alone = measured & (np.sum(on_ground, axis=0) == 1)
-    correction: dict[str, Array] = {
-        name: np.full((count, 3), np.nan) for name in ("center_of_pressure", "shift", "residual_after")
-    }
-    correction["outside"], correction["gap"] = np.full(count, np.nan), np.full(count, np.nan)
-    correction["outline"] = np.full((count, 6, 2), np.nan)
+    vectors, numbers = ("center_of_pressure", "shift", "residual_after"), ("outside", "gap")
+    shapes = {**dict.fromkeys(vectors, (3,)), **dict.fromkeys(numbers, ()), "outline": (6, 2)}
+    correction = {name: np.full((count, *shape), np.nan) for name, shape in shapes.items()}
     correction["status"] = np.where(measured, NOT_ONE_FOOT, NOT_MEASURED).astype(np.int8)
     side = np.full(count, "", dtype="<U1")
     for ground, loads in zip(recorded.reactions, on_ground, strict=True):

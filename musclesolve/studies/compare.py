@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.arrays import AnyArray
 from musclesolve._util.checks import check_type
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking.check import findings_of
@@ -31,7 +31,6 @@ from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.solver_registry import (
     REGISTRY,
     Solver,
@@ -260,11 +259,9 @@ def compare_problem(
         row = [_solved(problem, cost, costs, method) for method in methods or [able_solver(cost)]]
         used |= dict.fromkeys(str(each.attrs["solver"]) for each in row)
         rows.append(_stacked(row, "solver") if methods else row[0])
-    result = _stacked(rows, "cost")
-    result = result.assign_coords(cost=names, evaluated_cost=names)
-    if methods:
-        result = result.assign_coords(solver=labels)
-    return result.assign_attrs({"cost": ", ".join(names), "solver": ", ".join(used)})
+    labeled = {"cost": names, "evaluated_cost": names} | ({"solver": labels} if methods else {})
+    attributes = {"cost": ", ".join(names), "solver": ", ".join(used)}
+    return _stacked(rows, "cost").assign_coords(labeled).assign_attrs(attributes)
 
 
 def _stacked(parts: Sequence[xr.Dataset], dim: str) -> xr.Dataset:
@@ -284,7 +281,10 @@ def _solved(problem: Problem, cost: Cost, costs: Sequence[Cost], solver: Solver)
     solution = solve(problem, cost, solver)
     seconds = (perf_counter() - start) / max(1, problem.n_frames)
     data = solution.to_dataset(problem).rename({"cost": "least_cost"})
-    value = np.stack([_value(problem, each, solution) for each in costs])
+    solved = np.atleast_1d(solution.solved)
+    at, activation = problem.frames(solved), np.atleast_2d(solution.activation)[solved]
+    value = np.full((len(costs), len(solved)), np.nan)
+    value[:, solved] = [each.value(at, activation) for each in costs]
     value = value[:, 0] if problem.single_frame else value
     dims = ("evaluated_cost", *data["status"].dims)
     unit = {"units": "unit of the evaluated cost", "long_name": "value of a cost at the optimum of a cost"}
@@ -295,14 +295,6 @@ def _solved(problem: Problem, cost: Cost, costs: Sequence[Cost], solver: Solver)
         time_per_frame=((), seconds, taken),
         iterations=(data["status"].dims, solution.iterations, iterations),
     )
-
-
-def _value(problem: Problem, cost: Cost, solution: Solution) -> Array:
-    """The whole cost (T,) at the activations of a solution, NaN in frames without one."""
-    solved = np.atleast_1d(solution.solved)
-    value = np.full(len(solved), np.nan)
-    value[solved] = cost.value(problem.frames(solved), np.atleast_2d(solution.activation)[solved])
-    return value
 
 
 LEAST_MOMENT = 1e-6

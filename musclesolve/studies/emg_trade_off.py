@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, greatest
 from musclesolve._util.checks import check_number
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import input_error
 from musclesolve.forces import prepare
-from musclesolve.pipeline.body import Analysis, SolvedGroup
+from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.emg_informed import MISFIT, followed_muscles, follows_emg, predicted_channels
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
@@ -120,7 +120,8 @@ def emg_trade_off(
         known = np.isfinite(parts[0][place].part.emg[solved])  # type: ignore[index]
         compared += int(known.sum())
         for row, own in enumerate(parts):
-            totals[row] += _effort_and_misfit(own[place], effort, solved)
+            problem, activation = own[place].problem.frames(solved), own[place].solution.activation[solved]
+            totals[row] += [term.value(problem, activation).sum() for term in (effort, MISFIT)]
     means = totals / count if count else np.full_like(totals, np.nan)
     agreement = [body.emg.agreement(body.time, analysis.activation, body.muscles)[0] for analysis in shared]
     left_out = [body.emg.agreement_of_channels(body.time, curves)[0] for curves in predicted]
@@ -134,7 +135,12 @@ def emg_trade_off(
     }
     coords: dict[str, object] = {"weight": tried, "channel": list(body.emg.channels)}
     peaks = [
-        {joint: _peak(force) for of in own for joint, force in of.contact_force.items()} for own in parts
+        {
+            joint: greatest(np.linalg.norm(force, axis=1))
+            for of in own
+            for joint, force in of.contact_force.items()
+        }
+        for own in parts
     ]
     if peaks[0]:
         coords["joint"] = list(peaks[0])
@@ -167,15 +173,3 @@ def knee_weight(weights: Array, effort: Array, misfit: Array) -> float:
     below = 1.0 - paid / paid[-1] - left / left[0]
     best = int(np.argmax(below))
     return float(weights[best]) if below[best] > 1e-9 else float("nan")
-
-
-def _effort_and_misfit(shared: SolvedGroup, effort: Cost, frames: Mask) -> tuple[float, float]:
-    """Sums over some frames (T,) of a part."""
-    problem, activation = shared.problem.frames(frames), shared.solution.activation[frames]
-    return float(effort.value(problem, activation).sum()), float(MISFIT.value(problem, activation).sum())
-
-
-def _peak(force: Array) -> float:
-    """The largest size of a force (T, 3) [N]."""
-    size = np.linalg.norm(force, axis=1)
-    return float(np.nanmax(size)) if np.isfinite(size).any() else float("nan")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import side_of
@@ -191,15 +191,14 @@ def force_sensitivity(
     shared = share(prepared, progress=report).parts
     report("derivatives", 0.95)
     legs = [leg_sensitivity(leg, prepared.sharing.cost) for leg in shared]
-    per_frame = ("side", "time")
-    variables: dict[str, tuple[tuple[str, ...], Array]] = {
-        f"by_{name}": ((*per_frame, "muscle", "changed"), np.stack([leg.by(name) for leg in legs]))
-        for name in PARAMETERS
+    arrays: dict[str, list[AnyArray]] = {f"by_{name}": [leg.by(name) for leg in legs] for name in PARAMETERS}
+    arrays |= {
+        "muscle_force": [leg.tension for leg in shared],
+        "status": [leg.solution.status for leg in shared],
     }
-    variables["muscle_force"] = ((*per_frame, "muscle"), np.stack([leg.tension for leg in shared]))
-    variables["status"] = (per_frame, np.stack([leg.solution.status for leg in shared]))
-    for name in ("unique", "margin"):
-        variables[name] = (per_frame, np.stack([getattr(leg.derivatives, name) for leg in legs]))
+    arrays |= {name: [getattr(leg.derivatives, name) for leg in legs] for name in ("unique", "margin")}
+    dims = ("side", "time", "muscle", "changed")
+    variables = {name: (dims[: values[0].ndim + 1], np.stack(values)) for name, values in arrays.items()}
     names = [name.removesuffix(f"_{shared[0].side}") for name in shared[0].state.parameters.names]
     coords = {
         "side": [leg.side for leg in shared],

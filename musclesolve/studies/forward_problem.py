@@ -165,9 +165,9 @@ def forward_problem(
             expected="a trial, the path of its file, or its analysis",
             remedy="a result knows no subject and no recording: pass its trial, and the result as result=",
         )
-    if not isinstance(trial, Analysis):
-        trial = share(prepare_recording(recording_of(trial, "a forward problem")))
     analysis = trial
+    if not isinstance(analysis, Analysis):
+        analysis = share(prepare_recording(recording_of(analysis, "a forward problem")))
     assert isinstance(analysis.body, RecordedBody)
     check_rigid(analysis.body.trial, "a forward problem")
     if str(getattr(result, "attrs", {}).get("tendon", RIGID)) != RIGID:
@@ -254,9 +254,8 @@ def problem_of(
 
 def _of_result(result: xr.Dataset, names: Sequence[str], time: Array) -> Array:
     """The activations (T, n) of a result for the muscles and frames of a run."""
-    if missing := [
-        name for name in ("activation", "time", "muscle") if name not in getattr(result, "variables", ())
-    ]:
+    known = getattr(result, "variables", ())
+    if missing := [name for name in ("activation", "time", "muscle") if name not in known]:
         raise input_error(
             "bad_result",
             problem=f"the result has no {' and no '.join(map(str, missing))}",

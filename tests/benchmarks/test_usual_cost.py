@@ -1,4 +1,4 @@
-"""The evidence for the default cost: correlations of drawn strides, phases of gait, and a cost that it tries."""
+"""The evidence for the default cost: correlations of drawn strides, phases of gait, exchanges, names of models."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 
 from benchmarks.usual_cost import (
+    EXCHANGES,
     PHASES,
+    SET_NAMES,
     Channels,
+    Exchange,
     difference,
     phases,
     summaries,
 )
 from musclesolve.files import Event
+from musclesolve.sharing.problem import Problem
 
 
 def test_correlations_of_phases_and_drawn_strides_are_those_of_their_samples() -> None:
@@ -66,3 +70,39 @@ def test_a_cost_beside_itself_differs_by_nothing_in_every_draw() -> None:
     assert (mean == 0.0).all() and (band == 0.0).all()
     mean, band = change(better)
     assert mean == pytest.approx([0.35, 0.35, 0.3]) and (band > 0.0).all()
+
+
+def test_an_exchange_changes_one_thing_of_the_named_muscles() -> None:
+    ones = np.ones((3, 2))
+    problem = Problem(
+        moment_arm=np.full((3, 2, 2), 0.04),
+        moment=np.zeros((3, 2)),
+        force_capacity=1000.0 * ones,
+        max_isometric_force=np.full(2, 1000.0),
+        fiber_force_capacity=1000.0 * ones,
+        lower=0.01 * ones,
+        muscle=("rectus_femoris_r", "soleus_r"),
+        dof=("hip_flexion_r", "knee_flexion_r"),
+    )
+
+    def changed(exchange: Exchange) -> set[str]:
+        other = exchange.of(problem)
+        names = ("moment_arm", "force_capacity", "fiber_force_capacity", "max_isometric_force", "lower")
+        return {name for name in names if not np.array_equal(getattr(other, name), getattr(problem, name))}
+
+    arm = Exchange("", ("rectus",), ("knee", 0.8)).of(problem).moment_arm
+    assert arm[0] == pytest.approx(np.array([[0.04, 0.04], [0.032, 0.04]]))
+    assert changed(Exchange("nothing")) == set() and changed(Exchange("", dynamics=True)) == set()
+    assert changed(Exchange("", ("soleus",), strength=2.0)) == {
+        "force_capacity",
+        "fiber_force_capacity",
+        "max_isometric_force",
+    }
+    lower = Exchange("", ("soleus",), least=0.1).of(problem).lower
+    assert lower[0].tolist() == [0.01, 0.1]
+    assert len({exchange.words for exchange in EXCHANGES}) == len(EXCHANGES) == 17
+
+
+def test_muscles_of_models_have_the_names_of_their_set() -> None:
+    assert SET_NAMES["recfem_r"] == "rectus_femoris_r"
+    assert SET_NAMES["addmagDist_l".lower()] == "adductor_magnus_distal_l"

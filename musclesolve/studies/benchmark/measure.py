@@ -125,12 +125,16 @@ def _reset_peak() -> float | None:
 
 def _status(name: str) -> float | None:
     """A line of the status that Linux keeps of a process [MB]."""
+    found = _lines("/proc/self/status", f"{name}:")
+    return float(found[0].split()[1]) * 1024.0 / 1e6 if found else None
+
+
+def _lines(path: str, beginning: str) -> list[str]:
+    """The lines of a file of the system that begin with a text; none where there is no such file."""
     try:
-        lines = Path("/proc/self/status").read_text().splitlines()
+        return [line for line in Path(path).read_text().splitlines() if line.startswith(beginning)]
     except OSError:
-        return None
-    found = [line.split() for line in lines if line.startswith(name + ":")]
-    return float(found[0][1]) * 1024.0 / 1e6 if found else None
+        return []
 
 
 def _process_peak() -> float | None:
@@ -144,9 +148,12 @@ def _process_peak() -> float | None:
 
 def machine() -> dict[str, str]:
     """Return processor, cores, system, Python, versions of the installed packages and requested threads."""
+    names = _lines("/proc/cpuinfo", "model name")
     found = {
         "musclesolve": __version__,
-        "processor": _processor(),
+        "processor": names[0].partition(":")[2].strip()
+        if names
+        else platform.processor() or platform.machine(),
         "cores": str(os.cpu_count()),
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
@@ -160,15 +167,6 @@ def machine() -> dict[str, str]:
         except PackageNotFoundError:
             found[package] = "not installed"
     return found
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
 
 
 class NoResultError(MuscleSolveError):
@@ -264,7 +262,6 @@ def measured(problem: Problem, cost: str, solver: str, budget: float) -> dict[st
 
 def _figures(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, Any]:
     """Figures of calls through `solve`, scaling and certificate included."""
-    from musclesolve.sharing.solving import solve
 
     def first_frames(count: int) -> Problem:
         return problem.frames(np.arange(count))
@@ -308,8 +305,6 @@ def single_frames(problem: Problem, cost: str, solver: str) -> SingleFrame:
         (problem.moment_arm[t], problem.moment[t], problem.force_capacity[t], problem.max_isometric_force)
         for t in range(problem.n_frames)
     ]
-    from musclesolve.sharing.solving import solve
-
     single = partial(Problem, dof=problem.dof)
     solve(single(*arrays[0]), cost, solver)
     made = [single(*array) for array in arrays]
@@ -353,17 +348,22 @@ def random_problem(frames: int, dofs: int = 7, muscles: int = 43, seed: int = 0)
     activation = np.minimum(
         np.maximum(wave(-0.4, 0.6), 0.0) * random.random(muscles), 0.9 * strongest / capacity
     )
-    arms = wave(0.8, 1.2)[:, None, :] * arm
-    return Problem(
-        moment_arm=arms,
-        moment=np.matmul(arms, (capacity * activation)[:, :, None])[:, :, 0],
+    return _solvable(
+        wave(0.8, 1.2)[:, None, :] * arm,
+        activation,
+        capacity * activation,
         force_capacity=capacity,
         max_isometric_force=strongest,
         fiber_velocity=wave(-0.5, 0.5),
         optimal_fiber_length=random.uniform(0.03, 0.2, muscles),
         joints_crossed=joints_crossed,
-        emg=np.where(np.arange(muscles) % 2, activation, np.nan),
     )
+
+
+def _solvable(arms: Array, activation: Array, force: Array, **more: Any) -> Problem:
+    """The problem of arms (T, m, n) that activations and forces (T, n) solve; every other muscle has EMG."""
+    moment, measured = np.matmul(arms, force[:, :, None])[:, :, 0], np.arange(arms.shape[2]) % 2
+    return Problem(moment_arm=arms, moment=moment, emg=np.where(measured, activation, np.nan), **more)
 
 
 def _crossed(dofs: int, muscles: int, random: np.random.Generator) -> tuple[Array, Array]:
@@ -402,15 +402,13 @@ def varied(problem: Problem, frames: int, seed: int = 0) -> Problem:
     activation = np.clip(changed(solution.activation[which], 0.1), 0.0, 1.0)
     # Soft saturation ends at the maximum isometric force.
     force = np.minimum(capacity * activation, 0.999 * strongest)
-    return Problem(
-        moment_arm=arms,
-        moment=np.matmul(arms, force[:, :, None])[:, :, 0],
-        force_capacity=capacity,
-        max_isometric_force=strongest,
-        muscle=problem.muscle,
-        dof=problem.dof,
-        fiber_velocity=pattern.fiber_velocity,
-        optimal_fiber_length=problem.optimal_fiber_length,
-        joints_crossed=problem.joints_crossed,
-        emg=np.where(np.arange(problem.n_muscles) % 2, activation, np.nan),
+    kept = (
+        "max_isometric_force",
+        "muscle",
+        "dof",
+        "fiber_velocity",
+        "optimal_fiber_length",
+        "joints_crossed",
     )
+    more = {name: getattr(pattern, name) for name in kept}
+    return _solvable(arms, activation, force, force_capacity=capacity, **more)

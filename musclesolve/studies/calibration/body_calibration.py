@@ -196,9 +196,8 @@ def _check_loaded(trials: Sequence[Trial], pieces: Sequence[TrialResidual]) -> N
     """Refuse trials without any frame in which plates carry the subject and all contacts are measured."""
     if any(piece.load.max() > CARRIED_SHARE * _weight(piece.trial) for piece in pieces):
         return
-    flight = bool(pieces)
     raise input_error(
-        "studies.plates_not_loaded" if flight else "studies.in_no_frame_all", file=trials[0].path
+        "studies.plates_not_loaded" if pieces else "studies.in_no_frame_all", file=trials[0].path
     )
 
 
@@ -264,10 +263,12 @@ def _outcome(
     trial: Trial, recorded: Mechanics, pieces: list[TrialResidual], fit: BodyFit, alone: Array | None
 ) -> TrialOutcome:
     """Compute residuals before and after, corrections of the plates, and changes of joint moments."""
-    sizes: dict[str, ResidualSize | None] = dict.fromkeys(("before", "after", "predicted"))
-    for name, values in (("before", np.zeros(len(fit.value))), ("after", fit.value), ("predicted", alone)):
-        if values is not None and pieces:
-            sizes[name] = _size(trial, [piece.at(fit.parameters, values)[0] for piece in pieces])
+    before, after, predicted = (
+        _size(trial, [piece.at(fit.parameters, values)[0] for piece in pieces])
+        if pieces and values is not None
+        else None
+        for values in (np.zeros(len(fit.value)), fit.value, alone)
+    )
     nothing = ResidualSize(np.nan, np.nan, np.nan)
     frames = sum(len(piece.time) for piece in pieces)
     plates = plate_keys(trial, fit, pieces[0].session, pieces[0].horizontal) if pieces else {}
@@ -276,9 +277,9 @@ def _outcome(
         session=pieces[0].session if pieces else "",
         frames=frames,
         left_out=len(recorded.motion.time) - frames,
-        before=sizes["before"] or nothing,
-        after=sizes["after"] or nothing,
-        predicted=sizes["predicted"],
+        before=before or nothing,
+        after=after or nothing,
+        predicted=predicted,
         moment_change=_moment_change(trial, recorded, pieces, fit, plates) if pieces else {},
         plates=plates,
     )
@@ -301,21 +302,17 @@ def plate_keys(trial: Trial, fit: BodyFit, session: str, horizontal: tuple[str, 
     if late := found.get((CLOCK, "", "")):
         keys["offset_s"] = round(late, 5)
     numbers = dict(zip(map(str, plate_numbers(trial.forces)), plate_names(trial), strict=True))
-    shifts = {}
     for number, plate in numbers.items():
         shift = [
             round(1e3 * found.get((SHIFT, plate, axis), 0.0), 2) if axis in horizontal else 0.0
             for axis in "xyz"
         ]
         if any(shift):
-            shifts[number] = shift
-    gains = {
-        n: round(float(np.exp(found[GAIN, p, ""])), 5) for n, p in numbers.items() if (GAIN, p, "") in found
-    }
-    zeros = {n: round(found[ZERO, p, ""], 2) for n, p in numbers.items() if (ZERO, p, "") in found}
-    for key, values in (("shift_mm", shifts), ("vertical_gain", gains), ("vertical_zero_n", zeros)):
-        if values:
-            keys[key] = values
+            keys.setdefault("shift_mm", {})[number] = shift
+        if (gain := found.get((GAIN, plate, ""))) is not None:
+            keys.setdefault("vertical_gain", {})[number] = round(float(np.exp(gain)), 5)
+        if (zero := found.get((ZERO, plate, ""))) is not None:
+            keys.setdefault("vertical_zero_n", {})[number] = round(zero, 2)
     return keys
 
 
@@ -354,12 +351,11 @@ def body_values(
         segment: np.exp(found[MASS, group, ""]) for group, members in GROUPS.items() for segment in members
     }
     masses = {name: float(factors[name] * mass) for name, mass in segment_masses(recorded).items()}
-    shifts = {}
+    shifts = dict[str, tuple[float, float, float]]()
     for group in MOVED:
         forward, left, up = (found[CENTER, group, axis] for axis in SHIFT_AXES)
-        for segment in GROUPS[group]:
-            if forward or left or up:
-                shifts[segment] = (forward, left, up)
+        if forward or left or up:
+            shifts |= dict.fromkeys(GROUPS[group], (forward, left, up))
     return masses, shifts
 
 
@@ -377,37 +373,25 @@ def _calibration(
     """The result in the units of the body file."""
     units = [UNITS.get(one.quantity, (1.0, "N")) for one in fit.parameters]
     several = len({one.session for one in fit.parameters if one.session}) > 1
-    parameters = []
-    columns = (
-        fit.parameters,
-        units,
-        fit.value,
-        fit.sd,
-        fit.prior_sd,
-        fit.bound,
-        fit.determined,
-        fit.at_bound,
-    )
-    for one, (scale, unit), value, sd, prior_sd, bound, determined, held in zip(*columns, strict=True):
-
-        def shown(number: float, scale: float = scale, unit: str = unit) -> float:
-            return float(np.exp(number)) if unit == "factor" else float(scale * number)
-
+    scales = np.array([scale for scale, _ in units])
+    sd, prior_sd, parameters = scales * fit.sd, scales * fit.prior_sd, []
+    for k, (one, (scale, unit)) in enumerate(zip(fit.parameters, units, strict=True)):
+        numbers = np.array([fit.value[k], -fit.bound[k], fit.bound[k]])
+        value, lowest, highest = (np.exp(numbers) if unit == "factor" else scale * numbers).tolist()
         parameters.append(
             FoundParameter(
                 name=parameter_name(one, several),
                 quantity=one.quantity,
-                value=shown(value),
+                value=value,
                 unit=unit,
-                sd=float(scale * sd),
-                prior_sd=float(scale * prior_sd),
-                lowest=shown(-bound),
-                highest=shown(bound),
-                determined=bool(determined),
-                at_bound=bool(held),
+                sd=float(sd[k]),
+                prior_sd=float(prior_sd[k]),
+                lowest=lowest,
+                highest=highest,
+                determined=bool(fit.determined[k]),
+                at_bound=bool(fit.at_bound[k]),
             )
         )
-    scales = np.array([scale for scale, _ in units])
     unused = [
         f"Not used: {one.trial.name}, of which in no frame all contacts are measured by plates."
         for one in outcomes

@@ -28,7 +28,7 @@ At the optimum the posterior is normal, Sigma the inverse of the eliminated norm
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -162,7 +162,7 @@ def fit_body(
     prior_variance = np.diag(np.linalg.inv(prior.at(zero)[0]))
     determined = np.diag(every.covariance) < UNDETERMINED**2 * prior_variance
     determined &= np.array([one.free for one in parameters])
-    kept = Prior(np.where(determined, scale, HELD_SD_FACTOR * scale), weighed, mass_sd)
+    kept = replace(prior, sd=np.where(determined, 1.0, HELD_SD_FACTOR) * scale)
     held = system.optimum(kept, limit, np.where(determined, every.value, 0.0), alone.noise)
     change, slope = whole_mass(weighed, alone.value)
     return BodyFit(
@@ -183,11 +183,7 @@ def fit_like(
     fit: BodyFit, pieces: Sequence[TrialResidual], noise: Sequence[Noise], soft_tissue: float
 ) -> Array:
     """Fit the parameters (P,) to some pieces alone, with the noise and the determined parameters of a fit."""
-    prior = Prior(
-        np.where(fit.determined, fit.prior.sd, HELD_SD_FACTOR * fit.prior.sd),
-        fit.prior.shares,
-        fit.prior.mass_sd,
-    )
+    prior = replace(fit.prior, sd=np.where(fit.determined, 1.0, HELD_SD_FACTOR) * fit.prior.sd)
     system = _System.from_pieces(pieces, fit.parameters, soft_tissue)
     found = system.optimum(prior, fit.bound, fit.value, list(noise))
     return np.where(fit.determined, found.value, 0.0)
@@ -222,7 +218,12 @@ class _System:
         """Find the optimum from a start (P,), with bounds (P,); a noise of None is estimated, too."""
         theta, known = start, noise is not None
         if noise is None:
-            noise = [_first_noise(piece, self._at(piece, theta)[..., 0]) for piece in self.pieces]
+            # white, about the mean: a constant residual, as of a wrong body mass, is first left to the parameters
+            sizes = [self._at(piece, theta)[..., 0].std(axis=0) for piece in self.pieces]
+            noise = [
+                Noise(np.maximum(size, LEAST_NOISE), np.zeros(6), _lag(piece))
+                for piece, size in zip(self.pieces, sizes, strict=True)
+            ]
         for _ in range(MAX_ITERATIONS):
             hessian, pull = prior.at(theta)
             parts = []
@@ -313,11 +314,3 @@ def _noise(piece: TrialResidual, residual: Array, uncertain: Sequence[tuple[Arra
     correlation = product / np.maximum(ends, LEAST_NOISE**2)
     sd = np.maximum(np.sqrt(level), LEAST_NOISE)
     return Noise(sd, np.clip(correlation, -MOST_CORRELATED, MOST_CORRELATED), lag)
-
-
-def _first_noise(piece: TrialResidual, residual: Array) -> Noise:
-    """Noise from which the fit starts: white, of the variation of the residual (F, 6) about its mean.
-
-    A constant residual, such as from a wrong body mass, is first left to the parameters.
-    """
-    return Noise(np.maximum(residual.std(axis=0), LEAST_NOISE), np.zeros(6), _lag(piece))

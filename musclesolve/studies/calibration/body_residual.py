@@ -93,14 +93,11 @@ class _Plate:
 
     name: str
     spline: CubicSpline
-    first: float
-    last: float
 
-    def at(self, time: Array) -> tuple[Array, Array]:
+    def at(self, time: Array) -> list[Array]:
         """The parts (F, 3, 6) and their rates: the wrench, the wrench of the vertical force alone, and of 1 N."""
-        inside = np.clip(time, self.first, self.last)
-        parts, rates = (self.spline(inside, order).reshape(-1, 3, 6) for order in (0, 1))
-        return parts, rates
+        inside = np.clip(time, *self.spline.x[[0, -1]])
+        return [self.spline(inside, order).reshape(-1, 3, 6) for order in (0, 1)]
 
 
 @dataclass(frozen=True)
@@ -161,15 +158,9 @@ class TrialResidual:
 
     def at(self, parameters: Sequence[BodyParameter], values: Array) -> tuple[Array, Array]:
         """Residual (F, 6) [N, N m] at the values (P,) of parameters, and its derivatives (F, 6, P)."""
-        theta = {
-            (one.quantity, one.of, one.axis, one.session): value
-            for one, value in zip(parameters, values, strict=True)
-        }
-        ours = {
-            key: column
-            for column, key in enumerate(theta)
-            if parameters[column].session in ("", self.session)
-        }
+        keys = [(one.quantity, one.of, one.axis, one.session) for one in parameters]
+        theta = dict(zip(keys, values, strict=True))
+        ours = {key: column for column, key in enumerate(keys) if key[3] in ("", self.session)}
         residual, slope = np.zeros((len(self.time), 6)), np.zeros((len(self.time), 6, len(parameters)))
         self._add_body(theta, ours, residual, slope)
         self._add_plates(theta, ours, residual, slope)
@@ -345,13 +336,9 @@ def _plate_spline(trial: Trial, recorded: Mechanics, name: str, plate: PlateForc
     up[:, 2], up[:, 3], up[:, 4] = loaded, point[:, 1], -point[:, 0]
     parts = np.concatenate([wrench, wrench[:, 2:3] * up, up], axis=1)
     smooth = recorded.measured.filter.smooth_force(parts, plate.rate)
-    return _Plate(name, CubicSpline(plate.time, smooth, axis=0), float(plate.time[0]), float(plate.time[-1]))
+    return _Plate(name, CubicSpline(plate.time, smooth, axis=0))
 
 
 def _cross_matrix(vector: Array) -> Array:
     """[v]x (..., 3, 3) of vectors (..., 3): [v]x u = v x u."""
-    matrix = np.zeros((*vector.shape, 3))
-    x, y, z = np.moveaxis(vector, -1, 0)
-    matrix[..., 0, 1], matrix[..., 0, 2], matrix[..., 1, 2] = -z, y, -x
-    matrix[..., 1, 0], matrix[..., 2, 0], matrix[..., 2, 1] = z, -y, x
-    return matrix
+    return np.swapaxes(np.cross(vector[..., None, :], np.eye(3)), -1, -2)

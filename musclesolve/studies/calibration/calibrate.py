@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import permutations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.warning_note import WarningNote
 from musclesolve.constants import BAND_95
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import input_error
 from musclesolve.forces import prepare
 from musclesolve.muscles.person import COMPARED, FittedParameter, PersonMuscles
 from musclesolve.muscles.strength_tests import StrengthTest, StrengthTests, read_strength_tests
@@ -76,6 +77,7 @@ from musclesolve.studies.calibration.observations import (
     EmgScale,
     Observation,
     TrialMuscles,
+    by_channel,
     correlated_samples,
 )
 from musclesolve.studies.calibration.one_subject import check_one_subject
@@ -116,10 +118,6 @@ class Noise:
 
     sd: float
     alike: float
-
-    def is_like(self, other: Noise) -> bool:
-        """Return whether weights with either noise agree to some per cent."""
-        return abs(np.log(self.sd / other.sd)) < 0.05 and abs(np.log(self.alike / other.alike)) < 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,12 +177,9 @@ class CalibrationProblem:
             places[name] = add(name, start, known[name]["sd"], *known[name]["bounds"])
         self.emg = EmgScale(gain, largest, places[DELAY], places[SHAPE])
         covariance = np.diag(np.square(sd))
-        strong = np.array(
-            [factor.quantity == STRENGTH for factor in factors] + [False] * (len(sd) - len(factors))
-        )
-        covariance[np.outer(strong, strong) & ~np.eye(len(sd), dtype=bool)] = (
-            known[STRENGTH]["common_sd"] ** 2
-        )
+        strong = [k for k, factor in enumerate(factors) if factor.quantity == STRENGTH]
+        for one, other in permutations(strong, 2):
+            covariance[one, other] = known[STRENGTH]["common_sd"] ** 2
         self.prior = Prior(np.array(mean), covariance, np.array(lower), np.array(upper))
         self.directions = [
             [directions_of(self.factors, part.names) for part in trial.parts] for trial in trials
@@ -257,54 +252,39 @@ class CalibrationProblem:
             (STRENGTH_TEST, f"{test.dof} {number + 1}"): Noise(test.error, 1.0)
             for number, test in enumerate(self.moments)
         }
-        for observation in observed:
-            if observation.kind == STRENGTH_TEST:
-                continue
-            trial = next(trial for trial in self.trials if trial.name == observation.trial)
-            stated = trial.fascicles.error if observation.kind == FASCICLE and trial.fascicles else None
-            # missing moments are no noise: every frame counts
-            alike = 1.0 if observation.kind == RESERVE else max(1.0, CORRELATION_TIME / trial.step)
-            noise[observation.kind, observation.label] = Noise(stated or USUAL_SD[observation.kind], alike)
+        for (kind, label), curves in by_channel(observed).items():
+            if kind != STRENGTH_TEST:
+                trial = next(trial for trial in self.trials if trial.name == curves[-1].trial)
+                stated = trial.fascicles.error if kind == FASCICLE and trial.fascicles else None
+                # missing moments are no noise: every frame counts
+                alike = 1.0 if kind == RESERVE else max(1.0, CORRELATION_TIME / trial.step)
+                noise[kind, label] = Noise(stated or USUAL_SD[kind], alike)
         return noise
 
     def found_noise(self, observed: Sequence[Observation]) -> dict[tuple[str, str], Noise]:
         """Estimate the noise of every channel from its residuals, at least the known noise of the measurement."""
         usual = self.usual_noise(observed)
-        noise = {}
-        for key, before in usual.items():
-            residuals = [
-                observation.residual
-                for observation in observed
-                if (observation.kind, observation.label) == key
-            ]
-            if not residuals:
-                continue
-            rms = float(np.sqrt(np.mean(np.square(np.concatenate(residuals)))))
-            if key[0] in (RESERVE, STRENGTH_TEST):
-                noise[key] = before
-                continue
-            least = LEAST_EMG_SD if key[0] == EMG else before.sd
-            noise[key] = Noise(max(rms, least), correlated_samples(residuals))
+        noise = {key: usual[key] for key in by_channel(observed)}
+        for (kind, label), curves in by_channel(observed).items():
+            if kind not in (RESERVE, STRENGTH_TEST):
+                residuals = [one.residual for one in curves]
+                rms = float(np.sqrt(np.mean(np.square(np.concatenate(residuals)))))
+                least = LEAST_EMG_SD if kind == EMG else usual[kind, label].sd
+                noise[kind, label] = Noise(max(rms, least), correlated_samples(residuals))
         return noise
 
     def linear(self, observed: Sequence[Observation], noise: Mapping[tuple[str, str], Noise]) -> Linear:
         """The weighted residuals and their derivatives; of a channel without a noise the noise of its kind."""
         residuals, rows = [np.zeros(0)], [np.zeros((0, len(self.names)))]
-        # sum over the samples of a channel of the variance of its errors: they are alike throughout, and count once
-        every: dict[tuple[str, str], float] = {}
-        for observation in observed:
-            size = sum(float(np.square(error).sum()) for error in observation.unmodeled.values())
-            every[observation.kind, observation.label] = (
-                every.get((observation.kind, observation.label), 0.0) + size
-            )
-        for observation in observed:
+        for (kind, label), curves in by_channel(observed).items():
+            # variance of the errors of a channel, summed over its samples: they are alike throughout, and count once
+            errors = [error for one in curves for error in one.unmodeled.values()]
+            variance = sum(float(np.square(error).sum()) for error in errors)
             # a moment that begins to lack during the fit has no noise yet
-            own = noise.get((observation.kind, observation.label)) or Noise(USUAL_SD[observation.kind], 1.0)
-            weight = 1.0 / np.sqrt(
-                own.sd**2 * own.alike + every.get((observation.kind, observation.label), 0.0)
-            )
-            residuals.append(weight * observation.residual)
-            rows.append(weight * observation.jacobian)
+            of_channel = noise.get((kind, label)) or Noise(USUAL_SD[kind], 1.0)
+            weight = 1.0 / np.sqrt(of_channel.sd**2 * of_channel.alike + variance)
+            residuals += [weight * one.residual for one in curves]
+            rows += [weight * one.jacobian for one in curves]
         return Linear(np.concatenate(residuals), np.vstack(rows))
 
     def solve(
@@ -321,7 +301,13 @@ class CalibrationProblem:
             theta = posterior.theta
             observed = self.observed(theta, self.every) or []
             before, noise = noise, self.found_noise([*observed, *self.tested(theta)])
-            if number and all(key in before and noise[key].is_like(before[key]) for key in noise):
+            # the weights agree to some per cent
+            if number and all(
+                key in before
+                and abs(np.log(now.sd / before[key].sd)) < 0.05
+                and abs(np.log(now.alike / before[key].alike)) < 0.1
+                for key, now in noise.items()
+            ):
                 break
         return posterior, before
 
@@ -421,7 +407,16 @@ def calibrate_muscles(
 
     first = problem.observed(problem.parent, problem.every)
     if first is None:
-        raise _no_optimum(problem)
+        unsolved = [
+            trial.name for k, trial in enumerate(together) if problem.observed(problem.parent, [k]) is None
+        ]
+        raise input_error(
+            "not_solved",
+            where="trials",
+            problem=f"no muscle forces were found for {few(unsolved, 3)} with the muscles as they are",
+            expected="trials that `musclesolve run` solves",
+            remedy="run the trial by itself, mend the fault that is reported, or leave the trial out",
+        )
     first += problem.tested(problem.parent)
     if not any(observation.kind in (EMG, FASCICLE, STRENGTH_TEST) for observation in first):
         raise input_error(
@@ -669,18 +664,6 @@ def _check_channels(trials: Sequence[TrialMuscles]) -> None:
                 )
 
 
-def _no_optimum(problem: CalibrationProblem) -> InputError:
-    """Return the error that names the trials without an optimum with the muscles of the parent."""
-    lacking = [t.name for k, t in enumerate(problem.trials) if problem.observed(problem.parent, [k]) is None]
-    return input_error(
-        "not_solved",
-        where="trials",
-        problem=f"no muscle forces were found for {few(lacking, 3)} with the muscles as they are",
-        expected="trials that `musclesolve run` solves",
-        remedy="run the trial by itself, mend the fault that is reported, or leave the trial out",
-    )
-
-
 def _person(
     problem: CalibrationProblem,
     posterior: Posterior,
@@ -704,13 +687,9 @@ def _person(
         )
         for k, factor in enumerate(problem.factors)
     )
-    emg = problem.emg
+    emg, factors = problem.emg, np.exp(posterior.theta)
     gains = {
-        channel: {
-            "largest": emg.largest[channel],
-            "gain": float(np.exp(posterior.theta[place])),
-            "sd": float(sd[place]),
-        }
+        channel: {"largest": emg.largest[channel], "gain": float(factors[place]), "sd": float(sd[place])}
         for channel, place in emg.gain.items()
     }
     of_all: dict[str, float] = {}
@@ -733,22 +712,13 @@ def _person(
 
 def _with_best_gains(observed: Sequence[Observation]) -> list[Observation]:
     """The observations with the best gain of each channel for these muscles, so that only muscles are compared."""
-    sizes: dict[str, tuple[float, float]] = {}
-    for observation in observed:
-        if observation.kind == EMG:
-            along, size = sizes.get(observation.label, (0.0, 0.0))
-            more = (
-                float(observation.predicted @ observation.measured),
-                float(observation.predicted @ observation.predicted),
-            )
-            sizes[observation.label] = along + more[0], size + more[1]
-    best = {label: along / size if size > 0.0 else 1.0 for label, (along, size) in sizes.items()}
-    return [
-        replace(observation, predicted=best[observation.label] * observation.predicted)
-        if observation.kind == EMG
-        else observation
-        for observation in observed
-    ]
+    scaled = list[Observation]()
+    for (kind, _), curves in by_channel(observed).items():
+        along = sum(float(one.predicted @ one.measured) for one in curves)
+        size = sum(float(one.predicted @ one.predicted) for one in curves)
+        best = along / size if kind == EMG and size > 0.0 else 1.0
+        scaled += [replace(one, predicted=best * one.predicted) for one in curves]
+    return scaled
 
 
 def _found(
@@ -760,18 +730,10 @@ def _found(
     """The Dataset of a calibration (`Calibration`); observed: as of `COMPARED`."""
     import xarray as xr
 
-    sd = np.sqrt(np.diag(posterior.covariance))
-    of_parameters = {
-        "value": posterior.theta,
-        "sd": sd,
-        "prior_mean": problem.prior.mean,
-        "prior_sd": problem.prior.sd,
-        "lower": problem.prior.lower,
-        "upper": problem.prior.upper,
-    }
-    variables: dict[str, Any] = {
-        name: (("parameter",), parameter) for name, parameter in of_parameters.items()
-    }
+    prior, sd = problem.prior, np.sqrt(np.diag(posterior.covariance))
+    of_parameters = {"value": posterior.theta, "sd": sd, "prior_mean": prior.mean, "prior_sd": prior.sd}
+    of_parameters |= {"lower": prior.lower, "upper": prior.upper}
+    variables: dict[str, Any] = {name: (("parameter",), values) for name, values in of_parameters.items()}
     correlation = posterior.covariance / np.outer(sd, sd)
     variables["parameter_correlation"] = (("parameter", "other"), correlation)
     kept = [observation for observation in observed[1] if observation.kind != RESERVE]
@@ -781,26 +743,20 @@ def _found(
     for k, each in enumerate(kept):
         rows["time"][k, : len(each.time)], rows["measured"][k, : len(each.time)] = each.time, each.measured
         for word, curves in zip(COMPARED, like, strict=True):
-            curve = curves[k]
-            if curve is not None:
+            if (curve := curves[k]) is not None:
                 # in the unit of the measurement, EMG with the fitted gain
-                rows[word][k, : len(each.time)] = np.interp(
-                    each.time, curve.time, curve.predicted, left=np.nan, right=np.nan
-                )
+                values = np.interp(each.time, curve.time, curve.predicted, left=np.nan, right=np.nan)
+                rows[word][k, : len(each.time)] = values
     variables |= {name: (("curve", "sample"), values) for name, values in rows.items()}
-    for word, curves in zip(COMPARED, like, strict=True):
-        for name in ("rms", "correlation"):
-            measures = [np.nan if curve is None else getattr(curve, name) for curve in curves]
-            variables[f"{name}_{word}"] = (("curve",), np.array(measures, dtype=float))
+    for (word, curves), name in product(zip(COMPARED, like, strict=True), ("rms", "correlation")):
+        measures = [np.nan if curve is None else getattr(curve, name) for curve in curves]
+        variables[f"{name}_{word}"] = (("curve",), np.array(measures, dtype=float))
     variables["noise"] = (("curve",), np.array([noise[each.kind, each.label].sd for each in kept]))
-    coordinates = {
-        "parameter": problem.names,
-        "other": problem.names,
-        "kind": ("curve", [each.kind for each in kept]),
-        "label": ("curve", [each.label for each in kept]),
-        "trial": ("curve", [each.trial for each in kept]),
-        "unit": ("curve", [UNITS[each.kind] for each in kept]),
+    coordinates: dict[str, Any] = dict.fromkeys(("parameter", "other"), problem.names)
+    coordinates |= {
+        key: ("curve", [getattr(curve, key) for curve in kept]) for key in ("kind", "label", "trial")
     }
+    coordinates["unit"] = ("curve", [UNITS[curve.kind] for curve in kept])
     attributes = {
         "steps": posterior.steps,
         "converged": int(posterior.converged),
@@ -847,17 +803,15 @@ def _profile(
 
 def _as_rows(found: xr.Dataset) -> list[dict[str, object]]:
     """Return the rows of the file: one table for each measured curve; unknown values are left out."""
-    rows = []
+    rows, names = [], [f"{what}_{word}" for what in ("rms", "correlation") for word in COMPARED]
     for k in range(found.sizes["curve"]):
         row: dict[str, object] = {
             word: str(found[word].values[k]) for word in ("trial", "kind", "label", "unit")
         }
-        for what in ("rms", "correlation"):
-            for word in COMPARED:
-                value = float(found[f"{what}_{word}"].values[k])
-                if np.isfinite(value):
-                    row[f"{what}_{word}"] = float(f"{value:.4g}")
-        rows.append(row)
+        values = {name: float(found[name].values[k]) for name in names}
+        rows.append(
+            row | {name: float(f"{value:.4g}") for name, value in values.items() if np.isfinite(value)}
+        )
     return rows
 
 
@@ -924,7 +878,13 @@ def _worse(*observed: Sequence[Observation]) -> Iterator[str]:
 
     observed: as of `COMPARED`; of each the gains of EMG are those that are best for its muscles.
     """
-    squares = [_channel_squares(_with_best_gains(observations)) for observations in observed]
+    squares = [
+        {
+            key: float(np.mean(np.square(np.concatenate([one.residual for one in curves]))))
+            for key, curves in by_channel(_with_best_gains(observations)).items()
+        }
+        for observations in observed
+    ]
     for kind in dict.fromkeys(kind for kind, _ in squares[0] if kind in (EMG, FASCICLE)):
         keys = [key for key in squares[0] if key[0] == kind and key in squares[1]]
         worse = []
@@ -940,14 +900,3 @@ def _worse(*observed: Sequence[Observation]) -> Iterator[str]:
                 f"channels: {'; '.join(worse)}. See the clock of the measurement, its channels and the moments before "
                 "these factors are used."
             )
-
-
-def _channel_squares(observed: Sequence[Observation]) -> dict[tuple[str, str], float]:
-    """Return the mean square of the residuals of every channel over all trials, by kind and label."""
-    keys = dict.fromkeys((observation.kind, observation.label) for observation in observed)
-    return {
-        key: float(
-            np.mean(np.square(np.concatenate([o.residual for o in observed if (o.kind, o.label) == key])))
-        )
-        for key in keys
-    }

@@ -180,7 +180,7 @@ def free_factors(
         )
     factors: dict[tuple[str, tuple[str, ...]], Factor] = {}
     for quantity in QUANTITIES:
-        taken = held.get(quantity)
+        taken, prior = held.get(quantity), bundled_toml(__package__, "priors.toml").get(quantity, {})
         fixed_muscles = {
             name
             for word in taken or ()
@@ -189,17 +189,14 @@ def free_factors(
         }
         for word in chosen.get(quantity, ()) if taken is None or taken else ():
             for name, meant in anatomy.meant(word, quantity).items():
-                muscles = tuple(each for each in meant if each not in fixed_muscles)
-                if muscles:
-                    prior = bundled_toml(__package__, "priors.toml")[quantity]
+                if muscles := tuple(each for each in meant if each not in fixed_muscles):
                     units = {anatomy.unit[muscle] for muscle in muscles}
                     sd = max(prior.get("spread", {}).get(unit, prior["sd"]) for unit in units)
-                    low, high = np.log(prior["bounds"])
                     achilles = set(muscles) <= set(anatomy.achilles)
                     around = prior.get("measured", {}).get(ACHILLES) if achilles else None
-                    label = f"{quantity} of {name}"
-                    numbers = float(sd), float(low), float(high), around
-                    factors.setdefault((quantity, muscles), Factor(label, quantity, muscles, *numbers))
+                    numbers = float(sd), *np.log(prior["bounds"]).tolist(), around
+                    factor = Factor(f"{quantity} of {name}", quantity, muscles, *numbers)
+                    factors.setdefault((quantity, muscles), factor)
     if not factors:
         raise input_error(
             "missing_argument",

@@ -4,9 +4,9 @@ Elastic tendons: every run of usable frames is a motion (trajectory/), solved fr
 with reserves that act only where muscles lack moments. Rigid tendons: frame by frame (sharing/).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from functools import partial
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from musclesolve._util.arrays import Array, true_runs
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.muscle_parameters import QUANTITIES
 from musclesolve.muscles.muscle_state import MuscleState
-from musclesolve.muscles.parameter_derivatives import muscle_change
+from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
 from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import motion_problem, share_part
 from musclesolve.sharing.cost.cost_base import Cost
@@ -34,71 +34,44 @@ GOOD, ENOUGH = 1e-6, 1e-4
 """Certificates: the one at which a motion is not refined, and the one with which it counts."""
 
 
-class Optimum(Protocol):
-    """Activation and fiber_length [m] (T, n), reserve [N m] (T, m); NaN in frames that were not solved."""
-
-    @property
-    def activation(self) -> Array: ...  # noqa: D102
-    @property
-    def fiber_length(self) -> Array: ...  # noqa: D102
-    @property
-    def reserve(self) -> Array: ...  # noqa: D102
-
-    def along(self, directions: Array) -> OptimumChange:
-        """The derivatives along directions (K, 4, n) of the logarithms of `QUANTITIES`."""
-
-
 @dataclass(frozen=True, eq=False)
-class ElasticOptimum:
-    """The runs of a part with elastic tendons: their first frames, their optima and derivatives."""
+class Optimum:
+    """Activation and fiber_length [m] (T, n), reserve [N m] (T, m); NaN in frames that were not solved.
+
+    along: gives the derivatives along directions (K, 4, n) of the logarithms of `QUANTITIES`.
+    """
 
     activation: Array
     fiber_length: Array
     reserve: Array
-    runs: tuple[tuple[slice, OptimumDerivatives], ...]
-
-    def along(self, directions: Array) -> OptimumChange:
-        """See `Optimum`."""
-        count = len(directions)
-        names = ("activation", "fiber_length", "reserve")
-        whole = [np.full((count, *getattr(self, name).shape), np.nan) for name in names]
-        for run, derivatives in self.runs:
-            change = derivatives.along(directions)
-            for array, name in zip(whole, names, strict=True):
-                array[:, run] = getattr(change, name)
-        return OptimumChange(*whole)
+    along: Callable[[Array], OptimumChange]
 
 
-@dataclass(frozen=True, eq=False)
-class RigidOptimum:
-    """The optimum of a part with rigid tendons."""
+def _along_runs(
+    arrays: Sequence[Array], runs: Sequence[tuple[slice, OptimumDerivatives]], directions: Array
+) -> OptimumChange:
+    """The derivatives of the arrays of a part with elastic tendons, as `Optimum.along`; NaN between its runs."""
+    whole = [np.full((len(directions), *array.shape), np.nan) for array in arrays]
+    for run, derivatives in runs:
+        for array, change in zip(whole, vars(derivatives.along(directions)).values(), strict=True):
+            array[:, run] = change
+    return OptimumChange(*whole)
 
-    activation: Array
-    fiber_length: Array
-    reserve: Array
-    state: MuscleState
-    shared: SolvedGroup
-    cost: Cost
 
-    def along(self, directions: Array) -> OptimumChange:
-        """See `Optimum`."""
-        shared, state = self.shared, self.state
-        derivatives = solution_derivatives(shared.problem, shared.solution, self.cost)
-        found = []
-        for direction in directions:
-            moved = {
-                name: getattr(state.parameters, name) * by
-                for name, by in zip(QUANTITIES, direction, strict=True)
-                if name != "tendon_strain"
-            }
-            change = muscle_change(state, **moved)
-            arrays = {name: values[None] for name, values in vars(change).items()}
-            lengths = arrays.pop("fiber_length")
-            whole = replace(change, fiber_length=lengths, **arrays)
-            of_problem = {f"d_{name}": moved[name][None] for name in IN_PROBLEM}
-            along = derivatives.along(**problem_change(shared.problem, state, whole), **of_problem)
-            found.append((along.activation[0], lengths[0], along.reserve[0]))
-        return OptimumChange(*(np.stack(each) for each in zip(*found, strict=True)))
+def _along_frames(shared: SolvedGroup, cost: Cost, directions: Array) -> OptimumChange:
+    """The derivatives of a part with rigid tendons, as `Optimum.along`."""
+    derivatives, found = solution_derivatives(shared.problem, shared.solution, cost), []
+    for direction in directions:
+        moved = {
+            name: getattr(shared.state.parameters, name) * by
+            for name, by in zip(QUANTITIES, direction, strict=True)
+            if name != "tendon_strain"
+        }
+        change = MuscleChange(*(array[None] for array in vars(muscle_change(shared.state, **moved)).values()))
+        of_problem = {f"d_{name}": moved[name][None] for name in IN_PROBLEM}
+        along = derivatives.along(**problem_change(shared.problem, shared.state, change), **of_problem)
+        found.append((along.activation[0], change.fiber_length[0], along.reserve[0]))
+    return OptimumChange(*(np.stack(each) for each in zip(*found, strict=True)))
 
 
 class PartMuscles:
@@ -139,15 +112,10 @@ class PartMuscles:
             lengths = state.musculotendon_length, state.musculotendon_velocity
             part = replace(self.part, state=MuscleState.from_lengths(muscles, *lengths, state.moment_arm))
             shared = share_part(part, self.sharing)
-            found = shared.solution.solved[:, None]
-            return RigidOptimum(
-                np.where(found, shared.solution.activation, np.nan),
-                np.where(found, part.state.fiber_length, np.nan),
-                np.where(found, shared.solution.reserve, np.nan),
-                part.state,
-                shared,
-                self.sharing.cost,
-            )
+            arrays = shared.solution.activation, part.state.fiber_length, shared.solution.reserve
+            known = [np.where(shared.solution.solved[:, None], array, np.nan) for array in arrays]
+            along = partial(_along_frames, shared, self.sharing.cost)
+            return Optimum(known[0], known[1], known[2], along)
         frames, count = self.part.state.musculotendon_length.shape
         activation, fiber = np.full((2, frames, count), np.nan)
         reserve = np.full((frames, len(self.part.shared)), np.nan)
@@ -162,7 +130,8 @@ class PartMuscles:
             reserve[run] = derivatives.problem.compliance * attempts[number].multiplier
             runs.append((run, derivatives))
         self.last = attempts
-        return ElasticOptimum(activation, fiber, reserve, tuple(runs))
+        along = partial(_along_runs, (activation, fiber, reserve), runs)
+        return Optimum(activation, fiber, reserve, along)
 
     def _solve_motion(
         self, number: int, problem: MotionProblem, parent: MotionProblem

@@ -11,7 +11,7 @@ The error is in the unit of the measured signal: an error in the unit of the act
 vanish.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -68,6 +68,14 @@ class Observation:
         if self.residual.size < 3 or np.ptp(self.predicted) == 0.0 or np.ptp(self.measured) == 0.0:
             return np.nan
         return float(np.corrcoef(self.predicted, self.measured)[0, 1])
+
+
+def by_channel(observed: Iterable[Observation]) -> dict[tuple[str, str], list[Observation]]:
+    """The observations of each channel in all trials, by kind and label."""
+    channels: dict[tuple[str, str], list[Observation]] = {}
+    for observation in observed:
+        channels.setdefault((observation.kind, observation.label), []).append(observation)
+    return channels
 
 
 @dataclass(frozen=True)

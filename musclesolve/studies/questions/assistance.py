@@ -297,13 +297,10 @@ def _solve_with_torques(
         for sign, near, largest in ((1.0, low, high), (-1.0, high, -low))
         if largest > 0.0
     ]
-    count, frames = len(directions), problem.n_frames
-    columns = np.zeros((frames, problem.n_dof, count))
-    for k, (row, sign, _, _) in enumerate(directions):
-        columns[:, row, k] = sign
-    largest = np.array([direction[2] for direction in directions])
-    least = np.array([direction[3] for direction in directions])
-
+    rows, signs, largest, least = map(np.array, zip(*directions, strict=True))
+    count = len(directions)
+    columns = np.zeros((problem.n_frames, problem.n_dof, count))
+    columns[:, rows, np.arange(count)] = signs
     helped = Problem(**padded(problem, columns, largest, lower=least))
     cost_of_both = MusclesAlone(sharing.cost, count, weight)
     solution = solve_part(helped, cost_of_both, sharing.solver, on_infeasible="reserve")

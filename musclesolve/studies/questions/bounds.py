@@ -9,7 +9,6 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number, check_type
 from musclesolve._util.names import unknown_name
-from musclesolve._util.sides import split_side
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import sharing_problem
@@ -17,6 +16,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES, OPTIONAL
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
+from musclesolve.studies.questions.muscles_named import of_sides
 
 NOW = "now"
 """Word for a bound of contact forces: the largest present ones of the trial."""
@@ -88,22 +88,16 @@ def contact_limits(
         if stated != NOW:
             raise unknown_name(stated, "bound of contact forces", [NOW])
         return {joint: 1.001 * force for joint, force in now.items()}
-    limits: dict[str, float] = {}
     bounds = check_type(stated, Mapping, "contact", 'a dict: joint -> bound [body weights], or "now"')  # type: ignore[type-abstract]
-    for name, value in bounds.items():
-        meant = [joint for joint in now if name in (joint, split_side(joint)[0])]
-        if not meant:
-            stems = dict.fromkeys(split_side(joint)[0] for joint in now)
-            raise unknown_name(name, "joint", [*stems, *now], " whose contact force is known")
-        most = check_number(
-            value,
-            f"the bound of the contact force of {name}",
-            "a number of body weights above 0, such as 2.5",
-            above=0.0,
-            where="contact",
+    expected = "a number of body weights above 0, such as 2.5"
+    limits = {
+        name: weight
+        * check_number(
+            value, f"the bound of the contact force of {name}", expected, above=0.0, where="contact"
         )
-        limits |= dict.fromkeys(meant, most * weight)
-    return limits
+        for name, value in bounds.items()
+    }
+    return of_sides(limits, list(now), "joint", " whose contact force is known")
 
 
 def contact_along(part: SharingGroup, reaction: Mapping[str, Array], joint: str) -> tuple[Array, Array]:

@@ -108,11 +108,8 @@ def contributions(
     variables |= _of_contact_forces(analysis, joined, found, solved, sides)
     strides = Facts(labeled).whole_strides
     if (heading := heading_angle(labeled)) is not None:
-        variables["heading"] = (
-            tuple(map(str, heading.dims)),
-            heading.values,
-            dict(QUANTITIES["heading"].attrs),
-        )
+        attributes: dict[str, object] = dict(QUANTITIES["heading"].attrs)
+        variables["heading"] = tuple(map(str, heading.dims)), heading.values, attributes
     variables |= _of_power(body.time, joined, first, solved, of_side, strides)
     result = xr.Dataset(
         variables,
@@ -157,25 +154,16 @@ def _of_contact_forces(
 ) -> dict[str, Variable]:
     """Own and dynamic contributions to the contact forces of joints and to both compartments of the knees."""
     parts = next(iter(induced.values())).parts
-    loads_of = {
-        name: (part, k)
-        for part in analysis.parts
-        if part.part.loads is not None
-        for k, name in enumerate(part.part.loads.joints)
-    }
     names, frames = joined.joint_names, len(analysis.body.time)
-    own_force = np.zeros((len(parts), frames, len(names), 3))
-    own_moment = np.zeros_like(own_force)
-    number = {name: k for k, name in enumerate(parts)}
-    for place, name in enumerate(names):
-        if name not in loads_of:
-            continue
-        part, k = loads_of[name]
-        rows = [number[muscle] for muscle in part.state.parameters.names]
-        loads = part.part.loads
-        assert loads is not None
-        for out, across in ((own_force, loads.across), (own_moment, loads.moment_across)):
-            out[rows, :, place] = (across[:, k] * part.tension[:, :, None]).swapaxes(0, 1)
+    own_force, own_moment = np.zeros((2, len(parts), frames, len(names), 3))
+    for part in analysis.parts:
+        rows = [parts.index(muscle) for muscle in part.state.parameters.names]
+        if (loads := part.part.loads) is not None:
+            for k, name in enumerate(loads.joints):
+                for out, across in ((own_force, loads.across), (own_moment, loads.moment_across)):
+                    if name in names:
+                        of_joint = (across[:, k] * part.tension[:, :, None]).swapaxes(0, 1)
+                        out[rows, :, names.index(name)] = of_joint
     own_force[:, ~solved], own_moment[:, ~solved] = np.nan, np.nan
     sense = joined.sense[:, None]
     force, moment = (_stacked(induced, of, solved) * sense for of in ("load_force", "load_moment"))
@@ -230,15 +218,16 @@ def _of_power(
     power[[first.parts.index(name) for name in WITHOUT_POWER]] = np.nan
     power[:, ~solved] = np.nan
     of_ground = np.stack([bodies.power(foot) for foot in joined.feet], axis=1) * first.touching
-    work = {"positive_work": np.full(len(power), np.nan), "negative_work": np.full(len(power), np.nan)}
+    positive, negative = np.full((2, len(power)), np.nan)
     if strides is not None and (within := strides[0] & solved).sum() > 1:
-        count = int(within.sum())
-        stride = (time[1] - time[0]) * count / strides[1]
-        work["positive_work"] = stride * np.maximum(power[:, within], 0.0).mean(axis=1)
-        work["negative_work"] = stride * np.minimum(power[:, within], 0.0).mean(axis=1)
+        stride = (time[1] - time[0]) * int(within.sum()) / strides[1]
+        positive, negative = (
+            stride * of(power[:, within], 0.0).mean(axis=1) for of in (np.maximum, np.minimum)
+        )
     return {
         "power": (("part", "time"), power),
         "ground_power": (("time", "side"), of_ground @ of_side.T),
         "kinetic_power": (("time",), bodies.kinetic_power),
-        **{name: (("part",), values) for name, values in work.items()},
+        "positive_work": (("part",), positive),
+        "negative_work": (("part",), negative),
     }

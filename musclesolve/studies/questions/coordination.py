@@ -62,15 +62,12 @@ def coordination(result: xr.Dataset) -> xr.Dataset:
     Raises:
         InputError: the dataset is no result, or has no frame with activations.
     """
-    needed = {
-        "activation": {"time", "muscle"},
-        "muscle_force": {"time", "muscle"},
-        "passive_force": {"time", "muscle"},
-    }
+    needed = ("activation", "muscle_force", "passive_force")
     if not isinstance(result, xr.Dataset):
         raise input_error("studies.not_a_result", file=None, missing=", ".join(needed))
-    missing = [name for name, dims in needed.items() if name not in result or set(result[name].dims) != dims]
-    if missing:
+    if missing := [
+        name for name in needed if name not in result or {*result[name].dims} != {"time", "muscle"}
+    ]:
         raise input_error(
             "studies.not_a_result", file=result.encoding.get("source"), missing=", ".join(missing)
         )

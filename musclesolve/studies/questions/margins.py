@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, greatest
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import side_of
 from musclesolve.checking.check import findings_of
@@ -157,23 +157,16 @@ def margins(
             expected="a trial with frames that are solved without a reserve",
             remedy="run the trial first: its summary names the joint and the missing moment",
         )
-    margin = {name: _greatest(each.strength) for name, (_, each) in found.items()}
+    margin = {name: greatest(each.strength) for name, (_, each) in found.items()}
     groups = [name for name in of if name not in body.muscles]
-    chosen = (
-        path
-        if path is not None
-        else max(groups or of, key=lambda name: np.nan_to_num(margin[name], nan=-1.0))
-    )
+    chosen = path or max(groups or of, key=lambda name: np.nan_to_num(margin[name], nan=-1.0))
     followed = [name for name in muscles_named(chosen, base) if name in body.muscles]
-    lowest = _greatest(
-        np.concatenate(
-            [
-                strength_margin(part.problem, own, possible).strength
-                for part, possible in zip(tested, counted, strict=True)
-                if (own := [name for name in followed if name in part.state.parameters.names])
-            ]
-        )
-    )
+    strengths_of = [
+        strength_margin(part.problem, own, possible).strength
+        for part, possible in zip(tested, counted, strict=True)
+        if (own := [name for name in followed if name in part.state.parameters.names])
+    ]
+    lowest = greatest(np.concatenate(strengths_of))
     if np.isnan(lowest):
         raise input_error(
             "no_overlap",
@@ -207,14 +200,12 @@ def margins(
         arrays |= _pairs(tested, counted, groups_of, report)
     if lengths:
         arrays |= _lengths(body, [part.part for part in now.parts], groups_of, margin, counted)
+    times = [time[tightest[name][1]] if name in tightest else np.nan for name in of]
     arrays |= {
         "possible": (("time", "side"), possible),
         "margin": (("of",), np.array(list(margin.values()))),
         "least_strength": (("time", "of"), np.stack([each.strength for _, each in found.values()], axis=1)),
-        "margin_time": (
-            ("of",),
-            np.array([time[tightest[name][1]] if name in tightest else np.nan for name in of]),
-        ),
+        "margin_time": (("of",), np.array(times)),
     }
     coords = {
         "of": of,
@@ -252,14 +243,12 @@ def _activation_limits(
     muscles_of: Callable[[str], Sequence[str]],
 ) -> dict[str, tuple[tuple[str, ...], Array]]:
     """Least upper bounds of activation; without passive forces they are the margins of strength."""
-    limits = []
+    limits = dict(margin)
     for name, (part, _) in found.items():
-        problem = part.problem
-        own = [muscle for muscle in muscles_of(name) if muscle in (problem.muscle or ())]
-        passive = problem.passive_force is not None and problem.passive_force.any()
-        bound = _greatest(activation_margin(problem, own).strength) if passive else margin[name]
-        limits.append(bound)
-    return {"activation_limit": (("of",), np.array(limits))}
+        if part.state.passive_force.any():
+            own = [muscle for muscle in muscles_of(name) if muscle in part.state.parameters.names]
+            limits[name] = greatest(activation_margin(part.problem, own).strength)
+    return {"activation_limit": (("of",), np.array(list(limits.values())))}
 
 
 def _assistance(
@@ -283,15 +272,14 @@ def _pairs(
     report: Progress,
 ) -> dict[str, tuple[tuple[str, ...], Any]]:
     """Margins of pairs of groups that are weak together, for pairs within one part."""
-    names, values = [], []
+    found = dict[str, float]()
     for number, (part, possible) in enumerate(zip(parts, counted, strict=True)):
         report("pairs", 0.95 + 0.04 * number / len(parts))
         own = [name for name, muscles in groups.items() if set(muscles) <= set(part.state.parameters.names)]
         for one, other in combinations(own, 2):
-            names.append(f"{one} + {other}")
             both = [*groups[one], *groups[other]]
-            values.append(_greatest(strength_margin(part.problem, both, possible).strength))
-    return {"pair": (("pair",), names), "pair_margin": (("pair",), np.array(values))}
+            found[f"{one} + {other}"] = greatest(strength_margin(part.problem, both, possible).strength)
+    return {"pair": (("pair",), list(found)), "pair_margin": (("pair",), np.array(list(found.values())))}
 
 
 def _lengths(
@@ -302,27 +290,19 @@ def _lengths(
     counted: Sequence[Mask],
 ) -> dict[str, tuple[tuple[str, ...], Any]]:
     """Ranges of lengths of the groups that the motion needs; other groups have no limit without passive forces."""
-    names, ranges = [], []
-    for part, possible in zip(parts, counted, strict=True):
-        own = set(part.state.parameters.names)
-        passive = bool(part.state.passive_force.any())
-        for name, muscles in groups.items():
-            if set(muscles) <= own and (passive or margin.get(name, 0.0) > 0.0):
-                names.append(name)
-                ranges.append(
-                    [
-                        length_range(part, body.sharing, length, muscles, possible)
-                        for length in CHANGED_LENGTHS
-                    ]
-                )
+    ranges = {
+        name: [length_range(part, body.sharing, length, muscles, possible) for length in CHANGED_LENGTHS]
+        for part, possible in zip(parts, counted, strict=True)
+        for name, muscles in groups.items()
+        if set(muscles) <= {*part.state.parameters.names}
+        and (part.state.passive_force.any() or margin.get(name, 0.0) > 0.0)
+    }
+    values = np.array(list(ranges.values())).reshape(-1, len(CHANGED_LENGTHS), 2)
     return {
-        "of_group": (("of_group",), names),
+        "of_group": (("of_group",), list(ranges)),
         "length": (("length",), list(CHANGED_LENGTHS)),
         "end": (("end",), ["least", "greatest"]),
-        "length_range": (
-            ("of_group", "length", "end"),
-            np.array(ranges).reshape(-1, len(CHANGED_LENGTHS), 2),
-        ),
+        "length_range": (("of_group", "length", "end"), values),
     }
 
 
@@ -363,15 +343,9 @@ def _margins_of(
         for name, muscles in (several | {name: [name] for name in own}).items():
             margin = strength_margin(part.problem, muscles, possible)
             # the part with the greatest need decides for a group of several parts
-            if name not in found or _greatest(margin.strength) > _greatest(found[name][1].strength):
+            if name not in found or greatest(margin.strength) > greatest(found[name][1].strength):
                 found[name] = part, margin
     return dict(sorted(found.items(), key=lambda each: each[0] not in groups))
-
-
-def _greatest(values: Array) -> float:
-    """The greatest number; NaN without any."""
-    known = values[np.isfinite(values)]
-    return float(known.max()) if known.size else np.nan
 
 
 def _missing(problem: Problem, margin: StrengthMargin, frame: int, muscles: Sequence[str]) -> tuple[str, int]:
@@ -410,24 +384,18 @@ def _path(
             for (_, contact), mask in zip(shared, kept, strict=True)
             for joint, vectors in contact.items()
         }
-        peaks.append(
-            [_greatest(force[joint]) / weight if joint in force else np.nan for joint in body.joints]
-        )
+        peaks.append([greatest(force[joint]) / weight if joint in force else np.nan for joint in body.joints])
     activation = np.stack(activations)
+    peak = np.nanmax(np.where(np.isnan(activation), -np.inf, activation), axis=1)
     arrays: dict[str, tuple[tuple[str, ...], Array]] = {
         "strength": (("strength",), strengths),
         "muscle": (("muscle",), np.array(body.muscles)),
         "activation": (("strength", "time", "muscle"), activation),
-        "peak_activation": (
-            ("strength", "muscle"),
-            np.nanmax(np.where(np.isnan(activation), -np.inf, activation), axis=1),
-        ),
+        "peak_activation": (("strength", "muscle"), peak),
     }
     if body.joints:
-        arrays |= {
-            "joint": (("joint",), np.array(body.joints)),
-            "contact_peak": (("strength", "joint"), np.array(peaks)),
-        }
+        arrays["joint"] = ("joint",), np.array(body.joints)
+        arrays["contact_peak"] = ("strength", "joint"), np.array(peaks)
     return arrays
 
 

@@ -1,6 +1,7 @@
 """Muscles by the words of a question: a muscle, a muscle of both sides, or a function group."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 import xarray as xr
@@ -54,6 +55,21 @@ def strength_factors(strength: Mapping[str, float], result: xr.Dataset) -> dict[
         for muscle in muscles_named(name, result):
             factors[muscle] = factors.get(muscle, 1.0) * factor
     return factors
+
+
+Stated = TypeVar("Stated")
+
+
+def of_sides(stated: Mapping[str, Stated], names: Sequence[str], what: str, more: str) -> dict[str, Stated]:
+    """Give each of some names the value that is stated for it; a name without side is of both sides."""
+    values: dict[str, Stated] = {}
+    for name, value in stated.items():
+        meant = [known for known in names if name in (known, split_side(known)[0])]
+        if not meant:
+            stems = dict.fromkeys(split_side(known)[0] for known in names)
+            raise unknown_name(name, what, [*stems, *names], more)
+        values |= dict.fromkeys(meant, value)
+    return values
 
 
 def check_factor(name: str, value: object) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from musclesolve.checking.check import findings_of
 from musclesolve.constants import ELASTIC, LOADED_FROM_N
 from musclesolve.errors import input_error
 from musclesolve.forces import prepare
-from musclesolve.pipeline.body import Analysis, Body, SharingGroup, SolvedGroup
+from musclesolve.pipeline.body import Analysis, SharingGroup, SolvedGroup
 from musclesolve.pipeline.linked_bodies import linked
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
@@ -51,6 +52,7 @@ from musclesolve.studies.questions.muscles_named import (
     check_factor,
     factors_of,
     names_of_muscles,
+    of_sides,
     strength_factors,
 )
 
@@ -204,38 +206,31 @@ AMOUNTS = {"mass": (0.2, 5.0, "times the masses"), "load": (0.0, 200.0, "kg")}
 
 def strengths_from_texts(texts: Sequence[str]) -> dict[str, float]:
     """Muscle or group -> factor on its strength, read from "MUSCLE=FACTOR" each."""
-    found = {}
-    for text in texts:
-        name, _, value = (piece.strip() for piece in text.rpartition("="))
-        number = _number(value)
-        if not name or number is None:
-            raise input_error(
-                "bad_value",
-                where="--strength",
-                problem=f"{text!r} is not a strength",
-                expected="a muscle or group with a factor, such as triceps_surae=0.8",
-                remedy="use what-if for torques, springs and settings",
-            )
-        found[name] = number
-    return found
+    problem, expected = "is not a strength", "a muscle or group with a factor, such as triceps_surae=0.8"
+    remedy = "use what-if for torques, springs and settings"
+    return _named_numbers(
+        texts, -np.inf, where="--strength", problem=problem, expected=expected, remedy=remedy
+    )
 
 
 def contact_from_texts(texts: Sequence[str]) -> dict[str, float] | str:
     """Joint -> largest contact force [body weights], read from "JOINT=NUMBER" each; or "now"."""
-    if list(texts) == ["now"]:
-        return "now"
+    if list(texts) == [NOW]:
+        return NOW
+    problem = "is no bound of a contact force"
+    expected = "JOINT=NUMBER with a number of body weights above zero, or now alone"
+    remedy = "write such as --contact knee=2.5, or --contact now"
+    return _named_numbers(texts, 0.0, where="--contact", problem=problem, expected=expected, remedy=remedy)
+
+
+def _named_numbers(texts: Sequence[str], above: float, problem: str, **said: str) -> dict[str, float]:
+    """Name -> number above a limit, read from "NAME=NUMBER" each."""
     found = {}
     for text in texts:
         name, _, value = (piece.strip() for piece in text.rpartition("="))
         number = _number(value)
-        if not name or number is None or number <= 0.0:
-            raise input_error(
-                "bad_value",
-                where="--contact",
-                problem=f"{text!r} is no bound of a contact force",
-                expected="JOINT=NUMBER with a number of body weights above zero, or now alone",
-                remedy="write such as --contact knee=2.5, or --contact now",
-            )
+        if not name or number is None or number <= above:
+            raise input_error("bad_value", problem=f"{text!r} {problem}", **said)
         found[name] = number
     return found
 
@@ -403,8 +398,8 @@ def _shared(
 
     factors: on the maximum isometric forces of muscles. now, results: of the unchanged trial, where it is shared.
     """
-    limits = _of_sides(scenario.torque, _shared_dofs(body))
-    springs = _of_sides(scenario.spring, _shared_dofs(body))
+    shared = [dof for part in body.parts for dof in part.shared]
+    limits, springs = (of_sides(each, shared, *OF_DOFS) for each in (scenario.torque, scenario.spring))
     row = {dof: k for k, dof in enumerate(body.dofs)}
     torque = np.full((len(body.time), len(row)), np.nan)
     for dof, (stiffness, rest) in springs.items():
@@ -446,20 +441,11 @@ def _heavier(
     """
     parts = list(body.parts)
     if scenario.mass != 1.0:
-        parts = [
-            replace(
-                part,
-                moment=scenario.mass * part.moment,
-                loads=None
-                if part.loads is None
-                else replace(
-                    part.loads,
-                    net=scenario.mass * part.loads.net,
-                    net_moment=scenario.mass * part.loads.net_moment,
-                ),
-            )
-            for part in parts
-        ]
+        for k, part in enumerate(parts):
+            if (loads := part.loads) is not None:
+                net, net_moment = scenario.mass * loads.net, scenario.mass * loads.net_moment
+                loads = replace(loads, net=net, net_moment=net_moment)
+            parts[k] = replace(part, moment=scenario.mass * part.moment, loads=loads)
     if scenario.load == 0.0:
         return parts
     assert now is not None
@@ -501,21 +487,15 @@ def _heavier(
 
 def _target(name: str, now: Analysis, number: int, part: SharingGroup, result: xr.Dataset) -> Target | None:
     """Return the target that torques of a part minimize; None where the name has no meaning for this part."""
-    joints = {joint: place for place, each in enumerate(now.parts) for joint in each.contact_force}
-    stems = {split_side(joint)[0] for joint in joints}
-    for compartment in ("", "_medial", "_lateral"):
-        for joint in joints:
-            stem, side = split_side(joint)
-            if name not in (f"{stem}{compartment}", f"{stem}{compartment}_{side}"):
-                continue
-            if joints[joint] != number:
-                continue
-            axes, spacing = segment_axes(now.body).get(joint), now.body.contact_spacing.get(joint)
-            if compartment and spacing is None:
-                continue
+    places = ("", "_medial", "_lateral")
+    for place, joint in product(places, now.parts[number].contact_force):
+        stem, side = split_side(joint)
+        axes, spacing = segment_axes(now.body).get(joint), now.body.contact_spacing.get(joint)
+        if name in (f"{stem}{place}", f"{stem}{place}_{side}") and (spacing is not None or not place):
             apart = None if spacing is None else spacing.distance
-            return contact_target(now.parts[number], joint, axes, apart, compartment[1:])
-    known = {f"{stem}{place}" for stem in stems for place in ("", "_medial", "_lateral")}
+            return contact_target(now.parts[number], joint, axes, apart, place[1:])
+    joints = [joint for part in now.parts for joint in part.contact_force]
+    known = {f"{split_side(joint)[0]}{place}" for joint in joints for place in places}
     if name in known or split_side(name)[0] in known:
         return None
     of_muscles = names_of_muscles(result)
@@ -531,24 +511,8 @@ def _without_torque(part: SharingGroup, torque: Array, row: Mapping[str, int]) -
     return replace(part, moment=part.moment - borne) if borne.any() else part
 
 
-def _shared_dofs(body: Body) -> list[str]:
-    return [dof for part in body.parts for dof in part.shared]
-
-
-def _of_sides(
-    stated: Mapping[str, tuple[float, float]], dofs: Sequence[str]
-) -> dict[str, tuple[float, float]]:
-    """Degree of freedom -> numbers; a name without side is of both sides."""
-    found: dict[str, tuple[float, float]] = {}
-    for name, numbers in stated.items():
-        meant = [dof for dof in dofs if name in (dof, split_side(dof)[0])]
-        if not meant:
-            stems = dict.fromkeys(split_side(dof)[0] for dof in dofs)
-            raise unknown_name(name, "degree of freedom", [*stems, *dofs], " whose moment muscles share")
-        found |= dict.fromkeys(meant, numbers)
-    return found
-
-
+OF_DOFS = "degree of freedom", " whose moment muscles share"
+"""Words for a degree of freedom of a device."""
 MINIMIZED = ("minimized_before", "minimized", "minimized_together")
 """Variables of scenarios with `minimize`; NaN in others."""
 OF_SCENARIO = (

@@ -147,7 +147,7 @@ def analyze_study(
     """
     report, folder = progress or no_progress, computed.folder
     with reserved(folder):
-        collected = write_study_data(computed, _later(report, 0.0))
+        collected = write_study_data(computed, lambda stage, share: report(stage, COMPUTING + 0.03 * share))
         computed = replace(computed, notes=(*computed.notes, *collected.notes))
         if collected.path is None:
             write_table(computed, collected.not_averaged)
@@ -175,10 +175,12 @@ def _analyzed(
         compared = compare_subjects(everyone, *_of_subjects(computed, cycles))
         trials = dict.fromkeys(map(str, cycles["trial"].values))
     verdicts = [leg for name in trials for leg in leg_verdicts(name, computed.records[name].folder / RESULT)]
-    cells = {cell: why for cell, why in compared.wrong.items() if not _kept(computed, cell[0])}
+    kept = {subject: computed.study.of_subject(subject, "keep") for subject, _ in compared.wrong}
+    cells = {cell: why for cell, why in compared.wrong.items() if not kept[cell[0]]}
     add_to_cycles(path, lambda cycles: _counting(cycles, cells, computed, verdicts))
     cycles = open_study(folder)
-    left_out = _left_out(cycles)
+    why_not = zip(map(str, cycles["trial"].values), map(str, cycles["not_counted"].values), strict=True)
+    left_out = {name: reason for name, reason in why_not if reason}
     write_table(computed, {**collected.not_averaged, **left_out})
 
     report("values", COMPUTING + 0.05)
@@ -188,8 +190,8 @@ def _analyzed(
     if legs := _legs(cycles, design.legs):
         plan = replace(plan, legs=legs)
         everyone = plan.means(cycles)
-    kept = [name for name in everyone if str(name).removesuffix(WITHIN).removesuffix(SPREAD) in plan.wanted]
-    means = without(everyone[["cycles", *kept]], set(cells))
+    wanted = [name for name in everyone if str(name).removesuffix(WITHIN).removesuffix(SPREAD) in plan.wanted]
+    means = without(everyone[["cycles", *wanted]], set(cells))
     tidy = {CURVES: csv_of(curves_table(means))}
     if not (by_subject := plan.of_subjects(values)).empty:
         tidy[SUBJECT_VALUES] = csv_of(values_table(by_subject, plan.apart))
@@ -204,12 +206,15 @@ def _analyzed(
     verdicts = [leg for leg in verdicts if leg.trial in counted]
     plausible, said = None, ""
     if (trusted != counting).any():
-        why_not = "no leg is left"
+        not_tested = "no leg is left"
         if trusted.any():
             own = plan.means(cycles.isel(cycle=np.flatnonzero(trusted)))
-            plausible, why_not, _ = plan.tests(own, values[values["plausibility"] != NOT_PLAUSIBLE])
-        said = sensitivity(comparisons, plausible, why_not, verdicts)
-    notes = (*computed.notes, *_on_kept(computed, compared), *_on_cycles(cycles), *few)
+            plausible, not_tested, _ = plan.tests(own, values[values["plausibility"] != NOT_PLAUSIBLE])
+        said = sensitivity(comparisons, plausible, not_tested, verdicts)
+    on_kept = (
+        f"{name} counts although an error was found: {reason}" for name, reason in kept.items() if reason
+    )
+    notes = (*computed.notes, *on_kept, *_on_cycles(cycles), *few)
     return StudyResult(
         replace(computed, notes=notes),
         cycles,
@@ -307,11 +312,6 @@ class _Plan:
         return None, notes[0] if notes else " ".join(listed(comparisons, "said")), few
 
 
-def _later(report: Progress, start: float) -> Progress:
-    """Progress of the steps after the trials."""
-    return lambda stage, share: report(stage, COMPUTING + start + 0.03 * share)
-
-
 def _quantities(computed: ComputedStudy, cycles: xr.Dataset) -> list[str]:
     """The variables that are described and compared."""
     there = [str(name) for name, variable in cycles.data_vars.items() if "percent" in variable.dims]
@@ -340,14 +340,11 @@ def _testable(means: xr.Dataset) -> tuple[dict[str, list[str]], list[str]]:
     """The groups and conditions with enough subjects for a test, and notes on the others."""
     chosen, notes = dict[str, list[str]](), list[str]()
     there = means["cycles"] > 0
-    present = there.any([dim for dim in there.dims if dim == LEG]).values
+    present = there.any([dim for dim in there.dims if dim == LEG])
+    of_group = present.any("condition").groupby("group").sum().to_series()
     subjects = {
-        "groups": {
-            name: int(present[means["group"].values == name].any(axis=1).sum()) for name in groups_of(means)
-        },
-        "conditions": dict(
-            zip(map(str, means["condition"].values), present.sum(axis=0).tolist(), strict=True)
-        ),
+        "groups": {name: int(of_group.get(name, 0)) for name in groups_of(means)},
+        "conditions": present.sum("subject").to_series().to_dict(),
     }
     for key, count in subjects.items():
         enough = [name for name, number in count.items() if number >= FEWEST_SUBJECTS]
@@ -378,17 +375,6 @@ def _of_subjects(
         trials.setdefault((trial.subject, trial.condition), []).append(name)
     stated = {subject: computed.study.of_subject(subject, "mass_kg") for subject, _ in trials}
     return {subject: float(mass) for subject, mass in stated.items() if mass is not None}, trials
-
-
-def _kept(computed: ComputedStudy, subject: str) -> str:
-    """Return the reason why a subject counts despite all findings; "" where the study file states none."""
-    return str(computed.study.of_subject(subject, "keep", ""))
-
-
-def _on_kept(computed: ComputedStudy, compared: ComparedSubjects) -> list[str]:
-    """Notes on subjects who count despite an error."""
-    kept = {subject: _kept(computed, subject) for subject, _ in compared.wrong}
-    return [f"{subject} counts although an error was found: {why}" for subject, why in kept.items() if why]
 
 
 def _legs(cycles: xr.Dataset, told_apart: str) -> list[str]:
@@ -450,28 +436,20 @@ def _counting(
     )
 
 
-def _left_out(cycles: xr.Dataset) -> dict[str, str]:
-    """Trial -> why its cycles do not count, of those that do not."""
-    why = zip(map(str, cycles["trial"].values), map(str, cycles["not_counted"].values), strict=True)
-    return {name: reason for name, reason in why if reason}
-
-
 def _write_values(cycles: xr.Dataset, variables: Sequence[str], path: Path) -> pd.DataFrame:
     """Write the discrete values of all cycles, some at a time; return sums for each subject, condition and leg."""
-    sums = list[pd.DataFrame]()
+    sums, by = list[pd.DataFrame](), [*OF_VALUE, *OF_SUBJECT, *OF_LEG]
     with values_file(path) as add:
         for start in range(0, cycles.sizes["cycle"], CYCLES_AT_ONCE):
             part = cycles.isel(cycle=slice(start, start + CYCLES_AT_ONCE)).load()
             table = discrete_values(part, variables)
             table["cycle"] += start
             add(table)
-            by = [*OF_VALUE, *OF_SUBJECT, *OF_LEG]
             counted = table[table["counts"]] if "counts" in table else table
             own = counted.dropna(subset=["value"]).groupby(by, observed=True, sort=False)
             sums.append(own["value"].agg(["sum", "count"]).reset_index())
-    texts = [*OF_VALUE, *OF_SUBJECT, *OF_LEG]
-    together = pd.concat([part.astype(dict.fromkeys(texts, str)) for part in sums], ignore_index=True)
-    return together.groupby(texts, sort=False)[["sum", "count"]].sum().reset_index()
+    together = pd.concat([part.astype(dict.fromkeys(by, str)) for part in sums], ignore_index=True)
+    return together.groupby(by, sort=False)[["sum", "count"]].sum().reset_index()
 
 
 def _summary(values: pd.DataFrame, order: Mapping[str, list[str]]) -> pd.DataFrame:

@@ -131,12 +131,10 @@ def _reports(
     with closing(running) as results:
         for number, found in results:
             report.done += 1
-            if isinstance(found, Lost):
-                lost[names[number]] = found.reason
-            elif isinstance(found, str):
-                lost[names[number]] = found
-            else:
+            if isinstance(found, Report):
                 reports[names[number]] = found
+            else:
+                lost[names[number]] = found.reason if isinstance(found, Lost) else found
     return {name: reports[name] for name in names if name in reports}, lost
 
 

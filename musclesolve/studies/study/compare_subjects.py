@@ -162,9 +162,8 @@ def compare_subjects(
     walks = set(np.atleast_1d(means.attrs.get("movements", []))) <= {WALKING, RUNNING}
     faults, strange = list[_Fault](), list[_Fault]()
     for c in range(len(conditions)):
-        units = [fault for quantity in judged for fault in _units(quantity, c, mass)]
-        strange += [unit for unit in units if unit.text == UNNAMED]
-        faults += [unit for unit in units if unit.text != UNNAMED]
+        for unit in (fault for quantity in judged for fault in _units(quantity, c, mass)):
+            (strange if unit.text == UNNAMED else faults).append(unit)
         faults += _mass(judged, c, {fault.subject for fault in faults if fault.condition == c})
         there = {(fault.subject, fault.quantity.name) for fault in faults if fault.condition == c}
         faults += [fault for quantity in judged for fault in _turned(quantity, c, groups, there, walks)]
@@ -228,9 +227,9 @@ def _units(quantity: _Quantity, condition: int, mass: Array) -> Iterator[_Fault]
     rows = np.flatnonzero(np.isfinite(r))
     if rows.size < FEWEST_SUBJECTS:
         return
-    spread = max(NORMAL * float(np.median(np.abs(r[rows]))), LEAST_SPREAD)
-    others = r[rows][np.abs(r[rows]) <= max(SCORE * spread, LARGE)]
-    for s in rows[np.abs(r[rows]) > max(SCORE * spread, LARGE)].tolist():
+    far = np.abs(r[rows]) > max(SCORE * max(NORMAL * np.median(np.abs(r[rows])), LEAST_SPREAD), LARGE)
+    others = r[rows][~far]
+    for s in rows[far].tolist():
         words, factor = _named(quantity.name, float(r[s]), float(mass[s]))
         values: dict[str, Any] = {"factor": exp(r[s]), "named": factor, "words": words, "others": others.size}
         values |= {"least": exp(others.min()), "most": exp(others.max())}
@@ -272,10 +271,8 @@ def _split(quantity: _Quantity, condition: int, faults: Sequence[_Fault]) -> Ite
 
 def _mass(judged: Sequence[_Quantity], condition: int, flagged: set[int]) -> Iterator[_Fault]:
     """Subjects whose mean vertical force fits a mass in pounds."""
-    force = next(
-        (quantity for quantity in judged if quantity.name == "ground_reaction_force"),
-        None,
-    )
+    by_name = {quantity.name: quantity for quantity in judged}
+    force, moment = by_name.get("ground_reaction_force"), by_name.get("joint_moment")
     vertical = [] if force is None else [k for k, name in enumerate(force.names) if name.endswith("z")]
     if force is None or len(vertical) != 1:
         return
@@ -287,7 +284,6 @@ def _mass(judged: Sequence[_Quantity], condition: int, flagged: set[int]) -> Ite
     if rows.size < FEWEST_SUBJECTS:
         return
     spread = max(NORMAL * float(np.median(np.abs(weight[rows]))), LEAST_WEIGHT_SPREAD)
-    moment = next((quantity for quantity in judged if quantity.name == "joint_moment"), None)
     size = np.full(weight.size, np.nan) if moment is None else moment.relative_sizes(condition)
     for s in set(rows.tolist()) - flagged:
         w = float(weight[s])

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, greatest
 from musclesolve._util.message_text import capitalized, count_of
 from musclesolve.errors import input_error
 from musclesolve.recording.schema import check_value
@@ -338,7 +338,7 @@ class _Layout:
             f: tuple[str, Callable[[list[Array]], Effect]],
         ) -> None:
             """Test a factor: of two levels by t, of more by F, then each other level against the first by t."""
-            more: dict[str, Any] = {"reference": _largest(levels[0][1]) if levels else math.nan}
+            more: dict[str, Any] = {"reference": greatest(np.abs(levels[0][1])) if levels else math.nan}
             if not two:
                 after = add(effect, *f, len(levels) > 1, levels=levels, **more)
                 more |= {"after": after, "among": len(levels) - 1}
@@ -375,38 +375,31 @@ class _Layout:
                 ),
             )
         if several and repeated:
-            effect, enough = "group x condition", len(groups) > 1
-            size = _largest(cell[0, 0]) if groups else math.nan
-            if len(self.conditions) > 2:
-                kind = "mixed ANOVA, interaction"
-                add(
-                    effect,
-                    kind,
-                    lambda samples: variance_ratio(_profiles(samples), True),
-                    enough,
-                    reference=size,
-                )
-                return tests
+            more: dict[str, Any] = {"reference": greatest(np.abs(cell[0, 0])) if groups else math.nan}
             change, changes = f"({self.conditions[1]} - {self.conditions[0]})", cell[:, 1] - cell[:, 0]
-            if len(self.groups) > 2:
-                add(
-                    effect,
+            make: Callable[[list[Array]], Effect]
+            if len(self.conditions) > 2:
+                kind, make = (
+                    "mixed ANOVA, interaction",
+                    lambda samples: variance_ratio(_profiles(samples), True),
+                )
+            elif len(self.groups) > 2:
+                kind, make = (
                     "one-way ANOVA (Brown-Forsythe) of the paired differences",
                     lambda samples: variance_ratio([each[:, [1]] - each[:, [0]] for each in samples], True),
-                    enough,
-                    levels=[(f"{change}: {name}", mean) for name, mean in zip(groups, changes, strict=True)],
-                    reference=size,
                 )
+                more["levels"] = [
+                    (f"{change}: {name}", mean) for name, mean in zip(groups, changes, strict=True)
+                ]
             else:
-                test = add(
-                    effect,
+                kind, make = (
                     "two-sample t test (Welch) of the paired differences",
                     lambda samples: contrast([each[:, 1] - each[:, 0] for each in samples], BETWEEN),
-                    enough,
-                    reference=size,
                 )
-                if enough:
-                    test.difference, test.of = changes[1] - changes[0], f"{change}: {groups[1]} - {groups[0]}"
+                if len(groups) > 1:
+                    more["difference"] = changes[1] - changes[0]
+                    more["of"] = f"{change}: {groups[1]} - {groups[0]}"
+            add("group x condition", kind, make, len(groups) > 1, **more)
         return tests
 
     def _of_covariate(self, curve: Array, place: int) -> _Test:
@@ -435,7 +428,7 @@ class _Layout:
             there = test.tested.tested
             test.difference = np.full(curve.shape[1], np.nan)
             test.difference[there] = regression(np.split(curve[rows][:, there], ends), groups)[1]
-            test.reference = _largest(curve[rows][:, there].mean(axis=0))
+            test.reference = greatest(np.abs(curve[rows][:, there].mean(axis=0)))
         return test
 
 
@@ -467,12 +460,6 @@ def _interval(test: _Test, level: float) -> tuple[float, float, float]:
     return difference, difference - half, difference + half
 
 
-def _largest(curve: Array) -> float:
-    """Largest magnitude of a curve (Q,); NaN where it has no value."""
-    finite = curve[np.isfinite(curve)]
-    return float(np.abs(finite).max()) if finite.size else math.nan
-
-
 OF_CLUSTER = {
     **{"cluster_test": np.int32, "start": float, "end": float, "p": float},
     **{"mean_difference": float, "mean_difference_percent": float, "difference_of": np.str_},
@@ -490,8 +477,8 @@ def _assembled(
     tests = _inferred(tests, count, design)
     statistic, difference = np.full((2, len(tests), percent.size), np.nan)
     df, resels = np.full((2, len(tests), 2), np.nan)
-    largest, largest_at, p_largest, fwhm = np.full((4, len(tests)), np.nan)
-    interval = np.full((len(tests), 3), np.nan)
+    names = ("largest", "largest_at", "p_largest", "fwhm", "value_difference", "value_low", "value_high")
+    numbers = {name: np.full(len(tests), np.nan) for name in names}
     clusters = list[tuple[int, float, float, float, float, float, str]]()
     for row, test in enumerate(tests):
         value = test.tested is not None and test.tested.tested.size == 1
@@ -503,29 +490,33 @@ def _assembled(
         place = int(np.nanargmax(np.abs(effect.statistic)))
         if not value:
             statistic[row, field_of.tested] = effect.statistic
-            largest_at[row] = percent[field_of.tested][place]
+            numbers["largest_at"][row] = percent[field_of.tested][place]
         else:
-            interval[row] = _interval(test, design.level)
-        df[row], resels[row], fwhm[row] = effect.df, field_of.resels, step * field_of.fwhm
-        largest[row] = effect.statistic[place]
-        p_largest[row] = field_of.probability(abs(float(largest[row])))
+            for name, number_of in zip(names[4:], _interval(test, design.level), strict=True):
+                numbers[name][row] = number_of
+        df[row], resels[row], numbers["fwhm"][row] = effect.df, field_of.resels, step * field_of.fwhm
+        numbers["largest"][row] = effect.statistic[place]
+        numbers["p_largest"][row] = field_of.probability(abs(float(effect.statistic[place])))
         for start, end, p in test.clusters:
             amount, words = test.at(start, end)
             share = 100.0 * amount / test.reference if test.reference > 0.0 else math.nan
             ends = [math.nan] * 2 if value else [percent[0] + step * start, percent[0] + step * end]
             clusters.append((row, ends[0], ends[1], p, amount, share, words))
     places = {id(test): row for row, test in enumerate(tests)}
+    known = np.isfinite(numbers["value_difference"])
+    whole = {
+        "subjects": [test.subjects for test in tests],
+        "follows": [places.get(id(test.after), -1) for test in tests],
+        "tested_percent": [test.tested.tested.sum() if test.tested else 0 for test in tests],
+    }
     texts = {
-        "variable": [test.variable for test in tests],
-        "name": [test.name for test in tests],
-        "effect": [test.effect for test in tests],
-        "kind": [test.kind for test in tests],
+        **{
+            key: [getattr(test, key) for test in tests]
+            for key in ("variable", "name", "effect", "kind", "family")
+        },
         "units": [str(means[test.variable].attrs.get("units", "")) for test in tests],
         "note": ["; ".join(test.notes) for test in tests],
-        "family": [test.family for test in tests],
-        "value_of": [
-            test.of if np.isfinite(own[0]) else "" for test, own in zip(tests, interval, strict=True)
-        ],
+        "value_of": [test.of * bool(there) for test, there in zip(tests, known, strict=True)],
     }
     return xr.Dataset(
         {
@@ -534,21 +525,10 @@ def _assembled(
             "df": (("test", "part"), df),
             "resels": (("test", "resel"), resels),
             "threshold": ("test", [test.threshold for test in tests]),
-            "largest": ("test", largest),
-            "largest_at": ("test", largest_at),
-            "p_largest": ("test", p_largest),
-            "fwhm": ("test", fwhm),
-            "value_difference": ("test", interval[:, 0]),
-            "value_low": ("test", interval[:, 1]),
-            "value_high": ("test", interval[:, 2]),
             "level_of_test": ("test", [test.level for test in tests]),
-            "subjects": ("test", np.array([test.subjects for test in tests], np.int32)),
-            "follows": ("test", np.array([places.get(id(test.after), -1) for test in tests], np.int32)),
+            **{name: ("test", values) for name, values in numbers.items()},
+            **{name: ("test", np.array(values, np.int32)) for name, values in whole.items()},
             "is_t": ("test", np.array([bool(t.tested and t.tested.effect.is_t) for t in tests], bool)),
-            "tested_percent": (
-                "test",
-                np.array([test.tested.tested.sum() if test.tested else 0 for test in tests], np.int32),
-            ),
             **{
                 key: ("cluster", np.array([cluster[k] for cluster in clusters], kind))
                 for k, (key, kind) in enumerate(OF_CLUSTER.items())

@@ -1,7 +1,5 @@
 """A norm of a laboratory from the healthy subjects of a study."""
 
-import csv
-import io
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +13,7 @@ from musclesolve.results.cycles.clinical_sheet import Curve, in_models
 from musclesolve.results.cycles.gait_scores import POINTS, profile_score, score_variables, variable_scores
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.norms import LOG_SCORE, UNITS, VALUE_UNITS, Norm, NormCurve, table_of
+from musclesolve.results.tables.lines import csv_text
 from musclesolve.studies.study.means import subject_means
 from musclesolve.studies.study.study_data import open_study
 
@@ -83,10 +82,8 @@ def draft_norms(
         ]
         logs = np.log(scores)
         values[LOG_SCORE] = float(logs.mean()), float(logs.std(ddof=1))
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(table_of(norm, count))
     target = Path(output)
-    (written,) = write_files(target.parent, {target.name: text.getvalue().encode("utf-8")})
+    (written,) = write_files(target.parent, {target.name: csv_text(table_of(norm, count)).encode()})
     return written, norm
 
 

@@ -8,9 +8,10 @@ from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from musclesolve._util.arrays import Array, Mask, mean_of_known, sd_of_known
+from musclesolve._util.arrays import Array, Mask, equal_groups, mean_of_known, sd_of_known
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve.errors import input_error
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD
@@ -23,15 +24,8 @@ COVERED = 0.5
 WITHIN = "_std"
 """Suffix of the standard deviation within the subject; SPREAD is that of a Monte Carlo analysis of the cycles."""
 OF_CYCLES = (
-    "subject",
-    "group",
-    "condition",
-    "session",
-    "coverage",
-    "distance",
-    "outlier",
-    "counts",
-    "plausibility",
+    *("subject", "group", "condition", "session"),
+    *("coverage", "distance", "outlier", "counts", "plausibility"),
 )
 """Coordinates over the cycles that are no numbers of the subjects."""
 
@@ -108,23 +102,19 @@ def subject_means(
     subjects = list(dict.fromkeys(subject[used]))
     group_of = [sorted(set(group[used & (subject == name)])) for name in subjects]
     for name, several in zip(subjects, group_of, strict=True):
-        if len(several) == 1:
-            continue
-        raise input_error(
-            "conflict",
-            problem=f"the subject {name} is in several groups: {', '.join(map(str, several))}",
-            expected="one group for each subject",
-            remedy="give what changes within a subject as `condition`",
-        )
+        if len(several) > 1:
+            raise input_error(
+                "conflict",
+                problem=f"the subject {name} is in several groups: {', '.join(map(str, several))}",
+                expected="one group for each subject",
+                remedy="give what changes within a subject as `condition`",
+            )
     by_side = by_side or bool(legs)
     axes = [subjects, condition_order, *[list(legs) or sorted(set(side[used]))] * by_side]
-    places = [{name: place for place, name in enumerate(axis)} for axis in axes]
-    cells: dict[tuple[int, ...], list[int]] = {}
-    for cycle in np.flatnonzero(used).tolist():
-        key = (subject[cycle], condition[cycle], *[side[cycle]] * by_side)
-        cells.setdefault(tuple(place[name] for place, name in zip(places, key, strict=True)), []).append(
-            cycle
-        )
+    rows = np.flatnonzero(used)
+    labels = zip(axes, (subject, condition, side), strict=False)
+    keys = [pd.Index(axis).get_indexer(of[rows]).tolist() for axis, of in labels]
+    cells = {tuple(of[alike[0]] for of in keys): rows[alike] for alike in equal_groups(*keys)}
     shape, dims = tuple(map(len, axes)), ("subject", "condition", *[apart] * by_side)
     numeric = [
         str(name)
@@ -147,8 +137,6 @@ def subject_means(
         each = cycles[name]
         mean, spread = np.full((2, *shape, *each.shape[1:]), np.nan)
         for place, members in cells.items():  # of a file that is opened lazily only these cycles are read
-            if not members:
-                continue
             values = np.asarray(each.isel(cycle=members).values, float)
             if name.endswith(SPREAD):
                 mean[place] = np.sqrt(mean_of_known(values**2))

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, Mask, long_enough, true_runs
 from musclesolve.errors import not_installed
 
 VARIES = 1e-9
@@ -109,11 +109,8 @@ def variance_ratio(samples: Sequence[Array], between: bool) -> Effect:
 def regression(samples: Sequence[Array], numbers: Sequence[Array]) -> tuple[Effect, Array]:
     """Regression of curves (n_g, K) on numbers (n_g,), one slope and an intercept for each group: t, slope (K,)."""
     curve, x = np.concatenate(samples), np.concatenate(numbers)
-    design = np.zeros((len(x), 1 + len(samples)))
-    design[:, 0] = x
-    design[np.arange(len(x)), 1 + np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])] = (
-        1.0
-    )
+    of_sample = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])
+    design = np.column_stack([x, of_sample[:, None] == np.arange(len(samples))])
     inverse = np.linalg.pinv(design)
     coefficients = inverse @ curve
     residuals = curve - design @ coefficients
@@ -129,7 +126,7 @@ def on_varying(make: Callable[[Array], Effect], values: Array) -> tuple[Effect, 
     """Make an effect on the percentages (last axis) that are finite and vary, with their mask; None without any."""
     there: Mask = np.asarray(np.isfinite(values).all(axis=tuple(range(values.ndim - 1))))
     for _ in range(2):
-        there = _long_runs(there)
+        there = long_enough(there, 2)  # single percentages have no smoothness
         if not there.any():
             return None
         effect = make(values[..., there])
@@ -137,16 +134,8 @@ def on_varying(make: Callable[[Array], Effect], values: Array) -> tuple[Effect, 
         if varies.all():
             return effect, there
         there[there] = varies
-    there = _long_runs(there)
+    there = long_enough(there, 2)
     return (make(values[..., there]), there) if there.any() else None
-
-
-def _long_runs(mask: Mask) -> Mask:
-    """Remove single percentages, which have no smoothness."""
-    kept = np.zeros_like(mask)
-    for start, stop in true_runs(mask):
-        kept[start:stop] = stop - start > 1
-    return kept
 
 
 def random_field_theory() -> ModuleType:
@@ -221,22 +210,19 @@ class Field:
 class Number(Field):
     """An effect on one number of each subject, such as a peak: a field of one place, with Student's t or F."""
 
-    def _tail(self, height: float) -> float:
+    @property
+    def _distribution(self) -> Any:
         from scipy import stats
 
-        df = self.effect.df
-        return float(stats.t.sf(height, df[1]) if self.effect.is_t else stats.f.sf(height, *df))
+        return stats.t(self.effect.df[1]) if self.effect.is_t else stats.f(*self.effect.df)
 
     def threshold(self, tail: float) -> float:
         """Return the height that the statistic exceeds with a probability where there is no effect, on one side."""
-        from scipy import stats
-
-        df = self.effect.df
-        return float(stats.t.isf(tail, df[1]) if self.effect.is_t else stats.f.isf(tail, *df))
+        return float(self._distribution.isf(tail))
 
     def probability(self, height: float) -> float:
         """Probability of a statistic of at least this height where there is no effect, to both sides for t."""
-        return float(min(1.0, (2.0 if self.effect.is_t else 1.0) * self._tail(height)))
+        return float(min(1.0, (2.0 if self.effect.is_t else 1.0) * self._distribution.sf(height)))
 
     def clusters(self, threshold: float) -> list[tuple[float, float, float]]:
         """A cluster at place 0 with its probability where the statistic of the number reaches the threshold."""

@@ -28,8 +28,8 @@ from musclesolve.studies.study.study_file import (
     lacking_text,
     read_study,
 )
-from musclesolve.studies.study.trial_files import TrialFile, trial_file
-from musclesolve.studies.study.unpacked import B3DSource, Unpacked, unpacked_notes
+from musclesolve.studies.study.trial_files import trial_file
+from musclesolve.studies.study.unpacked import B3DSource, source_of, unpacked_notes
 
 TRIALS = "trials"
 """Folder of the folders of the trials."""
@@ -129,7 +129,6 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
             expected="mass, stature and sex of each subject",
             remedy=f"enter them in {study.people}",
         )
-    unpacked = Unpacked(study, output)
     todo, refused, differing = list[Job](), list[TrialRecord](), dict[str, list[str]]()
     inputs = dict[str, tuple[str, tuple[Path, ...]]]()
     misspelt: InputError | None = None
@@ -138,10 +137,14 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
         path = folder / TRIAL_FILE
         job = Job(trial.name, path, folder, {"side": trial.side})
         try:
-            files, source = unpacked.source(trial)
+            files, source = source_of(study, trial, output)
             job = replace(job, source=source)
             made = trial_file(study, trial, files, path)
-            _write(made, path)
+            content = made.text.encode("utf-8")
+            if (
+                not path.is_file() or path.read_bytes() != content
+            ):  # its contents decide whether a result is current
+                write_files(path.parent, {path.name: content})
             asked_of(path)
         except InputError as error:
             misspelt = error if "[questions]" in (error.where or "") else misspelt
@@ -184,13 +187,6 @@ def _alike(inputs: Mapping[str, tuple[str, Sequence[Path]]]) -> list[list[str]]:
     return [
         names for sized in parts(there, lambda file: file.stat().st_size) for names in parts(sized, sha256)
     ]
-
-
-def _write(made: TrialFile, path: Path) -> None:
-    """Write a trial file unless it is unchanged: its contents decide whether a result is current."""
-    content = made.text.encode("utf-8")
-    if not path.is_file() or path.read_bytes() != content:
-        write_files(path.parent, {path.name: content})
 
 
 def write_table(computed: ComputedStudy, not_counted: Mapping[str, str]) -> None:
@@ -236,8 +232,7 @@ def check_curves(study: Study, trials: Iterable[Job]) -> None:
             variable, name = value[0], value[1]
         stated.append(("outcomes", text, variable, name or variable))
     open_ones = [each for each in stated if each[2] in QUANTITIES]
-    there: dict[str, None] = {}
-    unknown, unasked = dict[str, str](), dict[str, str]()
+    there, unasked = dict[str, dict[str, None]](), dict[str, str]()
     for trial in trials:
         if not open_ones:
             return
@@ -245,30 +240,19 @@ def check_curves(study: Study, trials: Iterable[Job]) -> None:
             known = known_names(trial.ready())
         except InputError:
             return  # the trial itself is refused, with the reason
-        left = []
-        for key, text, variable, name in open_ones:
-            answer = QUANTITIES[variable].answer
-            curves = known.curves(variable)
+        for outcome in list(open_ones):
+            _, text, variable, name = outcome
+            answer, curves = QUANTITIES[variable].answer, known.curves(variable)
             if answer and answer not in known.asked:
                 unasked[text] = answer
             elif name and curves is not None and name not in {*curves, *_resultants(variable, curves)}:
-                there |= dict.fromkeys(f"{variable} {curve}" for curve in curves)
-                unknown[text] = variable
+                there.setdefault(text, {}).update(dict.fromkeys(f"{variable} {curve}" for curve in curves))
             else:
-                continue
-            left.append((key, text, variable, name))
-        open_ones = left
-    for key, text, variable, _ in open_ones:
-        if text in unknown:
-            known_ones = [curve for curve in there if curve.startswith(f"{variable} ")]
-            raise study.document.unknown(
-                "unknown_name",
-                text,
-                known_ones,
-                "design",
-                key,
-                problem=f"no trial has {text!r}",
-            )
+                open_ones.remove(outcome)
+    for key, text, _, _ in open_ones:
+        if text in there:
+            problem = f"no trial has {text!r}"
+            raise study.document.unknown("unknown_name", text, there[text], "design", key, problem=problem)
         raise study.document.error(
             "missing_key",
             "design",

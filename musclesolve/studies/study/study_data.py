@@ -119,14 +119,22 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
     if used:
         with _written(path) as target:
             layouts[used].create(target, computed)
-            rows, own = _Rows(target), [trial for trial in trials if trial.kind == used]
+            own = [trial for trial in trials if trial.kind == used]
+            place, waiting = 0, list[dict[str, AnyArray]]()
             for number, trial in enumerate(own):
                 report("cycles", 0.3 + 0.7 * number / len(own))
                 cycles = in_units(_read(trial.file, wanted), study, trial.name)
                 if trial.spoiled:
                     cycles = cycles.isel(cycle=np.flatnonzero(_counting(trial.spoiled, cycles)))
-                rows.add(layouts[used].arrays(target, cycles, _said(study, trial.name)))
-            rows.write()
+                waiting.append(layouts[used].arrays(target, cycles, _said(study, trial.name)))
+                # some trials at a time, as whole chunks of the file are
+                more = sum(block["trial"].size for block in waiting)
+                if more >= CHUNK or trial is own[-1]:
+                    for name in waiting[0] if more else ():
+                        target[name][place : place + more] = np.concatenate(
+                            [block[name] for block in waiting]
+                        )
+                    place, waiting = place + more, []
     else:
         path.unlink(missing_ok=True)
     return Collected(
@@ -165,7 +173,7 @@ class _Trial:
             reasons = dict.fromkeys(text.partition(", ")[2] or text for text in left_out)
             self.why = f"{'; '.join(reasons) or 'it has no cycles'}; {STATE_CYCLES}"
             return
-        counting = _usable(source, self.spoiled)
+        counting = _counting(self.spoiled, source)
         self.count, self.lost = int(counting.sum()), int((~counting).sum())
         if lacking := self._lacking_size(source):
             self.why = lacking
@@ -234,14 +242,8 @@ def _mean_sizes(trials: Sequence[_Trial]) -> dict[str, dict[str, float]]:
 def _counting(spoiled: Sequence[Unusable], cycles: netCDF4.Dataset | xr.Dataset) -> Mask:
     """Return which cycles of a trial no error spoils, (C,)."""
     side, start, end = (np.asarray(cycles[f"cycle_{key}"][:]) for key in ("side", "start", "end"))
-    return ~np.any([record.spoils(side.astype(str), start, end) for record in spoiled], axis=0)
-
-
-def _usable(source: netCDF4.Dataset, spoiled: Sequence[Unusable]) -> Mask:
-    """Return which cycles of a trial no error spoils, (C,)."""
-    if not spoiled:
-        return np.ones(source.dimensions[CYCLE].size, bool)
-    return _counting(spoiled, source)
+    spoils = [record.spoils(side.astype(str), start, end) for record in spoiled]
+    return ~np.any([np.zeros(len(side), bool), *spoils], axis=0)
 
 
 @contextmanager
@@ -267,11 +269,10 @@ def _opened(file: Path) -> Iterator[netCDF4.Dataset]:
         with opened_netcdf(file) as source:
             yield source
     except (OSError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or error
         raise input_error(
             "bad_result",
             file=file,
-            problem=f"the cycles cannot be read: {reason}",
+            problem=f"the cycles cannot be read: {getattr(error, 'strerror', None) or error}",
             remedy="delete this file: the next call writes it again",
         ) from error
 
@@ -335,7 +336,7 @@ def _read(file: Path, wanted: Collection[str]) -> xr.Dataset:
         source.set_auto_maskandscale(False)
         named = _coordinates(source)
         for name, variable in source.variables.items():
-            if name != STRENGTH and _is_curve(variable) and _quantity(name) not in wanted:
+            if name != STRENGTH and _is_curve(variable) and name.removesuffix(SPREAD) not in wanted:
                 continue
             values = variable[:]
             attrs = {key: variable.getncattr(key) for key in variable.ncattrs() if key not in ENCODING}
@@ -376,11 +377,6 @@ def _is_curve(variable: netCDF4.Variable) -> bool:
     return CYCLE in variable.dimensions and len(variable.dimensions) > 1
 
 
-def _quantity(name: str) -> str:
-    """Name of the quantity of a variable, also of its uncertainty."""
-    return name.removesuffix(SPREAD)
-
-
 @dataclass
 class _Layout:
     """Dimensions, labels and variables of the file, joined from all trials."""
@@ -418,7 +414,7 @@ class _Layout:
             if dims and CYCLE not in dims and name not in dims and kind is TEXT:
                 known = self.beside.setdefault(name, (dims[0], {}))[1]
                 known.update(zip(labels[dims[0]], variable[:].tolist(), strict=True))
-            if CYCLE not in dims or (_is_curve(variable) and _quantity(name) not in self.wanted):
+            if CYCLE not in dims or (_is_curve(variable) and name.removesuffix(SPREAD) not in self.wanted):
                 continue
             self.variables.setdefault(name, ((CYCLE, *(dim for dim in dims if dim != CYCLE)), kind))
             if name in coordinates:
@@ -509,29 +505,6 @@ class _Layout:
             target.units = unit
             if "long_name" in attrs:
                 target.long_name = storable(str(attrs["long_name"]))
-
-
-class _Rows:
-    """The cycles of trial after trial, written some trials at a time, as whole chunks of the file are."""
-
-    def __init__(self, target: netCDF4.Dataset) -> None:
-        self.target, self.place = target, 0
-        self.waiting: list[dict[str, AnyArray]] = []
-
-    def add(self, arrays: dict[str, AnyArray]) -> None:
-        """Add the cycles of a trial: every variable (cycles, ...) by name."""
-        self.waiting.append(arrays)
-        if sum(block["trial"].size for block in self.waiting) >= CHUNK:
-            self.write()
-
-    def write(self) -> None:
-        """Write the waiting cycles."""
-        if not self.waiting:
-            return
-        stop = self.place + sum(block["trial"].size for block in self.waiting)
-        for name in self.waiting[0] if stop > self.place else ():
-            self.target[name][self.place : stop] = np.concatenate([block[name] for block in self.waiting])
-        self.place, self.waiting = stop, []
 
 
 def add_to_cycles(path: Path, make: Callable[[xr.Dataset], xr.Dataset]) -> None:

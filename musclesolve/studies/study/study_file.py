@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
@@ -282,26 +282,22 @@ def _with_table(
     filled = {name: dict(stated) for name, stated in subjects.items()}
     if people is None:
         return filled, []
-    notes, used, differing = list[str](), set[str](), dict[str, list[str]]()
-    for name in dict.fromkeys([*subjects, *(trial.subject for trial in trials)]):
-        row = people.row_of(name)
-        if row is None:
-            continue
-        used.add(row)
-        said = dict(people.rows[row])
-        said |= said.pop(NUMBERS, {})
-        own = filled.setdefault(name, {})
-        for key, value in said.items():
-            if own.setdefault(key, value) != value:
-                differing.setdefault(key, []).append(name)
+    of_trials, differing = dict.fromkeys(trial.subject for trial in trials), dict[str, list[str]]()
+    row_of = {name: people.row_of(name) for name in dict.fromkeys([*subjects, *of_trials])}
+    for name, row in row_of.items():
+        if row is not None:
+            said, stated = dict(people.rows[row]), filled.setdefault(name, {})
+            for key, value in (said | said.pop(NUMBERS, {})).items():
+                if stated.setdefault(key, value) != value:
+                    differing.setdefault(key, []).append(name)
     table = people.path.name
-    for key, names in differing.items():
-        notes.append(
-            f"{key} of {', '.join(names)} is another one in [subjects] than in {table}: [subjects] holds"
-        )
-    if without := [name for name in dict.fromkeys(t.subject for t in trials) if people.row_of(name) is None]:
+    notes = [
+        f"{key} of {', '.join(names)} is another one in [subjects] than in {table}: [subjects] holds"
+        for key, names in differing.items()
+    ]
+    if without := [name for name in of_trials if row_of[name] is None]:
         notes.append(f"no row in {table}: {', '.join(without)}")
-    if idle := [name for name in people.rows if name not in used]:
+    if idle := [name for name in people.rows if name not in row_of.values()]:
         notes.append(f"rows of {table} without a trial: {', '.join(idle)}")
     return filled, notes
 
@@ -393,18 +389,13 @@ def _trials(document: Document, lines: Mapping[str, Any]) -> Iterator[StudyTrial
         source = {key: line[key] for key in keys if line[key] is not None}
         if not line["exclude"]:
             _check_source(document, name, source)
+        of_line = ("subject", "condition", "session", "side", "inner_leg", "exclude", "keep")
         yield StudyTrial(
-            name,
-            line["subject"],
-            line["condition"],
-            line["session"],
-            line["side"],
-            line["inner_leg"],
-            line["exclude"],
-            line["keep"],
-            source,
-            {key: values[key] for key in of_time if key in values},
-            _settings(document, line["settings"] or {}, name),
+            name=name,
+            source=source,
+            time={key: values[key] for key in of_time if key in values},
+            settings=_settings(document, line["settings"] or {}, name),
+            **{key: line[key] for key in of_line},
         )
 
 
@@ -467,29 +458,37 @@ def _check_design(
     trials: tuple[StudyTrial, ...],
 ) -> None:
     """Refuse groups and conditions that no subject or trial has, and an unusable covariate."""
-    persons = {trial.subject for trial in trials if not trial.exclude}
-    there = {
-        "groups": {str(subject[GROUP]) for subject in subjects.values() if GROUP in subject},
-        "conditions": {trial.condition for trial in trials if trial.condition},
-    }
-    used = {
-        "groups": {
-            str(subject[GROUP]) for name, subject in subjects.items() if GROUP in subject and name in persons
-        },
-        "conditions": {trial.condition for trial in trials if trial.condition and not trial.exclude},
-    }
-    for key, known in there.items():
-        for name in design[key] or ():
+    included = [trial for trial in trials if not trial.exclude]
+    there, used = (
+        {
+            "groups": {str(subjects[name][GROUP]) for name in names if GROUP in subjects.get(name, ())},
+            "conditions": {trial.condition for trial in some if trial.condition},
+        }
+        for names, some in ((subjects, trials), ({trial.subject for trial in included}, included))
+    )
+    studied = set(in_set("study"))
+    curves = [
+        name
+        for kind in KINDS.values()
+        for name in kind.names
+        if name in studied or not QUANTITIES[name].answer
+    ]
+    both, outcomes = there["groups"] | there["conditions"], [*curves, *filter(is_number_of_cycle, QUANTITIES)]
+    names: list[tuple[str, Collection[str], str]] = [
+        ("groups", there["groups"], "no subject is of the group"),
+        ("conditions", there["conditions"], "no trial has the condition"),
+        ("quantities", [name for name in curves if not is_number_of_cycle(name)], "there is no quantity"),
+        ("drawn", both, "no subject or trial is of the group or condition"),
+        ("outcomes", outcomes, "there is no quantity"),
+    ]
+    for key, known, problem in names:
+        for text in design[key] or ():
+            name = next(iter(text.split()), "") if key == "outcomes" else text
             if name not in known:
-                raise document.unknown(
-                    "studies.unknown_name_value",
-                    name,
-                    sorted(known),
-                    "design",
-                    key,
-                    value="subject is of the group" if key == "groups" else "trial has the condition",
-                    name=name,
-                )
+                likely = sorted(known) if isinstance(known, set) else known
+                problem = f"{problem} {name or text!r}"
+                raise document.unknown("unknown_name", name, likely, "design", key, problem=problem)
+    for key in used:
         if design[key] and (missing := used[key] - set(design[key])):
             raise document.error(
                 "unknown_name",
@@ -498,39 +497,6 @@ def _check_design(
                 problem=f"{sorted(missing)[0]!r} is not among them",
                 expected=f"all {key} of the study, in their order",
                 remedy='add it, or exclude its trials: exclude = "the reason"',
-            )
-    studied = set(in_set("study"))
-    quantities = [
-        name
-        for kind in KINDS.values()
-        for name in kind.names
-        if name in studied or not QUANTITIES[name].answer
-    ]
-    for name in design.quantities or ():
-        if name not in quantities or is_number_of_cycle(name):
-            raise document.unknown("studies.no_quantity", name, quantities, "design", "quantities", name=name)
-    for name in design.drawn or ():
-        if name not in (drawable := sorted(there["groups"] | there["conditions"])):
-            raise document.unknown(
-                "studies.unknown_name_value",
-                name,
-                drawable,
-                "design",
-                "drawn",
-                value="subject or trial is of the group or condition",
-                name=name,
-            )
-    for text in design.outcomes or ():
-        words = text.split()
-        if not words or (words[0] not in quantities and not is_number_of_cycle(words[0])):
-            numbers_of_cycle = [name for name in QUANTITIES if is_number_of_cycle(name)]
-            raise document.unknown(
-                "studies.no_quantity",
-                words[0] if words else "",
-                [*quantities, *numbers_of_cycle],
-                "design",
-                "outcomes",
-                name=words[0] if words else text,
             )
     stated_legs = {
         "affected": any(subject.get("affected_side") in SIDES for subject in subjects.values()),
@@ -569,8 +535,8 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
         """The place of a table or its key."""
         return ("trials", trial) if trial is not None else (f"settings.{table}", key)
 
+    known = sorted({name for kind in kinds for name in kind} - {*OF_EACH_TRIAL})
     for table, values in settings.items():
-        known = sorted({name for kind in kinds for name in kind} - {*OF_EACH_TRIAL})
         if table in OF_EACH_TRIAL:
             raise document.error(
                 "bad_value",

@@ -79,31 +79,27 @@ class B3DSource:
         return record
 
 
-class Unpacked:
-    """The files of the trials of a study; only the headers of B3D files are read here."""
+def source_of(
+    study: Study, trial: StudyTrial, output: Path
+) -> tuple[Mapping[str, str | Path], B3DSource | None]:
+    """The keys of [files] of the trial file of a model, or the trial's own file; and how the files are made.
 
-    def __init__(self, study: Study, output: Path) -> None:
-        self.study, self.folder = study, output / INPUTS
-
-    def source(self, trial: StudyTrial) -> tuple[Mapping[str, str | Path], B3DSource | None]:
-        """The keys of [files] of the trial file of a model, or the trial's own file; and how the files are made."""
-        if "b3d" not in trial.source:
-            return trial.source, None
-        name, wanted, document = trial.source["b3d"], trial.source["trial"], self.study.document
-        b3d = self.study.path.parent / name
-        trials = _files(b3d, self.folder / _folder_name(name), file_state(b3d))
-        files = trials.get(wanted, {})
-        if not files:
-            raise document.unknown(
-                "unknown_name",
-                wanted,
-                trials,
-                "trials",
-                trial.name,
-                problem=f"{Path(name).name} has no trial {wanted!r}",
-            )
-        stated = document.path, f"{document.header('trials')} {trial.name}"
-        return files, B3DSource(b3d, wanted, files["model"].parents[1], stated)
+    Only the header of a B3D file is read here.
+    """
+    if "b3d" not in trial.source:
+        return trial.source, None
+    name, wanted, document = trial.source["b3d"], trial.source["trial"], study.document
+    b3d, parts = study.path.parent / name, Path(name).with_suffix("").parts
+    # folders above the study are in the name of the file: the folder of the subject is numbered
+    kept = "-".join(part for part in parts if part not in ("..", "/"))
+    kept += f"-{hashlib.sha256(name.encode()).hexdigest()[:8]}" * (".." in parts)
+    trials = _files(b3d, output / INPUTS / safe(kept), file_state(b3d))
+    files = trials.get(wanted, {})
+    if not files:
+        problem = f"{Path(name).name} has no trial {wanted!r}"
+        raise document.unknown("unknown_name", wanted, trials, "trials", trial.name, problem=problem)
+    stated = document.path, f"{document.header('trials')} {trial.name}"
+    return files, B3DSource(b3d, wanted, files["model"].parents[1], stated)
 
 
 @lru_cache(maxsize=2)
@@ -117,13 +113,6 @@ def _files(b3d: Path, place: Path, state: object) -> dict[str, dict[str, Path]]:
             expected="a file of AddBiomechanics (.b3d)",
         )
     return unpacked_files(read_b3d(b3d, ()), place)
-
-
-def _folder_name(name: str) -> str:
-    """Name of the folder of a subject by the name of its file; numbered where folders above the study are in it."""
-    parts = Path(name).with_suffix("").parts
-    kept = "-".join(part for part in parts if part not in ("..", "/"))
-    return safe(f"{kept}-{hashlib.sha256(name.encode()).hexdigest()[:8]}" if ".." in parts else kept)
 
 
 def unpacked_notes(sources: Iterable[B3DSource]) -> list[str]:

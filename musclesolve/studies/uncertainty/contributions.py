@@ -102,7 +102,7 @@ class Linear:
 
     @cached_property
     def responses(self) -> list[Response]:
-        """The derivatives of each part of the body."""
+        """The derivatives of each part of the body; InputError for a cost that has none, and for elastic tendons."""
         sharing, found = self.replay.sharing, []
         if sharing.elastic:
             raise input_error(
@@ -111,14 +111,11 @@ class Linear:
                 remedy='choose tendon = "rigid"',
             )
         for number in range(len(self.replay.layout.muscles)):
-            point = self._point(self._body, self._no_errors, number)
-            solution = solve_part(point.problem, sharing.cost, sharing.solver, on_infeasible="reserve")
-            found.append(Response.from_solution(point, solution, sharing.cost))
+            problem = self._problem(self._body, self._no_errors, number)
+            solution = solve_part(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
+            derivatives = solution_derivatives(problem, solution, sharing.cost)
+            found.append(Response(problem, solution, derivatives))
         return found
-
-    def differentiate(self) -> None:
-        """Compute the derivatives now; InputError for a cost that has none, and for elastic tendons."""
-        assert self.responses
 
     @property
     def unique(self) -> AnyArray:
@@ -130,8 +127,7 @@ class Linear:
         """Every parameter of the sources that are not switched off, the parameters of all muscles of a part together.
 
         few: sources with many parameters get a fixed number of directions, each with a regular subset of parameters
-            that
-        move together with random signs: the mean of their squares is the sum over the parameters.
+        that move together with random signs: the mean of their squares is the sum over the parameters.
         """
         parameters, parts = self.replay.parameters, range(len(self.replay.layout.muscles))
         random, found = np.random.default_rng(0), list[Task]()
@@ -184,7 +180,7 @@ class Linear:
             # Strength, and what was calibrated of muscles, does not change the mechanics of the body.
             body = self._body if task.source in ("strength", PERSON) else self.replay.body(errors)
             moved = [
-                response.to_one(self._point(body, errors, number), DIFFERENCE_STEP)
+                response.to_one(self._problem(body, errors, number), DIFFERENCE_STEP)
                 for number, response in enumerate(self.responses)
             ]
             squares = {
@@ -212,7 +208,7 @@ class Linear:
         if task.source == MUSCLE_WEIGHT:
             pairs = response.to_each_weight(self.replay.sharing.cost, self.replay.parameters.sd[task.source])
         else:
-            pairs = response.to_each(self._point(self._body, errors, task.part), DIFFERENCE_STEP)
+            pairs = response.to_each(self._problem(self._body, errors, task.part), DIFFERENCE_STEP)
         parts = [tuple((derivative**2).sum(axis=0) for derivative in pair) for pair in pairs]
         whole = self._nothing()
         for k, name in enumerate(("muscle_force", "contact_force")):
@@ -267,20 +263,17 @@ class Linear:
         error[place] = step * self.replay.parameters.sd[source] * (1.0 if sign is None else sign)
         return self._no_errors | {source: error}
 
-    def _point(self, body: SampleBody, errors: Errors, number: int) -> PartPoint:
+    def _problem(self, body: SampleBody, errors: Errors, number: int) -> Problem:
         part = self.replay.part(body, errors, number)
-        like = self.replay.problems[number]
-        return PartPoint(sharing_problem(part, self.replay.sharing, like), part.state.passive_force)
+        return sharing_problem(part, self.replay.sharing, self.replay.problems[number])
 
 
 def summed(sources: Iterable[str], parts: Iterator[tuple[Task, dict[str, AnyArray]]]) -> dict[str, AnyArray]:
     """Quantity -> (source, T, k) first-order variance by source, from the parts in the order of the tasks."""
-    order, total = list(sources), {}
+    order, total = list(sources), dict[str, AnyArray]()
     for task, squares in parts:
         for name, values in squares.items():
-            if name not in total:
-                total[name] = np.zeros((len(order), *values.shape))
-            total[name][order.index(task.source)] += values
+            total.setdefault(name, np.zeros((len(order), *values.shape)))[order.index(task.source)] += values
     return total
 
 
@@ -295,44 +288,32 @@ ARRAYS = (
 
 
 @dataclass(frozen=True)
-class PartPoint:
-    """The problem of a part and its passive forces (T, n) [N], which determine its forces."""
-
-    problem: Problem
-    passive: Array
-
-
-@dataclass(frozen=True)
 class Response:
     """The forces of a part and their derivatives."""
 
-    base: PartPoint  # the part without errors
+    problem: Problem  # of the part without errors
     solution: Solution  # its forces
     derivatives: SolutionDerivatives  # of the solution
 
-    @classmethod
-    def from_solution(cls, base: PartPoint, solution: Solution, cost: Cost) -> Response:
-        """Differentiate the forces of a part; InputError for a cost that has no derivatives."""
-        return cls(base, solution, solution_derivatives(base.problem, solution, cost))
+    def _changes(self, moved: Problem, step: float) -> dict[str, Array]:
+        """Changes of the arrays of `ARRAYS` that the problem has: no reactions where no loads are known."""
+        before = {name: getattr(self.problem, name) for name in (*ARRAYS, "passive_force")}
+        return {
+            name: (getattr(moved, name) - array) / step for name, array in before.items() if array is not None
+        }
 
-    @property
-    def _arrays(self) -> list[str]:
-        """The arrays that errors change and this problem has: no reactions where no loads are known."""
-        return [name for name in ARRAYS if getattr(self.base.problem, name) is not None]
-
-    def to_one(self, moved: PartPoint, step: float) -> tuple[Array, Array]:
+    def to_one(self, moved: Problem, step: float) -> tuple[Array, Array]:
         """Derivatives along an error that moves the part by a step: muscle forces (T, n), contact (T, J) [N]."""
-        before, after = self.base.problem, moved.problem
-        changes = {name: (getattr(after, name) - getattr(before, name)) / step for name in self._arrays}
+        changes = self._changes(moved, step)
+        passive = changes.pop("passive_force")
         force = self.derivatives.along(**{f"d_{name}": change for name, change in changes.items()}).force
         moved_contact: Array | float = 0.0
-        if before.reaction_matrix is not None:
+        if "reaction_matrix" in changes:
             reached = np.einsum("tcn,tn->tc", changes["reaction_matrix"], self.solution.force)
             moved_contact = changes["reaction_offset"] + reached
-        contact = self._contact(moved_contact, force[None])[0]
-        return force + (moved.passive - self.base.passive) / step, contact
+        return force + passive, self._contact(moved_contact, force[None])[0]
 
-    def to_each(self, moved: PartPoint, step: float) -> Iterator[tuple[Array, Array]]:
+    def to_each(self, moved: Problem, step: float) -> Iterator[tuple[Array, Array]]:
         """Derivatives by an error of each muscle: muscle forces (K, T, n) and contact (K, T, J), K muscles at a time.
 
         moved: the part with the errors of all muscles. An error of one muscle changes only its own columns.
@@ -345,7 +326,7 @@ class Response:
 
         The marginal cost of a muscle is proportional to its weight.
         """
-        problem, activation = self.base.problem, self.solution.activation
+        problem, activation = self.problem, self.solution.activation
         once, twice = (
             varied(cost, 1.0, np.full(problem.n_muscles, factor)).term_gradient(problem, activation)
             for factor in (1.0, 2.0)
@@ -356,31 +337,32 @@ class Response:
 
     def _some_muscles(self) -> Iterator[Indices]:
         """Numbers of the muscles, so many at a time that an array of their changes has an allowed size."""
-        frames, _, muscles = self.base.problem.moment_arm.shape
+        frames, _, muscles = self.problem.moment_arm.shape
         some = max(1, LARGEST_ARRAY // (frames * muscles))
         for first in range(0, muscles, some):
             yield np.arange(first, min(first + some, muscles))
 
-    def _of_muscles(self, moved: PartPoint, step: float, chosen: Indices) -> tuple[Array, Array]:
-        before, after = self.base.problem, moved.problem
-
+    def _of_muscles(self, moved: Problem, step: float, chosen: Indices) -> tuple[Array, Array]:
         def passive_part(name: str) -> Array:
             """(K, T, m): what the passive force of each muscle contributes to moments or contact forces."""
-            old = getattr(before, name)[:, :, chosen] * self.base.passive[:, None, chosen]
-            part = getattr(after, name)[:, :, chosen] * moved.passive[:, None, chosen] - old
-            return np.moveaxis(part, 2, 0) / step
+            old, new = (
+                getattr(of, name)[:, :, chosen] * np.asarray(of.passive_force)[:, None, chosen]
+                for of in (self.problem, moved)
+            )
+            return np.moveaxis(new - old, 2, 0) / step
 
-        own = [name for name in self._arrays if name not in ("moment", "reaction_offset")]
-        columns = {name: (getattr(after, name) - getattr(before, name)) / step for name in own}
-        force = self.derivatives.of_muscles(
-            chosen, -passive_part("moment_arm"), **{f"d_{name}": column for name, column in columns.items()}
-        )
+        columns = self._changes(moved, step)
+        passive = columns.pop("passive_force")
+        of_columns = {
+            f"d_{name}": columns[name] for name in columns if name not in ("moment", "reaction_offset")
+        }
+        force = self.derivatives.of_muscles(chosen, -passive_part("moment_arm"), **of_columns)
         moved_contact: Array | float = 0.0
-        if before.reaction_matrix is not None:
+        if "reaction_matrix" in columns:
             reached = columns["reaction_matrix"][:, :, chosen] * self.solution.force[:, None, chosen]
             moved_contact = passive_part("reaction_matrix") + np.moveaxis(reached, 2, 0)
         contact = self._contact(moved_contact, force)
-        force[np.arange(len(chosen)), :, chosen] += (moved.passive - self.base.passive).T[chosen] / step
+        force[np.arange(len(chosen)), :, chosen] += passive.T[chosen]
         return force, contact
 
     def _contact(self, moved: Array | float, force: Array) -> Array:
@@ -388,7 +370,7 @@ class Response:
 
         moved: of the contact forces (K, T, 3 J) with the muscle forces as they are; force: of the muscle forces.
         """
-        matrix, offset = self.base.problem.reaction_matrix, self.base.problem.reaction_offset
+        matrix, offset = self.problem.reaction_matrix, self.problem.reaction_offset
         if matrix is None or offset is None:
             return np.zeros((*force.shape[:2], 0))
         joints = (offset + np.einsum("tcn,tn->tc", matrix, self.solution.force)).reshape(len(offset), -1, 3)

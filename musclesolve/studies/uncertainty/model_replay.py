@@ -38,12 +38,11 @@ from musclesolve.pipeline.opensim.reduced_residual import LoadedModel
 from musclesolve.studies.uncertainty.prediction_errors import prediction_shapes, with_prediction_errors
 from musclesolve.studies.uncertainty.replay import (
     Errors,
-    Parameters,
     Replay,
-    ReplayLayout,
+    fields_of,
+    muscle_shapes,
     parameters_with_errors,
     sharing_shapes,
-    with_person,
 )
 
 DIFFERENCE_TURN = 1e-4
@@ -82,18 +81,13 @@ class ModelReplay(Replay):
     def from_body(cls, prepared: ModelBody, sd: Mapping[str, float]) -> ModelReplay:
         """Keep what the samples need of a body without errors; sd: source -> standard deviation, SI."""
         # the free rotational coordinates: all of them with loads, else those that the muscles depend on
-        model, muscles = prepared.model, (len(prepared.muscles),)
+        model = prepared.model
         free = set(model.independent(prepared.motion.names))
         if prepared.dynamics is None:
             free &= {*prepared.choice.needed, *prepared.dofs}
         known = {name: model.coordinates[name] for name in prepared.motion.names if name in free}
         angles = tuple(name for name, each in known.items() if each.rotational and not each.locked)
-        shapes: dict[str, tuple[int, ...]] = {
-            "strength": (1,),
-            "max_isometric_force": muscles,
-            "optimal_fiber_length": muscles,
-            "tendon_slack_length": muscles,
-        }
+        shapes = muscle_shapes(len(prepared.muscles))
         if prepared.dynamics is not None:
             predicted = prepared.dynamics.predicted
             shapes["center_of_pressure"] = (0 if predicted else len(prepared.dynamics.loads), 2)
@@ -103,11 +97,7 @@ class ModelReplay(Replay):
             shapes["joint_moment"] = (len(prepared.dofs),)
         shapes |= sharing_shapes(len(prepared.muscles), len(prepared.joints))
         return cls(
-            parameters=Parameters(with_person(shapes, prepared.person), sd),
-            layout=ReplayLayout.from_parts(prepared.parts, prepared.dofs, prepared.muscles, prepared.joints),
-            sharing=prepared.sharing.on_one_thread,
-            person=prepared.person,
-            nominal=prepared.parts,
+            **fields_of(prepared, prepared.dofs, shapes, sd),
             weight=0.0 if prepared.dynamics is None else prepared.dynamics.weight,
             phase=_phase(prepared, prepared.time),
             prepared=prepared,
@@ -165,11 +155,8 @@ class ModelReplay(Replay):
         motion = _turned(body.every_motion, moved)
 
         def with_errors(wrenches: Array, level: float) -> Array:
-            every = np.ones(wrenches.shape[:2], bool)
-            phase, curves = (
-                _phase(body, motion.time),
-                (errors["predicted_force"], errors["predicted_pressure"]),
-            )
+            every, phase = np.ones(wrenches.shape[:2], bool), _phase(body, motion.time)
+            curves = errors["predicted_force"], errors["predicted_pressure"]
             return with_prediction_errors(wrenches, every, motion.time, phase, self.weight, level, *curves)
 
         return predicted_loads(body.model, whole_motion(body.model, motion), with_errors)

@@ -2,11 +2,12 @@
 
 import itertools
 import pickle
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial, singledispatch
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -18,10 +19,9 @@ from musclesolve._util.checks import check_integer, check_keywords
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Pool
-from musclesolve.constants import FAST, SEED
+from musclesolve.constants import DESIGNED, FAST, SEED
 from musclesolve.errors import InputError, MuscleSolveError, input_error
 from musclesolve.forces import prepare
-from musclesolve.pipeline.body import Body
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run_options import check_consistent
@@ -43,16 +43,17 @@ from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 from musclesolve.studies.uncertainty.replay import Replay
 from musclesolve.studies.uncertainty.statistics import (
     NOMINAL,
-    Drawn,
     Samples,
     Statistics,
-    UncertaintyEstimate,
     assemble,
     work,
 )
 
 CHUNK = 4
 """Number of samples, or of parameters of the derivatives, that a process computes at a time."""
+
+MOST_REASONS = 10
+"""Reasons of failed samples that are listed; a pose that no model fits is named with its frames, each time others."""
 
 SAMPLES_SHARE = 0.8
 """Share of the time for the samples where contributions are computed too."""
@@ -114,7 +115,8 @@ def uncertainty(
         ('time', 'muscle')
     """
     check_keywords(how, Computing.__annotations__, "uncertainty")
-    contributions, workers, report, known = _options(**how)
+    workers, report, known = how.get("workers"), how.get("progress") or no_progress, how.get("result")
+    workers = cores() if workers is None else check_integer(workers, "workers", 1)
     fast = samples == FAST
     if isinstance(samples, str) and not fast:
         raise input_error(
@@ -144,15 +146,17 @@ def uncertainty(
     check_consistent(prepared.trial, "the uncertainty")
     check_sources({**stated, **(sd or {})}, prepared.kind, prepared.person is not None, prepared.is_predicted)
     result = labeled.assemble(share(prepared)) if known is None else known
-    replay = replay_of(prepared, chosen)
+    if isinstance(prepared, ModelBody):
+        replay: Replay = ModelReplay.from_body(prepared, chosen)
+    else:
+        replay = RecordedReplay.from_body(prepared, chosen)
     counted = np.stack([counted_frames(result, side) for side in replay.layout.sides], axis=1)
     common = Samples(replay, counted, seed, designed_numbers(replay, seed) if fast else None)
     # the parameters of the derivatives; empty, with the reason, for a cost without derivatives
     wanted, why_not = list[Task](), "not requested"
-    if contributions:
+    if how.get("contributions", True):
         try:
-            common.linear.differentiate()
-            wanted = common.linear.tasks(few=fast)
+            wanted = common.linear.tasks(few=fast) if common.linear.responses else []
             why_not = "" if wanted else "every source is switched off"
         except InputError as error:
             why_not = error.problem
@@ -172,28 +176,15 @@ def uncertainty(
                 yield pair
 
         variance = summed(replay.parameters.shapes, squares())
-    found = UncertaintyEstimate(statistics, reserve, seed, fast, reasons, variance, why_not)
-    return assemble(result, replay, found, common.linear.unique if wanted else None)
-
-
-@singledispatch
-def replay_of(body: Body, sd: Mapping[str, float]) -> Replay:
-    """Make a body computable again with errors of standard deviations sd (SI)."""
-    raise TypeError(f"no errors of a {type(body).__name__}")
-
-
-replay_of.register(RecordedBody, RecordedReplay.from_body)
-replay_of.register(ModelBody, ModelReplay.from_body)
-
-
-def _options(
-    contributions: bool = True,
-    workers: int | None = None,
-    progress: Progress | None = None,
-    result: xr.Dataset | None = None,
-) -> tuple[bool, int, Progress, xr.Dataset | None]:
-    count = cores() if workers is None else check_integer(workers, "workers", 1)
-    return contributions, count, progress or no_progress, result
+    attributes = {
+        "seed": seed,
+        "sampling": DESIGNED if fast else "random",
+        "failed_samples": len(reasons),
+        "failures": [f"{number} x {why}" for why, number in Counter(reasons).most_common(MOST_REASONS)],
+        "without_contributions": why_not,
+    }
+    unique = common.linear.unique if wanted else None
+    return assemble(result, replay, statistics, reserve, variance, unique, attributes)
 
 
 def _ordered(
@@ -225,21 +216,26 @@ def _ordered(
 
 
 def _gathered(
-    done: Iterator[Drawn | str], samples: int, counted: Mask, report: Callable[[float], None], few: bool
+    done: Iterator[tuple[Array, Array] | str],
+    samples: int,
+    counted: Mask,
+    report: Callable[[float], None],
+    few: bool,
 ) -> tuple[Statistics, Array, list[str]]:
     """Statistics of the samples, number with a reserve (T, S), reasons of failures; the nominal sample comes first."""
     first = next(done)
     if isinstance(first, str):
         raise MuscleSolveError(f"the trial cannot be run again: {first}")
-    statistics = Statistics(first.values, samples, few)
+    statistics = Statistics(first[0], samples, few)
     reserve, reasons = np.zeros(counted.shape), []
     for number, sample in enumerate(itertools.islice(done, samples)):
         report(number / samples)
         if isinstance(sample, str):
             reasons.append(sample)
-            sample = Drawn(np.full(first.values.shape, np.nan), np.zeros(counted.shape))
-        statistics.add(sample.values)
-        reserve += sample.reserve
+            statistics.add(np.full(first[0].shape, np.nan))
+        else:
+            statistics.add(sample[0])
+            reserve += sample[1]
     return statistics, reserve, reasons
 
 

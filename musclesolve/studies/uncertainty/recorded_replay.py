@@ -7,7 +7,7 @@ their place on the body and by sliding over it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -49,12 +49,11 @@ from musclesolve.recording.markers.landmark_names import shows_spines
 from musclesolve.studies.uncertainty.prediction_errors import prediction_shapes, with_prediction_errors
 from musclesolve.studies.uncertainty.replay import (
     Errors,
-    Parameters,
     Replay,
-    ReplayLayout,
+    fields_of,
+    muscle_shapes,
     parameters_with_errors,
     sharing_shapes,
-    with_person,
 )
 
 OF_MARKERS = "marker_placement", "hip_center", "soft_tissue"
@@ -65,9 +64,9 @@ OF_MARKERS = "marker_placement", "hip_center", "soft_tissue"
 class SubjectWithErrors:
     """The subject in motion: model, motion, loads on the bodies, forces on the feet, moments (T, K+6) [N m].
 
-    rows: the degrees of freedom of the results among all of the model. muscles: of each part, without their errors.
-    ground (T, S, 3): the forces on the feet by side [N], NaN where they are not known. still: whether skeleton and
-    motion have no errors.
+    angle (T, M) [rad] and moment (T, M) [N m]: of the degrees of freedom that the muscles serve. muscles: of each part,
+    without their errors. ground (T, S, 3): the forces on the feet by side [N], NaN where they are not known. still:
+    whether skeleton and motion have no errors.
     """
 
     model: Model
@@ -75,20 +74,11 @@ class SubjectWithErrors:
     loads: DistalLoads
     wrenches: list[Wrench]
     moments: AnyArray
-    rows: list[int]
+    angle: AnyArray
+    moment: AnyArray
     muscles: Sequence[ScaledMuscles]
     ground: AnyArray
     still: bool
-
-    @property
-    def angle(self) -> AnyArray:
-        """(T, M) of the degrees of freedom that the muscles serve [rad]."""
-        return self.motion.coordinates[:, self.rows]
-
-    @property
-    def moment(self) -> AnyArray:
-        """(T, M) of the same [N m]."""
-        return self.moments[:, self.rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,12 +118,8 @@ class RecordedReplay(Replay):
         if trial.predicted_spans is not None:
             shapes |= prediction_shapes()
         dofs = [dof for part in prepared.parts for dof in part.dofs]
-        layout = ReplayLayout.from_parts(prepared.parts, dofs, prepared.muscles, prepared.joints)
         return cls(
-            parameters=Parameters(with_person(shapes, options.person), sd),
-            layout=layout,
-            sharing=options.sharing.on_one_thread,
-            person=options.person,
+            **fields_of(prepared, dofs, shapes, sd),
             weight=trial.subject.mass * STANDARD_GRAVITY,
             phase=markers.phase[inside],
             trial=trial,
@@ -145,7 +131,6 @@ class RecordedReplay(Replay):
             segments=segments,
             inside=inside,
             plates=plates,
-            nominal=prepared.parts,
             placed=placed,
             reduction=None if recorded.change is None else recorded.change.reduction,
         )
@@ -211,7 +196,9 @@ class RecordedReplay(Replay):
                     known = self.trial.known(side, motion.time)
                     ground[known, place] = wrench.force[known]
         still = still and self.reduction is None
-        return SubjectWithErrors(model, motion, loads, wrenches, moments, rows, muscles, ground, still)
+        angle, moment = motion.coordinates[:, rows], moments[:, rows]
+        of_all = loads, wrenches, moments
+        return SubjectWithErrors(model, motion, *of_all, angle, moment, muscles, ground, still)
 
     def _placed_on(self, model: Model) -> Sequence[ScaledMuscles]:
         """The muscles on a skeleton of the subject; placed again only where dimensions differ on which they depend."""
@@ -265,10 +252,7 @@ class RecordedReplay(Replay):
             errors["predicted_force"],
             errors["predicted_pressure"],
         )
-        return [
-            Wrench(f"foot_{side}", *np.split(whole[:, number], 2, axis=1))
-            for number, side in enumerate(SIDES)
-        ]
+        return _on_feet(whole, SIDES)
 
     def _measured(self, errors: Errors) -> AnyArray:
         """Force [N] and moment about the global origin [N m] on the right and the left foot by plates, (T', 2, 6)."""
@@ -280,12 +264,7 @@ class RecordedReplay(Replay):
 
     def _on_plates(self, measured: AnyArray) -> list[Wrench]:
         """The wrenches (T, 2, 6) on the feet that have plates."""
-        with_plates = {side for side, _, _ in self.plates}
-        return [
-            Wrench(f"foot_{side}", *np.split(measured[:, number], 2, axis=1))
-            for number, side in enumerate(SIDES)
-            if side in with_plates
-        ]
+        return _on_feet(measured, {side for side, _, _ in self.plates})
 
     @cached_property
     def points(self) -> tuple[AnyArray, AnyArray]:
@@ -326,6 +305,12 @@ class RecordedReplay(Replay):
         return sharing_group(self.options, *found, nominal.usable, nominal.emg, joints)
 
 
+def _on_feet(wrenches: AnyArray, sides: Collection[Side]) -> list[Wrench]:
+    """The wrenches (T, 2, 6) on the feet of some sides."""
+    both = zip(SIDES, np.moveaxis(wrenches, 1, 0), strict=True)
+    return [Wrench(f"foot_{side}", *np.split(wrench, 2, axis=1)) for side, wrench in both if side in sides]
+
+
 def _on_other_paths(model: Model, muscles: ScaledMuscles, offset: AnyArray) -> ScaledMuscles:
     """Muscles whose path points (P, 3) are moved in the standing pose [m]; k of the lengths follows the path."""
     moved = muscles.paths.moved(standing=muscles.paths.standing + offset)
@@ -356,10 +341,7 @@ def _shapes(
     """Source -> shape of its parameters, in the order of ``sources.toml``."""
     muscles = sum(len(group.names) for group in placed)
     shapes: dict[str, tuple[int, ...]] = {
-        "strength": (1,),
-        "max_isometric_force": (muscles,),
-        "optimal_fiber_length": (muscles,),
-        "tendon_slack_length": (muscles,),
+        **muscle_shapes(muscles),
         "muscle_path": (sum(len(group.paths.standing) for group in placed), 3),
         "marker_placement": (len(markers.placed), 3),
         "hip_center": (len(SIDES), 3),

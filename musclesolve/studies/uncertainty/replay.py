@@ -18,7 +18,7 @@ from musclesolve._util.arrays import AnyArray, Array, Indices, split_named
 from musclesolve._util.sides import ALL_SIDES, side_of
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.person import PersonMuscles
-from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
+from musclesolve.pipeline.body import Body, Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import share_part, sharing_problem
 from musclesolve.sharing.cost.varied_cost import varied
 from musclesolve.sharing.problem import Problem
@@ -63,6 +63,14 @@ LIGAMENT = "patellar_ligament"
 """The source that changes the load of the quadriceps on a knee."""
 
 
+def muscle_shapes(muscles: int) -> dict[str, tuple[int, ...]]:
+    """Source -> shape of its parameters, for sources of the numbers of muscles."""
+    numbers = dict.fromkeys(
+        ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length"), (muscles,)
+    )
+    return {"strength": (1,), **numbers}
+
+
 def sharing_shapes(muscles: int, joints: int) -> dict[str, tuple[int, ...]]:
     """Source -> shape of its parameters, for sources of force sharing and joint loads, independent of the body.
 
@@ -77,13 +85,6 @@ def sharing_shapes(muscles: int, joints: int) -> dict[str, tuple[int, ...]]:
         CO_CONTRACTION: (1,),
     }
     return shapes | ({CONTACT_MODEL: (joints, 3), LIGAMENT: (1,)} if joints else {})
-
-
-def with_person(
-    shapes: dict[str, tuple[int, ...]], person: PersonMuscles | None
-) -> dict[str, tuple[int, ...]]:
-    """Source -> shape of its parameters, with the p factors of a person behind: all other numbers stay as they are."""
-    return shapes if person is None else shapes | {PERSON: (len(person.parameters),)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +148,23 @@ def _scattered(arrays: Sequence[Array], columns: Sequence[Indices], count: int) 
     for array, some in zip(arrays, columns, strict=True):
         whole[..., some] = array
     return whole
+
+
+def fields_of(
+    body: Body, dofs: Sequence[str], shapes: dict[str, tuple[int, ...]], sd: Mapping[str, float]
+) -> dict[str, Any]:
+    """The fields of a `Replay` that follow from its body, from source -> shape of its parameters.
+
+    The factors of a person are behind: all other numbers stay as they are.
+    """
+    of_person = {} if body.person is None else {PERSON: (len(body.person.parameters),)}
+    return {
+        "parameters": Parameters(shapes | of_person, sd),
+        "layout": ReplayLayout.from_parts(body.parts, dofs, body.muscles, body.joints),
+        "sharing": body.sharing.on_one_thread,
+        "person": body.person,
+        "nominal": body.parts,
+    }
 
 
 class SampleBody(Protocol):

@@ -6,7 +6,6 @@ the nominal values, so that a constant quantity has a spread of exactly zero.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array, Mask, split_named
-from musclesolve.constants import BAND_95, DESIGNED
+from musclesolve.constants import BAND_95
 from musclesolve.errors import MuscleSolveError
 from musclesolve.pipeline.body import SolvedGroup
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
@@ -137,9 +136,6 @@ def followed() -> dict[str, Quantity]:
     return over_time | peaks
 
 
-MOST_REASONS = 10
-"""Reasons of failed samples that are listed; a pose that no model fits is named with its frames, each time others."""
-
 PREDICTED = "ground_predicted"
 OF_RESULT = ("status", "valid", "ground_reaction_force", PREDICTED)
 """Variables copied from the nominal result: valid frames, and contacts of the feet if known."""
@@ -148,32 +144,31 @@ COORDINATES = ("muscle", "group", "short_name", MUSCLE_SIDE, "joint")
 """Coordinates of the nominal result that the quantities have, too; one of a model without loads has no joints."""
 
 
-@dataclass(frozen=True)
-class UncertaintyEstimate:
-    """Results of samples and derivatives."""
-
-    statistics: Statistics  # of the quantities
-    reserve: AnyArray  # (T, S) by side, number of samples that needed a reserve
-    seed: int  # of the random numbers
-    designed: bool  # whether the samples are designed instead of drawn
-    reasons: list[str]  # why samples failed
-    # quantity -> (source, T, k) first-order variance; empty without contributions
-    variance: Mapping[str, AnyArray]
-    why_not: str  # reason without contributions
-
-
 def assemble(
-    result: xr.Dataset, replay: Replay, found: UncertaintyEstimate, unique: AnyArray | None
+    result: xr.Dataset,
+    replay: Replay,
+    statistics: Statistics,
+    reserve: AnyArray,
+    variance: Mapping[str, AnyArray],
+    unique: AnyArray | None,
+    attributes: Mapping[str, Any],
 ) -> xr.Dataset:
-    """Label the output of samples and derivatives; `result` is the result without errors.
+    """Label the output of samples and derivatives.
 
-    unique (T, S) says where the derivatives are the same to both sides; it is None without contributions.
+    Args:
+        result: without errors.
+        replay: of which the samples are.
+        statistics: of the quantities.
+        reserve: (T, S) by side, number of samples that needed a reserve.
+        variance: quantity -> (source, T, k) first-order variance; empty without contributions.
+        unique: (T, S) where the derivatives are the same to both sides; None without contributions.
+        attributes: of the Dataset, besides the attributes of the result.
     """
     from musclesolve.results.dataset.result_quantities import (
         listed,  # loads xarray, which samples do not need
     )
 
-    layout, statistics, known_quantities = replay.layout, found.statistics, followed()
+    layout, known_quantities = replay.layout, followed()
     known = {name: sources()[name] for name in replay.parameters.shapes}
     coords = {"dof": list(layout.dofs), "quantile": list(QUANTILES), "source": list(known)}
     coords |= {name: result.coords[name] for name in COORDINATES if name in result.coords}
@@ -203,26 +198,22 @@ def assemble(
     count = separated(statistics.count, sizes)["muscle_force"]
     muscles = [np.concatenate([layout.muscles[k] for k in numbers]) for numbers in layout.parts]
     valid = np.stack([count[:, columns].min(axis=1) for columns in muscles], axis=1)
-    share = np.divide(found.reserve, valid, out=np.full(valid.shape, np.nan), where=valid > 0)
+    share = np.divide(reserve, valid, out=np.full(valid.shape, np.nan), where=valid > 0)
     over = ("time", "side")
     variables |= {
         "valid_samples": (over, valid, _about("1", "samples with a solution of the frame")),
         "reserve_share": (over, share, _about("1", "share of the valid samples that needed a reserve")),
-        "standard_deviation": (
-            ("source",),
-            np.array([replay.parameters.sd[name] for name in known]),
-            _about(
-                "1, m, rad or body weights",
-                "standard deviation of each source: 1 is relative; source_unit says which",
-            ),
-        ),
     }
+    meaning = "standard deviation of each source: 1 is relative; source_unit says which"
+    of_sources = np.array([replay.parameters.sd[name] for name in known])
+    about = _about("1, m, rad or body weights", meaning)
+    variables["standard_deviation"] = (("source",), of_sources, about)
 
     # to first order the standard deviation, and the shares of the sources in the variance; 0 where nothing varies
     if unique is not None:
         meaning = "no muscle is about to reach or leave a bound: derivatives are the same to both sides"
         variables["first_order_unique"] = (over, unique, _about("1", meaning))
-        for name, of_sources in found.variance.items():
+        for name, of_sources in variance.items():
             total = of_sources.sum(axis=0)
             none = np.where(np.isnan(of_sources), np.nan, 0.0)
             share = np.divide(of_sources, total, out=none, where=total > 0.0)
@@ -241,13 +232,7 @@ def assemble(
         "notes": [*listed(result, "notes"), *notes],
         "samples": statistics.samples,
         "quantile_samples": statistics.kept,
-        "seed": found.seed,
-        "sampling": DESIGNED if found.designed else "random",
-        "failed_samples": len(found.reasons),
-        "failures": [
-            f"{number} x {reason}" for reason, number in Counter(found.reasons).most_common(MOST_REASONS)
-        ],
-        "without_contributions": found.why_not,
+        **attributes,
     }
     return labeled
 
@@ -329,20 +314,15 @@ class Samples:
         return Linear(self.replay)
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """One sample: its quantities (D,), and which frames (T, S) of each side needed a reserve."""
-
-    values: Array
-    reserve: AnyArray
-
-
 def work(common: Samples, task: range | list[Task], progress: object = None) -> list[Any]:
-    """Compute some samples by their numbers (or reasons of failure), or squares of derivatives by some parameters."""
+    """Compute some samples by their numbers, or squares of derivatives by some parameters.
+
+    A sample is its quantities (D,), and which frames (T, S) of each side needed a reserve; or why it failed.
+    """
     if not isinstance(task, range):
         return [common.linear.squares(each) for each in task]
     parameters, layout = common.replay.parameters, common.replay.layout
-    samples: list[Drawn | str] = []
+    samples: list[tuple[Array, AnyArray] | str] = []
     for number in task:
         errors = parameters.errors(common.numbers(number))
         try:
@@ -354,5 +334,5 @@ def work(common: Samples, task: range | list[Task], progress: object = None) -> 
         arrays = quantities(layout, body, parts, common.counted, contact_error)
         helped = np.stack([part.solution.status == Status.SOLVED_WITH_RESERVE for part in parts], axis=1)
         reserve = np.stack([helped[:, numbers].any(axis=1) for numbers in layout.parts], axis=1)
-        samples.append(Drawn(np.concatenate([values.ravel() for values in arrays.values()]), reserve))
+        samples.append((np.concatenate([values.ravel() for values in arrays.values()]), reserve))
     return samples

@@ -48,7 +48,7 @@ def test_one_difference_serves_all_muscles(linear: Linear, source: str) -> None:
     for muscle in range(*shape):
         error = np.zeros(shape)
         error[muscle] = DIFFERENCE_STEP * linear.replay.parameters.sd[source]
-        force, _ = response.to_one(linear._point(linear._body, still | {source: error}, 0), DIFFERENCE_STEP)
+        force, _ = response.to_one(linear._problem(linear._body, still | {source: error}, 0), DIFFERENCE_STEP)
         summed += force**2
     assert summed == pytest.approx(together["muscle_force"], rel=1e-6, abs=1e-6)
 
