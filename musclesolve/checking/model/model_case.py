@@ -380,7 +380,7 @@ def wrench_cost(case: ModelCase, change: Array) -> Cost | None:
 def shared_forces(case: ModelCase, fixed: Motion, wrench: Array) -> Array:
     """Generalized forces (T, m) of the shared coordinates from the wrenches (T, B, 6) that bodies need of joints."""
     model, value = fixed.model, fixed.motion.value
-    force = coupled_forces(model, value, joint_forces(model, body_motion(model, value), wrench))
+    force = coupled_forces(model, value, joint_forces(model, value, body_motion(model, value), wrench))
     return force[:, [model.coordinate_number[name] for name in case.body.dofs]]
 
 

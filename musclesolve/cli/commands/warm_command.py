@@ -5,6 +5,7 @@ from musclesolve.cli.printing import print_plain, progress
 KERNELS = (
     "musclesolve.sharing.kernel.entry",
     "musclesolve.muscles.paths.kernel.entry",
+    "musclesolve.opensim.joint_kernel",
     "musclesolve.dynamics.kernel.entry",
     "musclesolve.trajectory.chain_kernel",
     "musclesolve.pipeline.patella_kernel",
