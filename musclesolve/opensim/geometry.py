@@ -116,7 +116,7 @@ def opensim_geometry(
             length[:, others] = nodes.length
             if reported:
                 arm = arm.copy()
-                arm[:, :, others] = theirs.arms(nodes, motion, all_values[part], names)
+                arm[:, :, others] = theirs.arms(nodes, motion, all_values[part], names, as_opensim=True)
             results += [length, arm]
         blocks.append(results)
     columns = np.array([muscle.by_function is None for muscle in chosen])
@@ -257,8 +257,9 @@ class PathSystem:
 
     node_body (N,) and object_body (O,): index of the body; local (P, 3) [m]: place in it, of fixed points;
     center (O, 3), axes (O, 3, 3): of the wrap objects in it. moving: point, axis of its frame, coordinate and function
-    of each component of a moving point. nodes: of the muscles, as the compiled code takes them; beyond (J, B): 1 for
-    the bodies that a joint moves, -1 if it moves its parent, else 0.
+    of each component of a moving point. nodes: of the muscles, with the joints between their bodies, as the compiled
+    code takes them; moved_nodes: with all joints that move them; beyond (J, B): 1 for the bodies that a joint moves, -1
+    if it moves its parent, else 0.
     """
 
     model: OpenSimModel
@@ -272,6 +273,7 @@ class PathSystem:
     axes: Array
     moving: list[tuple[int, int, int, Function]]
     nodes: MuscleNodes
+    moved_nodes: MuscleNodes
     beyond: Array
 
     def on(self, values: Array) -> Mask:
@@ -319,22 +321,43 @@ class PathSystem:
 
         tension: (T, G, n) [N]: then sums (T, G, S, 6) of G groups of muscles with these tensions.
         """
-        from musclesolve.opensim.joint_kernel import SUMS
+        from musclesolve.opensim.joint_kernel import GROUPS, SUMS
 
-        frames, count = nodes.length.shape
-        tension = np.empty((frames, 0, count)) if tension is None else contiguous(tension)
-        sums = np.empty((frames, tension.shape[1] or count, len(on), 6))
-        SUMS.load()(self.nodes, contiguous(on), nodes.position, nodes.gradient, tension, sums, self._work)
+        (frames, count), where = nodes.length.shape, (nodes.position, nodes.gradient)
+        if tension is not None:
+            sums = np.empty((frames, tension.shape[1], on.shape[1], 6))
+            GROUPS.load()(self.nodes, *where, contiguous(tension), sums, self._work)
+            return np.asarray(on @ sums)
+        sums = np.empty((frames, count, len(on), 6))
+        SUMS.load()(self.nodes, contiguous(on), *where, sums, self._work)
         return sums
 
-    def arms(self, nodes: PathNodes, motion: BodyMotion, values: Array, names: Sequence[str]) -> Array:
-        """-dL/dq (T, m, n): minus the power of unit tension at the nodes, for unit rates of the coordinates."""
+    def arms(
+        self,
+        nodes: PathNodes,
+        motion: BodyMotion,
+        values: Array,
+        names: Sequence[str],
+        as_opensim: bool = False,
+    ) -> Array:
+        """-dL/dq (T, m, n): minus the power of unit tension at the nodes, for unit rates of the coordinates.
+
+        as_opensim: of nodes of OpenSim, whose forces are not in equilibrium, so that joints beyond the muscle move it.
+        """
         from musclesolve.opensim.joint_kernel import ARMS
 
         arms = np.empty((len(values), len(names), len(self.muscles)))
         terms = joint_axes(self.model).terms(values, names)
         where = nodes.position, nodes.gradient
-        ARMS.load()(self.nodes, self.beyond, *where, terms, motion.unit, arms, self._work)
+        ARMS.load()(
+            self.moved_nodes if as_opensim else self.nodes,
+            self.beyond,
+            *where,
+            terms,
+            motion.unit,
+            arms,
+            self._work,
+        )
         if self.moving:  # points that move in their bodies
             chain = coordinate_chain(self.model, values, names)
         for p, axis, coordinate, function in self.moving:
@@ -372,14 +395,19 @@ def path_system(model: OpenSimModel, muscles: tuple[OpenSimPath, ...]) -> PathSy
     )
     node_body = np.concatenate([body, np.repeat(object_body[layout.wrap_object], 2)])
     carriers = [np.unique(node_body[layout.node_muscle == m]) for m in range(len(muscles))]
-    place = [np.searchsorted(carriers[m], body) for m, body in zip(layout.node_muscle, node_body, strict=True)]
+    place = [
+        np.searchsorted(carriers[m], body) for m, body in zip(layout.node_muscle, node_body, strict=True)
+    ]
     joints = joint_axes(model).arrays
     beyond = np.eye(len(model.bodies))
     for inner, outer in zip(joints.inner[::-1], joints.outer[::-1], strict=True):
         beyond[inner] += beyond[outer]
     beyond = beyond[joints.outer]
+    between = [np.flatnonzero(np.ptp(beyond[:, some], axis=1)) for some in carriers]
     inward = [np.flatnonzero(beyond[:, some].any(axis=1)) for some in carriers]
     beyond[joints.backward] *= -1.0
+    firsts = layout.arrays.first_point, layout.arrays.first_wrap
+    of_nodes = *firsts, np.array(place, np.intp), *_joined(carriers)
     return PathSystem(
         model=model,
         muscles=tuple(muscle.name for muscle in muscles),
@@ -398,13 +426,8 @@ def path_system(model: OpenSimModel, muscles: tuple[OpenSimPath, ...]) -> PathSy
             if (moving := point.moving) is not None
             for axis, (name, function) in enumerate(zip(moving.coordinates, moving.functions, strict=True))
         ],
-        nodes=MuscleNodes(
-            layout.arrays.first_point,
-            layout.arrays.first_wrap,
-            np.array(place, np.intp),
-            *_joined(carriers),
-            *_joined(inward),
-        ),
+        nodes=MuscleNodes(*of_nodes, *_joined(between)),
+        moved_nodes=MuscleNodes(*of_nodes, *_joined(inward)),
         beyond=beyond,
     )
 

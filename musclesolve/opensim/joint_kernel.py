@@ -49,7 +49,7 @@ class MuscleNodes(NamedTuple):
     first_body: Indices  # (n+1,)
     body: Indices  # bodies of the muscles, one muscle after the other
     first_joint: Indices  # (n+1,)
-    joint: Indices  # joints that move any of them, one muscle after the other
+    joint: Indices  # joints that move some of them, one muscle after the other
 
 
 @compiled_in_order
@@ -215,23 +215,26 @@ def weigh(muscles, n, weight, work, total):
                 total[k] += weight[muscles.body[b]] * work[b - muscles.first_body[n], k]
 
 
-def sum_nodes(muscles, on, position, gradient, tension, sums, work):
-    """Sums of (r x dL/dr, dL/dr) over the nodes on sets (S, B) of bodies, (T, n, S, 6).
+def sum_nodes(muscles, on, position, gradient, sums, work):
+    """Sums of (r x dL/dr, dL/dr) over the nodes on sets (S, B) of bodies, (T, n, S, 6)."""
+    for t in range(position.shape[0]):
+        for n in range(muscles.first_body.size - 1):
+            sum_by_body(muscles, n, position[t], gradient[t], work)
+            for s in range(on.shape[0]):
+                weigh(muscles, n, on[s], work, sums[t, n, s])
 
-    tension (T, G, n): of G groups, whose sums (T, G, S, 6) with these tensions are wanted; none: G = 0.
-    """
-    grouped, total = tension.shape[1], work[work.shape[0] - 1]
+
+def sum_groups(muscles, position, gradient, tension, sums, work):
+    """Sums of (r x dL/dr, dL/dr) over the nodes on each body with tensions (T, G, n) of G groups, (T, G, B, 6)."""
     for t in range(position.shape[0]):
         sums[t] = 0.0
         for n in range(muscles.first_body.size - 1):
             sum_by_body(muscles, n, position[t], gradient[t], work)
-            for s in range(on.shape[0]):
-                weigh(muscles, n, on[s], work, total)
-                for k in range(6):
-                    if grouped == 0:
-                        sums[t, n, s, k] = total[k]
-                    for g in range(grouped):
-                        sums[t, g, s, k] += tension[t, g, n] * total[k]
+            first = muscles.first_body[n]
+            for b in range(first, muscles.first_body[n + 1]):
+                for g in range(tension.shape[1]):
+                    for k in range(6):
+                        sums[t, g, muscles.body[b], k] += tension[t, g, n] * work[b - first, k]
 
 
 def moment_arms(muscles, beyond, position, gradient, terms, unit, arm, work):
@@ -274,5 +277,6 @@ POSES = _on_disk(place_bodies, _JOINTS, _TABLE, _STACK, _CUBE, _CUBE, _CUBE)
 TWISTS = _on_disk(add_twists, _JOINTS, _TERMS, _CUBE, _STACK)
 MOTIONS = _on_disk(move_bodies, _JOINTS, _CUBE, _TABLE, _TABLE, _CUBE, _CUBE, _TABLE)
 POINTS = _on_disk(place_points, _STACK, _CUBE, _WHOLE[::1], _TABLE, _CUBE)
-SUMS = _on_disk(sum_nodes, _MUSCLES, _TABLE, _CUBE, _CUBE, _CUBE, _STACK, _TABLE)
+SUMS = _on_disk(sum_nodes, _MUSCLES, _TABLE, _CUBE, _CUBE, _STACK, _TABLE)
+GROUPS = _on_disk(sum_groups, _MUSCLES, _CUBE, _CUBE, _CUBE, _STACK, _TABLE)
 ARMS = _on_disk(moment_arms, _MUSCLES, _TABLE, _CUBE, _CUBE, _TERMS, _CUBE, _CUBE, _TABLE)
