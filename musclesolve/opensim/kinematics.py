@@ -158,6 +158,15 @@ class JointAxes:
         axes = self.term_axis[numbers[:, 0]]
         return Terms(self.first_of(axes), axes, numbers[:, 1].copy(), slope)
 
+    def twists_across(self, unit: Array, terms: Terms, joint: int, columns: Sequence[int]) -> Array:
+        """Twists (T, m, 6) of the outer body of a joint relative to the inner one, by the coordinates of some columns."""
+        twists = np.zeros((len(unit), len(columns), 6))
+        for e in range(terms.first[joint], terms.first[joint + 1]):
+            if terms.column[e] in columns:
+                along = terms.slope[:, e, None] * unit[:, terms.axis[e]]
+                twists[:, columns.index(terms.column[e])] += along
+        return -twists if self.arrays.backward[joint] else twists
+
 
 def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
     """Values (T, K) of all coordinates: stated (T,) [rad or m] or default; coupled ones by their couplers.
