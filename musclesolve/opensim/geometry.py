@@ -106,9 +106,9 @@ def opensim_geometry(
     others = wrapped[np.array(differs, bool)]
     theirs, blocks = path_system(model, tuple(drawn[k] for k in others)) if others.size else system, []
     layout, points = system.layout.picked(others) if others.size else (system.layout, others)
-    for part, motion, paths in path_blocks(system, all_values):
+    for _, motion, paths in path_blocks(system, all_values):
         nodes = solve_paths(*paths)
-        results = [nodes.length, system.arms(nodes, motion, all_values[part], names)]
+        results = [nodes.length, system.arms(nodes, motion, names)]
         if others.size:
             _, position, on, *objects = paths
             length, arm = nodes.length.copy(), results[1]
@@ -116,7 +116,7 @@ def opensim_geometry(
             length[:, others] = nodes.length
             if reported:
                 arm = arm.copy()
-                arm[:, :, others] = theirs.arms(nodes, motion, all_values[part], names, as_opensim=True)
+                arm[:, :, others] = theirs.arms(nodes, motion, names, as_opensim=True)
             results += [length, arm]
         blocks.append(results)
     columns = np.array([muscle.by_function is None for muscle in chosen])
@@ -153,7 +153,7 @@ def path_blocks(
     for start in range(0, len(values), _BLOCK):
         part = slice(start, start + _BLOCK)
         motion = body_motion(system.model, values[part]) if known is None else known.poses(part)
-        position, center, rotation = system.placed(motion, values[part])
+        position, center, rotation = system.placed(motion)
         yield part, motion, (system.layout, position, system.on(values[part]), center, rotation)
 
 
@@ -232,7 +232,7 @@ def path_pulls(
             pulls[part][:, drawn] = system.sums(nodes, beyond)
         else:
             pulls[part] = system.sums(nodes, beyond, groups[part][:, :, drawn])
-        arms[part][:, :, drawn] = system.arms(nodes, moved, values[part], coordinates)
+        arms[part][:, :, drawn] = system.arms(nodes, moved, coordinates)
     fitted = [muscle.by_function is not None for muscle in chosen]
     if any(fitted):
         arms[:, :, fitted] = _by_functions(model, values, coordinates, chosen)[1][:, :, fitted]
@@ -296,14 +296,11 @@ class PathSystem:
             )
         return on
 
-    def placed(self, motion: BodyMotion, values: Array) -> tuple[Array, Array, Array]:
-        """Points (T, P, 3) [m], centers (T, O, 3) [m] and axes (T, O, 3, 3) of the wrap objects in the ground.
-
-        values: (T, K) [rad or m] of all coordinates.
-        """
+    def placed(self, motion: BodyMotion) -> tuple[Array, Array, Array]:
+        """Points (T, P, 3) [m], centers (T, O, 3) [m] and axes (T, O, 3, 3) of the wrap objects in the ground."""
         from musclesolve.opensim.joint_kernel import POINTS
 
-        count, pose = len(values), (motion.rotation, motion.position)
+        values, count, pose = motion.value, len(motion.value), (motion.rotation, motion.position)
         place, points = POINTS.load(), self.node_body[: len(self.points)].copy()
         position, center = np.empty((count, *self.local.shape)), np.empty((count, *self.center.shape))
         place(*pose, points, self.local, position)
@@ -333,12 +330,7 @@ class PathSystem:
         return sums
 
     def arms(
-        self,
-        nodes: PathNodes,
-        motion: BodyMotion,
-        values: Array,
-        names: Sequence[str],
-        as_opensim: bool = False,
+        self, nodes: PathNodes, motion: BodyMotion, names: Sequence[str], as_opensim: bool = False
     ) -> Array:
         """-dL/dq (T, m, n): minus the power of unit tension at the nodes, for unit rates of the coordinates.
 
@@ -346,7 +338,7 @@ class PathSystem:
         """
         from musclesolve.opensim.joint_kernel import ARMS
 
-        arms = np.empty((len(values), len(names), len(self.muscles)))
+        values, arms = motion.value, np.empty((len(nodes.length), len(names), len(self.muscles)))
         terms = joint_axes(self.model).terms(values, names)
         where = nodes.position, nodes.gradient
         ARMS.load()(

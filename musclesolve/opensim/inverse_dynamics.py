@@ -71,7 +71,7 @@ def inverse_dynamics(
         of_devices, on_coordinates = device_forces(model, moved, bodies)
         from_loads = load_wrench(model, loads, moved.time, bodies.pose)
         wrench = inertial_wrench(model, bodies) - from_loads - of_devices
-        joint_force = joint_forces(model, moved.value, bodies.pose, wrench) - on_coordinates
+        joint_force = joint_forces(model, bodies.pose, wrench) - on_coordinates
         force = coupled_forces(model, moved.value, joint_force)
         of_pose = bodies.pose.rotation, bodies.pose.position, bodies.pose.twist
         return force, joint_force, wrench, bodies.twist, bodies.acceleration, *of_pose
@@ -96,16 +96,16 @@ def device_forces(
     return wrench, force
 
 
-def joint_forces(model: OpenSimModel, value: Array, pose: BodyMotion, wrench: Array) -> Array:
+def joint_forces(model: OpenSimModel, pose: BodyMotion, wrench: Array) -> Array:
     """Generalized forces (T, K) of each joint, without couplings, from the wrenches (T, B, 6) that the bodies need.
 
-    value: (T, K) of all coordinates; pose: with the axes of all joints, from `body_motion`.
+    pose: with the axes of all joints, from `body_motion`.
     """
     axes, force = joint_axes(model), np.zeros((len(wrench), len(model.coordinates)))
     joint, sense = axes.joint, np.where(axes.arrays.backward, -1.0, 1.0)
     on_outer = carried_by_joints(model, wrench)[:, axes.arrays.outer[joint]]
     power = sense[joint] * np.einsum("tak,tak->ta", pose.unit, on_outer)
-    powers = axes.slopes(value) * power[:, axes.term_axis]
+    powers = axes.slopes(pose.value) * power[:, axes.term_axis]
     for coordinate, along in zip(axes.term_coordinate, powers.T, strict=True):
         force[:, coordinate] += along
     return force

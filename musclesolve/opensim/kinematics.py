@@ -30,17 +30,20 @@ class BodyMotion:
     """Bodies (B) of a model over T poses, in the ground.
 
     rotation (T, B, 3, 3), position (T, B, 3) [m]; twist (T, m, B, 6): omega and v per unit of each of m coordinates,
-    with the coordinates that couplers drive; unit (T, A, 6): unit twists of `joint_axes`, which are not always kept.
+    with the coordinates that couplers drive. Not always kept: unit (T, A, 6): unit twists of `joint_axes`, and value
+    (T, K) of all coordinates.
     """
 
     rotation: Array
     position: Array
     twist: Array
     unit: Array = field(default_factory=lambda: np.empty((0, 0, 6)))
+    value: Array = field(default_factory=lambda: np.empty((0, 0)))
 
     def poses(self, some: slice) -> BodyMotion:
         """The motion in some of the poses."""
-        return BodyMotion(self.rotation[some], self.position[some], self.twist[some], self.unit[some])
+        arrays = self.rotation, self.position, self.twist, self.unit, self.value
+        return BodyMotion(*(array[some] for array in arrays))
 
 
 @lru_cache(maxsize=8)
@@ -159,7 +162,7 @@ class JointAxes:
         return Terms(self.first_of(axes), axes, numbers[:, 1].copy(), slope)
 
     def twists_across(self, unit: Array, terms: Terms, joint: int, columns: Sequence[int]) -> Array:
-        """Twists (T, m, 6) of the outer body of a joint relative to the inner one, by the coordinates of some columns."""
+        """Twists (T, m, 6) of the outer body of a joint relative to the inner one, by coordinates of some columns."""
         twists = np.zeros((len(unit), len(columns), 6))
         for e in range(terms.first[joint], terms.first[joint + 1]):
             if terms.column[e] in columns:
@@ -207,7 +210,7 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
     POSES.load()(axes.arrays, axes.values(values), rotation, position, unit, np.empty((3, 4, 3)))
     if coordinates:
         TWISTS.load()(axes.arrays, axes.terms(values, coordinates), unit, twist)
-    return BodyMotion(rotation, position, twist, unit)
+    return BodyMotion(rotation, position, twist, unit, values)
 
 
 def _not_zero(axis: TransformAxis) -> bool:

@@ -398,7 +398,7 @@ def device_notes(
         bodies, parts = body_dynamics(model, whole), []
         for device in model.devices:
             wrench, on_coordinates = device_forces(model, whole, bodies, [device])
-            force = joint_forces(model, whole.value, bodies.pose, wrench) + on_coordinates
+            force = joint_forces(model, bodies.pose, wrench) + on_coordinates
             force = coupled_forces(model, whole.value, force)
             most = {name: float(np.abs(force[:, model.coordinate_number[name]]).max()) for name in dofs}
             name = max(most, key=lambda each: most[each] * model.coordinates[each].rotational)
