@@ -36,10 +36,10 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 158859,
+    "Python, package and muscle_db": 159255,
     "public names": 228,
-    "bindings of vague names": 1229,
-    "records of one module": 246,
+    "bindings of vague names": 1228,
+    "records of one module": 244,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""
 VAGUE = {"found", "own", "given", "each", "asked", "told"}

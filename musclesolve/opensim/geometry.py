@@ -306,11 +306,11 @@ class PathSystem:
         place(*pose, points, self.local, position)
         place(*pose, self.object_body, self.center, center)
         for p in {p for p, *_ in self.moving}:
-            own = np.zeros((count, 3))
-            for _, axis, coordinate, function in (each for each in self.moving if each[0] == p):
-                own[:, axis] = function.value(values[:, [coordinate]])
-            own, body = self.points[p].frame.place(own), self.node_body[p]
-            position[:, p] = (motion.rotation[:, body] @ own[..., None])[..., 0] + motion.position[:, body]
+            places, body = np.zeros((count, 3)), self.node_body[p]
+            for _, axis, coordinate, function in (moving for moving in self.moving if moving[0] == p):
+                places[:, axis] = function.value(values[:, [coordinate]])
+            places = self.points[p].frame.place(places)
+            position[:, p] = (motion.rotation[:, body] @ places[..., None])[..., 0] + motion.position[:, body]
         return position, center, motion.rotation[:, self.object_body] @ self.axes
 
     def sums(self, nodes: PathNodes, on: Array, tension: Array | None = None) -> Array:

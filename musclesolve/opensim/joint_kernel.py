@@ -92,13 +92,13 @@ def place_bodies(joints, value, rotation, position, unit, work):
                 for y in range(3):
                     rotation[t, b, x, y] = 1.0 if x == y else 0.0
         for j in range(joints.inner.size):
-            own, offset, base = joints.rotation[j], joints.position[j], rotation[t, joints.inner[j]]
+            ends, offset, base = joints.rotation[j], joints.position[j], rotation[t, joints.inner[j]]
             for x in range(3):
                 frame[3, x] = position[t, joints.inner[j], x]
                 for k in range(3):
                     frame[3, x] += base[x, k] * offset[0, k]
-                    frame[x, k] = base[x, 0] * own[0, 0, k] + base[x, 1] * own[0, 1, k]
-                    frame[x, k] += base[x, 2] * own[0, 2, k]
+                    frame[x, k] = base[x, 0] * ends[0, 0, k] + base[x, 1] * ends[0, 1, k]
+                    frame[x, k] += base[x, 2] * ends[0, 2, k]
             if joints.backward[j]:  # the parent's frame from the child's: X_M X(q)^-1
                 for x in range(4):
                     for k in range(3):
@@ -123,8 +123,8 @@ def place_bodies(joints, value, rotation, position, unit, work):
             for x in range(3):
                 place[x] = frame[3, x]
                 for k in range(3):
-                    turned[x, k] = frame[x, 0] * own[1, k, 0] + frame[x, 1] * own[1, k, 1]
-                    turned[x, k] += frame[x, 2] * own[1, k, 2]
+                    turned[x, k] = frame[x, 0] * ends[1, k, 0] + frame[x, 1] * ends[1, k, 1]
+                    turned[x, k] += frame[x, 2] * ends[1, k, 2]
                 for k in range(3):
                     place[x] -= turned[x, k] * offset[1, k]
 
