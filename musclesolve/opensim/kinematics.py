@@ -133,7 +133,7 @@ class JointAxes:
         return rates[0], rates[1]
 
     def terms(self, q: Array, coordinates: Sequence[str]) -> Terms:
-        """Terms of some coordinates at all coordinates (T, K), with those of the coordinates that they drive."""
+        """Terms of some coordinates at all coordinates (T, K), with the terms of coordinates that they drive."""
         from musclesolve.opensim.joint_kernel import Terms
 
         number = self.model.coordinate_number
