@@ -1,7 +1,7 @@
 """Compiled kinematics of OpenSim models: poses and twists of bodies, points of paths, the effect of their tension.
 
-Axes (A) of all joints stand one after the other, the axes of a joint from its parent on, translations first. A term (E) is
-the rate of an axis by a coordinate. Twists and wrenches are about the origin of the ground (`kinematics`).
+Axes (A) of all joints stand one after the other, the axes of a joint from its parent on, translations first. A term (E)
+is the rate of an axis by a coordinate. Twists and wrenches are about the origin of the ground (`kinematics`).
 """
 
 from __future__ import annotations
