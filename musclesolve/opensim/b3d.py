@@ -18,6 +18,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import SEXES
 from musclesolve.errors import InputError, file_error
+from musclesolve.recording.schema import file_state
 from musclesolve.recording.text.text_file import file_path, open_input, opening
 
 SUFFIX = ".b3d"
@@ -172,7 +174,8 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
             "a file that is whole",
             code="truncated_file",
         )
-    header = _Message(stream.read(stated), file)
+    header = _header(file, file_state(file), stated)
+    stream.seek(start)
     version = header.whole(10)
     if not 1 <= version <= NEWEST:
         raise file_error(
@@ -214,6 +217,14 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
         models=tuple(part.text(2) for part in header.messages(5)),
         trials=tuple(trials),
     )
+
+
+@lru_cache(maxsize=2)
+def _header(file: Path, state: object, length: int) -> _Message:
+    """The header of a file in a state, which is read and parsed once for all trials of the file."""
+    with open_input(file) as stream:
+        stream.seek(_LENGTH)
+        return _Message(stream.read(length), file)
 
 
 def _trial(
@@ -316,7 +327,7 @@ class _Message:
     """A message of protocol buffers, its fields by their numbers."""
 
     def __init__(self, raw: bytes, file: Path) -> None:
-        self.file, self.values = file, dict[int, list[Any]]()
+        self.file, self.values, self.parsed = file, dict[int, list[Any]](), dict[int, list[_Message]]()
         for number, wire, first, last in _fields(raw, file):
             value = _varint(raw, first, file)[0] if wire == _VARINT else raw[first:last]
             self.values.setdefault(number, []).append(value)
@@ -349,7 +360,9 @@ class _Message:
 
     def messages(self, number: int) -> list[_Message]:
         """The messages of a repeated field."""
-        return [_Message(bytes(value), self.file) for value in self.values.get(number, ())]
+        if number not in self.parsed:
+            self.parsed[number] = [_Message(bytes(value), self.file) for value in self.values.get(number, ())]
+        return self.parsed[number]
 
     def wholes(self, number: int) -> list[int]:
         """The integers of a repeated field, one by one or packed."""

@@ -23,7 +23,7 @@ from musclesolve.opensim.functions import (
     simm_spline,
     smooth_step,
 )
-from musclesolve.opensim.geometry import path_blocks, path_system, unit_wrenches
+from musclesolve.opensim.geometry import path_blocks, path_system
 from musclesolve.opensim.kinematics import BodyMotion
 from musclesolve.opensim.model import (
     Coordinate,
@@ -312,13 +312,13 @@ def device_force(
         column = model.coordinate_number[device.coordinate]
         force[:, column] = device.law.value(np.stack([value[:, column], speed[:, column]], axis=1))
     elif device.path is not None:
-        system = path_system(model, [device.path])
+        system = path_system(model, (device.path,))
         for part, _, paths in path_blocks(system, value):
             nodes = solve_paths(*paths)
-            bodies, unit = unit_wrenches(system, nodes)
-            rate = (unit[:, 0] * twist[part][:, bodies]).sum(axis=(1, 2))
+            unit = system.sums(nodes, np.eye(len(model.bodies)))[:, 0]
+            rate = (unit * twist[part]).sum(axis=(1, 2))
             tension = device.law.value(np.stack([nodes.length[:, 0], rate], axis=1))
-            wrench[part, bodies] = -tension[:, None, None] * unit[:, 0]
+            wrench[part] = -tension[:, None, None] * unit
     elif device.frames is not None:
         numbers = [model.body_number[frame.body] for frame in device.frames]
         first, second = (

@@ -17,10 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import one_or_several
 from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.errors import file_error, input_error
@@ -28,13 +30,15 @@ from musclesolve.muscles.paths.engine import (
     PathLayout,
     PathLines,
     PathNodes,
-    gather_wrenches,
     solve_paths,
     trace_paths,
 )
 from musclesolve.opensim.functions import Function
-from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
+from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values, joint_axes
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, OpenSimPath, OpenSimPoint
+
+if TYPE_CHECKING:
+    from musclesolve.opensim.joint_kernel import MuscleNodes
 
 FULL_TURN = 2.0 * np.pi
 """Angle [rad] that no joint exceeds; in degrees the angles of a step do."""
@@ -95,16 +99,16 @@ def opensim_geometry(
     of_muscles = tuple(muscle.name for muscle in chosen)
     if not drawn:
         return OpenSimGeometry(names, of_muscles, *of_functions, *of_functions)
-    system = path_system(model, drawn)
+    system = path_system(model, tuple(drawn))
     # the muscles of which OpenSim reports other numbers
     wrapped = np.unique(system.layout.wrap_muscle)
     differs = [not drawn[k].is_geodesic if reported else over_several(model, drawn[k].name) for k in wrapped]
     others = wrapped[np.array(differs, bool)]
-    theirs, blocks = path_system(model, [drawn[k] for k in others]) if others.size else system, []
+    theirs, blocks = path_system(model, tuple(drawn[k] for k in others)) if others.size else system, []
     layout, points = system.layout.picked(others) if others.size else (system.layout, others)
-    for part, motion, paths in path_blocks(system, all_values, names):
+    for _, motion, paths in path_blocks(system, all_values):
         nodes = solve_paths(*paths)
-        results = [nodes.length, _moment_arms(system, motion, all_values[part], nodes, names)]
+        results = [nodes.length, system.arms(nodes, motion, names)]
         if others.size:
             _, position, on, *objects = paths
             length, arm = nodes.length.copy(), results[1]
@@ -112,7 +116,7 @@ def opensim_geometry(
             length[:, others] = nodes.length
             if reported:
                 arm = arm.copy()
-                arm[:, :, others] = _moment_arms(theirs, motion, all_values[part], nodes, names)
+                arm[:, :, others] = theirs.arms(nodes, motion, names, as_opensim=True)
             results += [length, arm]
         blocks.append(results)
     columns = np.array([muscle.by_function is None for muscle in chosen])
@@ -141,15 +145,15 @@ def _by_functions(
 
 
 def path_blocks(
-    system: PathSystem, values: Array, names: Sequence[str] = (), known: BodyMotion | None = None
+    system: PathSystem, values: Array, known: BodyMotion | None = None
 ) -> Iterator[tuple[slice, BodyMotion, tuple[PathLayout, Array, Mask, Array, Array]]]:
-    """Blocks of poses (T, K): their slice, the motion of bodies by the named coordinates, the arguments of
-    `solve_paths`; known: this motion in all poses, if it was computed before.
+    """Blocks of poses (T, K): their slice, the poses of the bodies, the arguments of `solve_paths`; known: these poses,
+    if they were computed before.
     """
     for start in range(0, len(values), _BLOCK):
         part = slice(start, start + _BLOCK)
-        motion = body_motion(system.model, values[part], names) if known is None else known.poses(part)
-        position, center, rotation = system.placed(motion, values[part])
+        motion = body_motion(system.model, values[part]) if known is None else known.poses(part)
+        position, center, rotation = system.placed(motion)
         yield part, motion, (system.layout, position, system.on(values[part]), center, rotation)
 
 
@@ -157,7 +161,7 @@ def path_lines(
     model: OpenSimModel, values: Array, muscles: Sequence[str], most: Indices | None = None
 ) -> PathLines:
     """Paths as lines, for drawing, for values (T, K) of all coordinates; most: see `PathLines.trimmed`."""
-    system = path_system(model, model.chosen(muscles))
+    system = path_system(model, tuple(model.chosen(muscles)))
     blocks = [trace_paths(*paths) for _, _, paths in path_blocks(system, values)]
     positions = np.concatenate([block.position for block in blocks])
     used = np.concatenate([block.used for block in blocks])
@@ -184,10 +188,10 @@ def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], te
             )
     drawn = [k for k, muscle in enumerate(chosen) if muscle.points]
     if drawn:
-        system = path_system(model, [chosen[k] for k in drawn])
+        system = path_system(model, tuple(chosen[k] for k in drawn))
         for part, _, paths in path_blocks(system, values):
-            bodies, wrench = unit_wrenches(system, solve_paths(*paths))
-            total[part, bodies] = -np.einsum("tn,tnbk->tbk", tendon_force[part][:, drawn], wrench)
+            together = tendon_force[part, None, drawn]
+            total[part] = -system.sums(solve_paths(*paths), np.eye(len(model.bodies)), together)[:, 0]
     return total
 
 
@@ -219,48 +223,19 @@ def path_pulls(
     count = len(muscles) if groups is None else groups.shape[1]
     pulls = np.zeros((len(values), count, len(beyond), 6))
     arms = np.zeros((len(values), len(coordinates), len(muscles)))
-    system = path_system(model, [chosen[k] for k in drawn]) if drawn else None
-    for part, moved, paths in () if system is None else path_blocks(system, values, coordinates, motion):
+    system = path_system(model, tuple(chosen[k] for k in drawn)) if drawn else None
+    for part, moved, paths in () if system is None else path_blocks(system, values, motion):
         assert system is not None
         nodes = solve_paths(*paths)
-        bodies, wrench = unit_wrenches(system, nodes)
         if groups is None:
-            pulls[part][:, drawn] = np.einsum("jb,tnbk->tnjk", beyond[:, bodies], wrench)
+            pulls[part][:, drawn] = system.sums(nodes, beyond)
         else:
-            flat = groups[part][:, :, drawn] @ wrench.reshape(*wrench.shape[:2], -1)
-            pulls[part] = beyond[:, bodies] @ flat.reshape(len(flat), count, len(bodies), 6)
-        arms[part][:, :, drawn] = _moment_arms(system, moved, values[part], nodes, coordinates)
+            pulls[part] = system.sums(nodes, beyond, groups[part][:, :, drawn])
+        arms[part][:, :, drawn] = system.arms(nodes, moved, coordinates)
     fitted = [muscle.by_function is not None for muscle in chosen]
     if any(fitted):
         arms[:, :, fitted] = _by_functions(model, values, coordinates, chosen)[1][:, :, fitted]
     return pulls, arms if groups is None else arms @ groups.swapaxes(1, 2)
-
-
-def unit_wrenches(system: PathSystem, nodes: PathNodes) -> tuple[Indices, Array]:
-    """Bodies (b) of the nodes, and moment about the origin and force of dL/dr on them, (T, n, b, 6)."""
-    bodies, place = np.unique(system.node_body, return_inverse=True)
-    count, frames = system.layout.muscles, len(nodes.length)
-    group = system.layout.node_muscle * len(bodies) + place
-    wrench = gather_wrenches(nodes.position, nodes.gradient, group, count * len(bodies))
-    return bodies, wrench.reshape(frames, count, len(bodies), 6)
-
-
-def _moment_arms(
-    system: PathSystem, motion: BodyMotion, values: Array, nodes: PathNodes, names: Sequence[str]
-) -> Array:
-    """-dL/dq (T, m, n): minus the power of unit tension at the nodes, for unit rates of the coordinates."""
-    bodies, wrench = unit_wrenches(system, nodes)
-    frames, count = wrench.shape[:2]
-    by_muscle = wrench.reshape(frames, count, len(bodies) * 6)
-    twist = motion.twist[:, :, bodies].reshape(frames, len(names), len(bodies) * 6)
-    rates = np.zeros((frames, len(names), count))  # by points that move in their bodies
-    chain = coordinate_chain(system.model, values, names)
-    for p, axis, coordinate, function in system.moving:
-        slope = function.derivative(values[:, [coordinate]]) * system.points[p].frame.rotation[:, axis]
-        moved = (motion.rotation[:, system.node_body[p]] @ slope[..., None])[..., 0]
-        rate = (nodes.gradient[:, p] * moved).sum(axis=1)
-        rates[:, :, system.layout.point_muscle[p]] += chain[:, coordinate] * rate[:, None]
-    return -twist @ by_muscle.transpose(0, 2, 1) - rates
 
 
 def coordinate_chain(model: OpenSimModel, values: Array, names: Sequence[str]) -> Array:
@@ -281,7 +256,9 @@ class PathSystem:
 
     node_body (N,) and object_body (O,): index of the body; local (P, 3) [m]: place in it, of fixed points;
     center (O, 3), axes (O, 3, 3): of the wrap objects in it. moving: point, axis of its frame, coordinate and function
-    of each component of a moving point.
+    of each component of a moving point. nodes: of the muscles, with the joints between their bodies, as the compiled
+    code takes them; moved_nodes: with all joints that move them; beyond (J, B): 1 for the bodies that a joint moves, -1
+    if it moves its parent, else 0.
     """
 
     model: OpenSimModel
@@ -294,6 +271,9 @@ class PathSystem:
     center: Array
     axes: Array
     moving: list[tuple[int, int, int, Function]]
+    nodes: MuscleNodes
+    moved_nodes: MuscleNodes
+    beyond: Array
 
     def on(self, values: Array) -> Mask:
         """Return a mask (T, P) of the points on the path."""
@@ -315,25 +295,79 @@ class PathSystem:
             )
         return on
 
-    def placed(self, motion: BodyMotion, values: Array) -> tuple[Array, Array, Array]:
-        """Points (T, P, 3) [m], centers (T, O, 3) [m] and axes (T, O, 3, 3) of the wrap objects in the ground.
+    def placed(self, motion: BodyMotion) -> tuple[Array, Array, Array]:
+        """Points (T, P, 3) [m], centers (T, O, 3) [m] and axes (T, O, 3, 3) of the wrap objects in the ground."""
+        from musclesolve.opensim.joint_kernel import POINTS
 
-        values: (T, K) [rad or m] of all coordinates.
-        """
-        places = np.broadcast_to(self.local, (len(values), *self.local.shape)).copy()
-        for p, axis, coordinate, function in self.moving:
-            places[:, p, axis] = function.value(values[:, [coordinate]])
+        values, count, pose = motion.value, len(motion.value), (motion.rotation, motion.position)
+        place, points = POINTS.load(), self.node_body[: len(self.points)].copy()
+        position, center = np.empty((count, *self.local.shape)), np.empty((count, *self.center.shape))
+        place(*pose, points, self.local, position)
+        place(*pose, self.object_body, self.center, center)
         for p in {p for p, *_ in self.moving}:
-            places[:, p] = self.points[p].frame.place(places[:, p])
-        body = self.node_body[: len(self.points)]
-        position = (motion.rotation[:, body] @ places[..., None])[..., 0] + motion.position[:, body]
-        rotation = motion.rotation[:, self.object_body]
-        center = (rotation @ self.center[..., None])[..., 0] + motion.position[:, self.object_body]
-        return position, center, rotation @ self.axes
+            places, body = np.zeros((count, 3)), self.node_body[p]
+            for _, axis, coordinate, function in (moving for moving in self.moving if moving[0] == p):
+                places[:, axis] = function.value(values[:, [coordinate]])
+            places = self.points[p].frame.place(places)
+            position[:, p] = (motion.rotation[:, body] @ places[..., None])[..., 0] + motion.position[:, body]
+        return position, center, motion.rotation[:, self.object_body] @ self.axes
+
+    def sums(self, nodes: PathNodes, on: Array, tension: Array | None = None) -> Array:
+        """Sums (T, n, S, 6) of (r x dL/dr, dL/dr) over the nodes on sets (S, B) of bodies.
+
+        tension: (T, G, n) [N]: then sums (T, G, S, 6) of G groups of muscles with these tensions.
+        """
+        from musclesolve.opensim.joint_kernel import GROUPS, SUMS
+
+        (frames, count), where = nodes.length.shape, (nodes.position, nodes.gradient)
+        if tension is not None:
+            sums = np.empty((frames, tension.shape[1], on.shape[1], 6))
+            GROUPS.load()(self.nodes, *where, contiguous(tension), sums, self._work)
+            return np.asarray(on @ sums)
+        sums = np.empty((frames, count, len(on), 6))
+        SUMS.load()(self.nodes, contiguous(on), *where, sums, self._work)
+        return sums
+
+    def arms(
+        self, nodes: PathNodes, motion: BodyMotion, names: Sequence[str], as_opensim: bool = False
+    ) -> Array:
+        """-dL/dq (T, m, n): minus the power of unit tension at the nodes, for unit rates of the coordinates.
+
+        as_opensim: of nodes of OpenSim, whose forces are not in equilibrium, so that joints beyond the muscle move it.
+        """
+        from musclesolve.opensim.joint_kernel import ARMS
+
+        values, arms = motion.value, np.empty((len(nodes.length), len(names), len(self.muscles)))
+        terms = joint_axes(self.model).terms(values, names)
+        where = nodes.position, nodes.gradient
+        ARMS.load()(
+            self.moved_nodes if as_opensim else self.nodes,
+            self.beyond,
+            *where,
+            terms,
+            motion.unit,
+            arms,
+            self._work,
+        )
+        if self.moving:  # points that move in their bodies
+            chain = coordinate_chain(self.model, values, names)
+        for p, axis, coordinate, function in self.moving:
+            slope = function.derivative(values[:, [coordinate]]) * self.points[p].frame.rotation[:, axis]
+            moved = (motion.rotation[:, self.node_body[p]] @ slope[..., None])[..., 0]
+            rate = (nodes.gradient[:, p] * moved).sum(axis=1)
+            arms[:, :, self.layout.point_muscle[p]] -= chain[:, coordinate] * rate[:, None]
+        return arms
+
+    @property
+    def _work(self) -> Array:
+        return np.empty((len(self.model.bodies) + 1, 6))
 
 
-def path_system(model: OpenSimModel, muscles: Sequence[OpenSimPath]) -> PathSystem:
+@lru_cache(maxsize=8)
+def path_system(model: OpenSimModel, muscles: tuple[OpenSimPath, ...]) -> PathSystem:
     """The paths of some muscles of a model."""
+    from musclesolve.opensim.joint_kernel import MuscleNodes
+
     points = tuple(point for muscle in muscles for point in muscle.points)
     wraps = [
         (m, wrap)
@@ -350,12 +384,27 @@ def path_system(model: OpenSimModel, muscles: Sequence[OpenSimPath]) -> PathSyst
         [(surface.kind, surface.radii, surface.length, surface.side) for surface in surfaces],
         [(m, names.index(wrap.surface), wrap.first, wrap.last, wrap.method) for m, wrap in wraps],
     )
+    node_body = np.concatenate([body, np.repeat(object_body[layout.wrap_object], 2)])
+    carriers = [np.unique(node_body[layout.node_muscle == m]) for m in range(len(muscles))]
+    place = [
+        np.searchsorted(carriers[m], body) for m, body in zip(layout.node_muscle, node_body, strict=True)
+    ]
+    joints = joint_axes(model).arrays
+    beyond = np.eye(len(model.bodies))
+    for inner, outer in zip(joints.inner[::-1], joints.outer[::-1], strict=True):
+        beyond[inner] += beyond[outer]
+    beyond = beyond[joints.outer]
+    between = [np.flatnonzero(np.ptp(beyond[:, some], axis=1)) for some in carriers]
+    inward = [np.flatnonzero(beyond[:, some].any(axis=1)) for some in carriers]
+    beyond[joints.backward] *= -1.0
+    firsts = layout.arrays.first_point, layout.arrays.first_wrap
+    of_nodes = *firsts, np.array(place, np.intp), *_joined(carriers)
     return PathSystem(
         model=model,
         muscles=tuple(muscle.name for muscle in muscles),
         layout=layout,
         points=points,
-        node_body=np.concatenate([body, np.repeat(object_body[layout.wrap_object], 2)]),
+        node_body=node_body,
         object_body=object_body,
         local=np.array(
             [np.zeros(3) if point.location is None else point.frame.place(point.location) for point in points]
@@ -368,7 +417,15 @@ def path_system(model: OpenSimModel, muscles: Sequence[OpenSimPath]) -> PathSyst
             if (moving := point.moving) is not None
             for axis, (name, function) in enumerate(zip(moving.coordinates, moving.functions, strict=True))
         ],
+        nodes=MuscleNodes(*of_nodes, *_joined(between)),
+        moved_nodes=MuscleNodes(*of_nodes, *_joined(inward)),
+        beyond=beyond,
     )
+
+
+def _joined(parts: Sequence[Indices]) -> tuple[Indices, Indices]:
+    """The places at which each of some parts begins and the last one ends, and the parts one after the other."""
+    return np.cumsum([0, *map(len, parts)]), np.concatenate([*parts, np.zeros(0, np.intp)])
 
 
 NEGLIGIBLE = 1e-3

@@ -18,7 +18,7 @@ from musclesolve.errors import file_error, input_error
 from musclesolve.opensim.devices import device_force
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
 from musclesolve.opensim.geometry import path_wrenches
-from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
+from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values, joint_axes
 from musclesolve.opensim.model import BodyMass, Device, Frame, OpenSimModel
 from musclesolve.opensim.segments import segments
 
@@ -101,15 +101,14 @@ def joint_forces(model: OpenSimModel, pose: BodyMotion, wrench: Array) -> Array:
 
     pose: with the axes of all joints, from `body_motion`.
     """
-    transmitted = carried_by_joints(model, wrench)
-    joint_force = np.zeros((len(wrench), len(model.coordinates)))
-    for joint, axes in zip(model.joints, pose.axes, strict=True):
-        carried = transmitted[:, model.body_number[joint.outboard.body]]
-        on_child = -carried if joint.is_reversed else carried
-        for axis in axes:
-            for name, twist in axis.by_coordinate():
-                joint_force[:, model.coordinate_number[name]] += (twist * on_child).sum(axis=1)
-    return joint_force
+    axes, force = joint_axes(model), np.zeros((len(wrench), len(model.coordinates)))
+    joint, sense = axes.joint, np.where(axes.arrays.backward, -1.0, 1.0)
+    on_outer = carried_by_joints(model, wrench)[:, axes.arrays.outer[joint]]
+    power = sense[joint] * np.einsum("tak,tak->ta", pose.unit, on_outer)
+    powers = axes.slopes(pose.value) * power[:, axes.term_axis]
+    for coordinate, along in zip(axes.term_coordinate, powers.T, strict=True):
+        force[:, coordinate] += along
+    return force
 
 
 def coupled_forces(model: OpenSimModel, value: Array, joint_force: Array) -> Array:
@@ -151,37 +150,12 @@ def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
     s f'' + (V x s) f' to the acceleration, where f' and f'' are time derivatives of its function
     (Featherstone 2008, 5.3). In a reversed joint this motion is subtracted, from child to parent.
     """
-    pose = body_motion(model, motion.value)
-    twist = np.zeros((*pose.position.shape[:2], 6))
-    acceleration = np.zeros_like(twist)
-    for joint, axes in zip(model.joints, pose.axes, strict=True):
-        parent, child = (model.body_number[frame.body] for frame in (joint.parent, joint.child))
-        units, rates = (
-            [axis.unit for axis in axes],
-            [],
-        )  # two time derivatives (T,) of the function of each axis
-        for axis in axes:
-            columns = [model.coordinate_number[name] for name in axis.axis.coordinates]
-            function, speed = axis.axis.function, motion.speed[:, columns]
-            slope = function.derivative(axis.x)
-            change = (slope * motion.acceleration[:, columns]).sum(axis=1) + function.bend(axis.x, speed)
-            rates.append(((slope * speed).sum(axis=1), change))
-        v = twist[:, child] if joint.is_reversed else twist[:, parent]
-        if joint.is_reversed:
-            for unit, (rate, _) in zip(units, rates, strict=True):
-                v = v - unit * rate[:, None]
-            twist[:, parent] = v
-        gained = np.zeros_like(v)
-        for unit, (rate, change) in zip(units, rates, strict=True):
-            omega, spin, shift = v[:, :3], unit[:, :3], unit[:, 3:]
-            turned = vector_product(omega, shift) + vector_product(v[:, 3:], spin)
-            bent = np.concatenate([vector_product(omega, spin), turned], axis=1)  # V x s
-            gained += unit * change[:, None] + bent * rate[:, None]
-            v = v + unit * rate[:, None]
-        if joint.is_reversed:
-            acceleration[:, parent] = acceleration[:, child] - gained
-        else:
-            twist[:, child], acceleration[:, child] = v, acceleration[:, parent] + gained
+    from musclesolve.opensim.joint_kernel import MOTIONS
+
+    axes, pose = joint_axes(model), body_motion(model, motion.value)
+    rates = axes.rates(motion.value, motion.speed, motion.acceleration)
+    twist, acceleration = np.empty((2, *pose.position.shape[:2], 6))
+    MOTIONS.load()(axes.arrays, pose.unit, *rates, twist, acceleration, np.empty((2, 6)))
     return BodyDynamics(pose, twist, acceleration)
 
 

@@ -9,16 +9,20 @@ omega x r.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, vector_product
+from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array, check_real_array, check_type
-from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import input_error
-from musclesolve.opensim.functions import Constant
-from musclesolve.opensim.model import Joint, OpenSimModel, TransformAxis
+from musclesolve.opensim.functions import Constant, LinearFunction
+from musclesolve.opensim.model import OpenSimModel, TransformAxis
+
+if TYPE_CHECKING:
+    from musclesolve.opensim.joint_kernel import Terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,44 +30,145 @@ class BodyMotion:
     """Bodies (B) of a model over T poses, in the ground.
 
     rotation (T, B, 3, 3), position (T, B, 3) [m]; twist (T, m, B, 6): omega and v per unit of each of m coordinates,
-    with the coordinates that couplers drive; axes: of every joint, from its parent on; none of some of the poses.
+    with the coordinates that couplers drive. Not always kept: unit (T, A, 6): unit twists of `joint_axes`, and value
+    (T, K) of all coordinates.
     """
 
     rotation: Array
     position: Array
     twist: Array
-    axes: tuple[list[AxisMotion], ...] = ()
+    unit: Array = field(default_factory=lambda: np.empty((0, 0, 6)))
+    value: Array = field(default_factory=lambda: np.empty((0, 0)))
 
-    def poses(self, some: slice | Indices) -> BodyMotion:
+    def poses(self, some: slice) -> BodyMotion:
         """The motion in some of the poses."""
-        return BodyMotion(self.rotation[some], self.position[some], self.twist[some])
+        arrays = self.rotation, self.position, self.twist, self.unit, self.value
+        return BodyMotion(*(array[some] for array in arrays))
 
-    def with_twists(self, model: OpenSimModel, values: Array, coordinates: Sequence[str]) -> BodyMotion:
-        """Poses with axes, of values (T, K), with the twists by the named coordinates (m)."""
-        column = {name: k for k, name in enumerate(dict.fromkeys(coordinates))}
-        driving = []
-        for coupler in model.couplers:  # each after the ones that drive it
-            if column.keys() & set(coupler.independent):
-                driving.append(coupler)
-                column.setdefault(coupler.dependent, len(column))
-        # bodies and coordinates first: the twists of a body are copied, those by a coordinate changed, in one piece
-        twist = np.zeros((len(model.bodies), len(column), len(values), 6))
-        for joint, axes in zip(model.joints, self.axes, strict=True):
-            inner, outer = (model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
-            twist[outer] = twist[inner]
-            sense = -1.0 if joint.is_reversed else 1.0
-            for axis in axes:
-                for name, spin in axis.by_coordinate() if column.keys() & set(axis.axis.coordinates) else ():
-                    if name in column:
-                        twist[outer, column[name]] += sense * spin
-        for coupler in reversed(driving):
-            columns = [model.coordinate_number[name] for name in coupler.independent]
-            slope = coupler.function.derivative(values[:, columns])
-            for name, rate in zip(coupler.independent, slope.T, strict=True):
-                if name in column:
-                    twist[:, column[name]] += rate[:, None] * twist[:, column[coupler.dependent]]
-        by_coordinate = twist[:, [column[name] for name in coordinates]].transpose(2, 1, 0, 3)
-        return replace(self, twist=np.ascontiguousarray(by_coordinate))
+
+@lru_cache(maxsize=8)
+def joint_axes(model: OpenSimModel) -> JointAxes:
+    """The axes of the joints of a model."""
+    return JointAxes(model)
+
+
+class JointAxes:
+    """The axes (A) of all joints of a model without those that stay zero, and their rates by coordinates: terms (E).
+
+    arrays: of the compiled code; axes: with the functions of their values; joint (A,): number of the joint of each;
+    term_axis, term_coordinate (E,): numbers of axis and coordinate of each term.
+    """
+
+    def __init__(self, model: OpenSimModel) -> None:
+        from musclesolve.opensim.joint_kernel import JointArrays
+
+        self.model, joints, numbers = model, model.joints, model.coordinate_number
+        self.axes, turns, count = list[TransformAxis](), list[bool](), list[int]()
+        for joint in joints:
+            moving = [[*filter(_not_zero, axes)] for axes in (joint.translations, joint.rotations)]
+            self.axes += [*moving[0], *moving[1]]
+            turns += [False] * len(moving[0]) + [True] * len(moving[1])
+            count.append(len(moving[0]) + len(moving[1]))
+        self.joint = np.repeat(np.arange(len(joints)), count)
+        ends = [(joint.inboard, joint.outboard) for joint in joints]
+        bodies = np.array([[model.body_number[end.body] for end in pair] for pair in ends], np.intp)
+        inner, outer = np.ascontiguousarray(bodies.reshape(-1, 2).T)
+        self.arrays = JointArrays(
+            inner,
+            outer,
+            np.array([joint.is_reversed for joint in joints], dtype=bool),
+            np.array([[end.rotation for end in pair] for pair in ends]).reshape(-1, 2, 3, 3),
+            np.array([[end.position for end in pair] for pair in ends]).reshape(-1, 2, 3),
+            self.first_of(np.arange(len(self.axes))),
+            np.array([axis.axis for axis in self.axes], dtype=float).reshape(-1, 3),
+            np.array(turns, dtype=bool),
+        )
+        self._columns = [[numbers[name] for name in axis.coordinates] for axis in self.axes]
+        self.term_axis = np.repeat(np.arange(len(self.axes)), [len(some) for some in self._columns])
+        self.term_coordinate = np.array([column for some in self._columns for column in some], np.intp)
+        # most values are constant or linear in a coordinate, and computed together; the others are bent
+        self._bent, self._at_zero = list[int](), np.zeros(len(self.axes))
+        self._slope = np.zeros(len(self.term_axis))
+        for a, (axis, columns) in enumerate(zip(self.axes, self._columns, strict=True)):
+            zero = np.zeros((1, len(columns)))
+            if columns and not (isinstance(axis.function, LinearFunction) and len(columns) == 1):
+                self._bent.append(a)
+            else:
+                self._at_zero[a] = axis.function.value(zero)[0]
+                self._slope[self.term_axis == a] = axis.function.derivative(zero)[0]
+
+    def first_of(self, axes: Indices) -> Indices:
+        """Number (J+1,) of the first of some ordered axes in each joint."""
+        return np.searchsorted(self.joint[axes], np.arange(len(self.model.joints) + 1))
+
+    def values(self, q: Array) -> Array:
+        """Values (T, A) [rad or m] at all coordinates (T, K)."""
+        values = np.empty((len(q), len(self.axes)))
+        values[:] = self._at_zero
+        values[:, self.term_axis] += q[:, self.term_coordinate] * self._slope
+        for a in self._bent:
+            values[:, a] = self.axes[a].function.value(q[:, self._columns[a]])
+        return values
+
+    def slopes(self, q: Array) -> Array:
+        """Terms (T, E) at all coordinates (T, K)."""
+        slopes = np.empty((len(q), len(self._slope)))
+        slopes[:] = self._slope
+        for a in self._bent:
+            slopes[:, self.term_axis == a] = self.axes[a].function.derivative(q[:, self._columns[a]])
+        return slopes
+
+    def rates(self, q: Array, speed: Array, acceleration: Array) -> tuple[Array, Array]:
+        """Two time derivatives of the values, (T, A)."""
+        slopes, moving = self.slopes(q), np.unique(self.term_axis)
+        first, rates = np.searchsorted(self.term_axis, moving), []
+        for rate in (speed, acceleration):
+            rates.append(np.zeros((len(q), len(self.axes))))
+            if moving.size:
+                products = slopes * rate[:, self.term_coordinate]
+                rates[-1][:, moving] = np.add.reduceat(products, first, axis=1)
+        for a in self._bent:
+            x, xd = q[:, self._columns[a]], speed[:, self._columns[a]]
+            rates[1][:, a] += self.axes[a].function.bend(x, xd)
+        return rates[0], rates[1]
+
+    def terms(self, q: Array, coordinates: Sequence[str]) -> Terms:
+        """Terms of some coordinates at all coordinates (T, K), with the terms of coordinates that they drive."""
+        from musclesolve.opensim.joint_kernel import Terms
+
+        number = self.model.coordinate_number
+        driven: dict[int, list[tuple[int, Array | None]]] = {}
+        for column, name in enumerate(coordinates):
+            driven.setdefault(number[name], []).append((column, None))
+        for coupler in self.model.couplers:  # each after the ones that drive it
+            columns = [number[name] for name in coupler.independent]
+            if any(column in driven for column in columns):
+                slope = coupler.function.derivative(q[:, columns])
+                for column, rate in zip(columns, slope.T, strict=True):
+                    driven.setdefault(number[coupler.dependent], []).extend(
+                        (c, rate if factor is None else rate * factor) for c, factor in driven.get(column, ())
+                    )
+        chosen = [
+            (e, column, factor)
+            for e, coordinate in enumerate(self.term_coordinate.tolist())
+            for column, factor in driven.get(coordinate, ())
+        ]
+        numbers = np.array([(e, column) for e, column, _ in chosen], np.intp).reshape(-1, 2)
+        slope = self.slopes(q).take(numbers[:, 0], axis=1)
+        for k, (_, _, factor) in enumerate(chosen):
+            if factor is not None:
+                slope[:, k] *= factor
+        axes = self.term_axis[numbers[:, 0]]
+        return Terms(self.first_of(axes), axes, numbers[:, 1].copy(), slope)
+
+    def twists_across(self, unit: Array, terms: Terms, joint: int, columns: Sequence[int]) -> Array:
+        """Twists (T, m, 6) of the outer body of a joint relative to the inner one, by coordinates of some columns."""
+        twists = np.zeros((len(unit), len(columns), 6))
+        for e in range(terms.first[joint], terms.first[joint + 1]):
+            if terms.column[e] in columns:
+                along = terms.slope[:, e, None] * unit[:, terms.axis[e]]
+                twists[:, columns.index(terms.column[e])] += along
+        return -twists if self.arrays.backward[joint] else twists
 
 
 def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
@@ -96,87 +201,16 @@ def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
 
 def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] = ()) -> BodyMotion:
     """Poses of all bodies for values (T, K) of all coordinates, and twists by the named coordinates (m)."""
+    from musclesolve.opensim.joint_kernel import POSES, TWISTS
+
     values = check_array(values, "values", ("T", len(model.coordinates)), finite=False)
-    frames, bodies = len(values), len(model.bodies)
-    rotation = np.broadcast_to(np.eye(3), (frames, bodies, 3, 3)).copy()
-    position = np.zeros((frames, bodies, 3))
-    axes = []
-    for joint in model.joints:
-        inner, outer = (model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
-        start = _times(rotation[:, inner], joint.inboard.rotation)
-        origin = position[:, inner] + rotation[:, inner] @ joint.inboard.position
-        if joint.is_reversed:
-            # pose of the parent frame from the pose of the child frame: X_M X(q)^-1
-            upright = np.broadcast_to(np.eye(3), start.shape)
-            moved = joint_motion(model, joint, values, upright, np.zeros_like(origin))
-            start = start @ moved.rotation.swapaxes(1, 2)
-            origin = origin - (start @ moved.position[..., None])[..., 0]
-        moved = joint_motion(model, joint, values, start, origin)
-        end, place = (start, origin) if joint.is_reversed else (moved.rotation, moved.position)
-        axes.append(moved.axes)
-        rotation[:, outer] = _times(end, joint.outboard.rotation.T)
-        position[:, outer] = place - rotation[:, outer] @ joint.outboard.position
-    pose = BodyMotion(rotation, position, np.empty((frames, 0, bodies, 6)), tuple(axes))
-    return pose.with_twists(model, values, tuple(coordinates)) if coordinates else pose
-
-
-@dataclass(frozen=True, eq=False)
-class AxisMotion:
-    """One axis of a joint in the ground: x (T, c), the coordinates of its function; its direction (T, 3).
-
-    point (T, 3) [m]: of an axis of rotation; None of a translation. The axis is fixed in the frame that the preceding
-    axes move.
-    """
-
-    axis: TransformAxis
-    x: Array
-    direction: Array
-    point: Array | None
-
-    @property
-    def unit(self) -> Array:
-        """Unit twist (T, 6)."""
-        if self.point is None:
-            return np.concatenate([np.zeros_like(self.direction), self.direction], axis=1)
-        return np.concatenate([self.direction, vector_product(self.point, self.direction)], axis=1)
-
-    def by_coordinate(self) -> list[tuple[str, Array]]:
-        """The twist (T, 6) per unit of each coordinate."""
-        slope, unit = self.axis.function.derivative(self.x), self.unit
-        return [(name, slope[:, k, None] * unit) for k, name in enumerate(self.axis.coordinates)]
-
-
-@dataclass(frozen=True, eq=False)
-class JointMotion:
-    """Frame M of a joint in the ground, rotation (T, 3, 3) and position (T, 3), and its axes from the parent on."""
-
-    rotation: Array
-    position: Array
-    axes: list[AxisMotion]
-
-
-def joint_motion(
-    model: OpenSimModel, joint: Joint, values: Array, rotation: Array, position: Array
-) -> JointMotion:
-    """Motion of the child frame, from the pose (T, 3, 3), (T, 3) of the parent frame, without axes that stay zero."""
-    number, axes, spins = model.coordinate_number, [], []
-    for axis in filter(_not_zero, joint.translations):
-        along = rotation @ axis.axis
-        x = values[:, [number[name] for name in axis.coordinates]]
-        position = position + axis.function.value(x)[:, None] * along
-        axes.append(AxisMotion(axis, x, along, None))
-    for axis in filter(_not_zero, joint.rotations):
-        about = rotation @ axis.axis
-        x = values[:, [number[name] for name in axis.coordinates]]
-        rotation = rotation @ rotation_about(axis.axis, axis.function.value(x))
-        spins.append((axis, x, about))
-    axes += [AxisMotion(axis, x, about, position) for axis, x, about in spins]
-    return JointMotion(rotation, position, axes)
-
-
-def _times(rotation: Array, own: Array) -> Array:
-    """Rotations (T, 3, 3) times a constant one (3, 3); most frames of joints are not turned against their bodies."""
-    return rotation + 0.0 if (own == np.eye(3)).all() else np.asarray(rotation @ own)
+    frames, bodies, axes = len(values), len(model.bodies), joint_axes(model)
+    rotation, position = np.empty((frames, bodies, 3, 3)), np.empty((frames, bodies, 3))
+    unit, twist = np.empty((frames, len(axes.axes), 6)), np.empty((frames, len(coordinates), bodies, 6))
+    POSES.load()(axes.arrays, axes.values(values), rotation, position, unit, np.empty((3, 4, 3)))
+    if coordinates:
+        TWISTS.load()(axes.arrays, axes.terms(values, coordinates), unit, twist)
+    return BodyMotion(rotation, position, twist, unit, values)
 
 
 def _not_zero(axis: TransformAxis) -> bool:

@@ -211,7 +211,7 @@ def _of_model(model: OpenSimModel, muscles: Any) -> _Paths:
 
         return lengths
 
-    system, q = path_system(model, chosen), ca.SX.sym("q", len(dofs))
+    system, q = path_system(model, tuple(chosen)), ca.SX.sym("q", len(dofs))
     values = all_coordinates(model, dict(zip(dofs, ca.vertsplit(q), strict=True)))
     return _paths(dofs, parameters, system.layout, (q, places_of_model(system, values)), evaluate)
 

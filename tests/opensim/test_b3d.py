@@ -13,7 +13,7 @@ from refusals import refused
 from thorough import examples
 
 from musclesolve.errors import InputError
-from musclesolve.opensim import read_b3d
+from musclesolve.opensim import b3d, read_b3d
 from musclesolve.opensim.b3d import MISSING_FORCES, B3DSubject
 
 FIELDS = {"position": 1, "velocity": 2, "acceleration": 3, "moment": 4}
@@ -35,6 +35,17 @@ def some_file(path: Path, version: int = 4) -> tuple[Path, list[TrialOnDisk]]:
         trials.append(TrialOnDisk(f"walk_{number}", passes, missing, 0.01 * number, "walk", sensors))
     stated = {"mass": 71.5, "stature": 1.82, "sex": "female", "age": 33}
     return write_b3d(path, trials, ["<one/>", "<two>\u00e9</two>"], 4, version=version, **stated), trials
+
+
+def test_the_header_of_a_file_is_parsed_once_for_all_its_trials(tmp_path: Path) -> None:
+    path, trials = some_file(tmp_path / "s.b3d")
+    before = b3d._header.cache_info().misses
+    for trial in trials:
+        found = read_b3d(path, (trial.name,))
+        assert [each.name for each in found.trials if len(each.passes[0].position)] == [trial.name]
+    assert b3d._header.cache_info().misses == before + 1
+    write_b3d(path, trials[:1], ["<other/>"], 4)
+    assert read_b3d(path).models == ("<other/>",)
 
 
 @pytest.mark.parametrize("version", [1, 4])

@@ -357,7 +357,7 @@ def best_fit(case: ModelCase, farthest: float = 0.0) -> Fit | None:
 
 def _best_fit(case: ModelCase, farthest: float) -> Fit | None:
     loads, time, due = case.loads, case.time, case.fixed.due[:, 3:]
-    found: list[tuple[float, float]] = []
+    found, tried, insides = list[tuple[float, float]](), list[float](), list[Mask]()
     middle, spans = float(time.mean()), [float(np.ptp(time))]
     while spans[0] > WINDOW:
         spans.insert(0, 0.5 * spans[0])
@@ -365,11 +365,13 @@ def _best_fit(case: ModelCase, farthest: float) -> Fit | None:
     for shift in np.arange(-farthest, farthest + SHIFT_STEP / 2, SHIFT_STEP):
         inside = case.covered(loads, time + shift)
         if inside.mean() >= LEAST_OVERLAP and inside.sum() >= FEWEST_FRAMES:
-            inside &= from_middle <= 0.5 * spans[0] + 1e-9
-            given = case.force(loads, time + shift)
-            scale = case.scale(given, inside)
-            if scale > 0.0:
-                found.append((case.misfit(given, scale, inside), float(shift)))
+            tried.append(float(shift))
+            insides.append(inside & (from_middle <= 0.5 * spans[0] + 1e-9))
+    forces = case.forces(loads, [time + shift for shift in tried])
+    for shift, inside, given in zip(tried, insides, forces, strict=True):
+        scale = case.scale(given, inside)
+        if scale > 0.0:
+            found.append((case.misfit(given, scale, inside), shift))
     if not found:
         return None
     _, shift = min(found)

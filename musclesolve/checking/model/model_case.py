@@ -305,14 +305,21 @@ class ModelCase(Examined):
 
         time: at which they act on the poses of the frames; the times of the frames unless given.
         """
-        covered = _within(loads, self.time, time)
+        covered = _within(loads, self.time if time is None else time)
         wrench = load_wrench(self.fixed.model, loads, covered, self.fixed.bodies.pose).sum(axis=1)
         return self.fixed.smooth(np.nan_to_num(self.fixed.about_root(wrench)))
 
     def force(self, loads: Sequence[ExternalLoad], time: Array | None = None) -> Array:
         """The force (T, 3) of `acting`."""
-        force = load_force(self.fixed.model, loads, _within(loads, self.time, time), self.fixed.bodies.pose)
-        return self.fixed.smooth(np.nan_to_num(force))
+        return self.forces(loads, [self.time if time is None else time])[0]
+
+    def forces(self, loads: Sequence[ExternalLoad], times: Sequence[Array]) -> list[Array]:
+        """The forces (T, 3) of `acting` at several times (T,) of the frames."""
+        model, pose = self.fixed.model, self.fixed.bodies.pose
+        forces = [load_force(model, loads, _within(loads, time), pose) for time in times]
+        if not forces:
+            return []
+        return np.hsplit(self.fixed.smooth(np.nan_to_num(np.hstack(forces))), len(forces))
 
     def covered(self, loads: Sequence[ExternalLoad], time: Array) -> Mask:
         """The times (T,) at which all loads are known."""
@@ -352,10 +359,10 @@ class ModelCase(Examined):
         return float(np.quantile(size, 0.9) / self.fixed.weight) if self.fixed.weight > 0.0 else 1.0
 
 
-def _within(loads: Sequence[ExternalLoad], frames: Array, time: Array | None = None) -> Array:
-    """Times (T,), by default of the frames, moved to the ends of the span in which all loads are known."""
+def _within(loads: Sequence[ExternalLoad], time: Array) -> Array:
+    """Times (T,) moved to the ends of the span in which all loads are known."""
     known = max(load.time[0] for load in loads), min(load.time[-1] for load in loads)
-    return np.clip(frames if time is None else time, *known)
+    return np.clip(time, *known)
 
 
 def moment_change(case: ModelCase, given: Loads, repaired: Loads) -> Cost | None:

@@ -36,6 +36,7 @@ def desk(
 KERNELS = (
     "musclesolve.sharing.kernel.entry",
     "musclesolve.muscles.paths.kernel.entry",
+    "musclesolve.opensim.joint_kernel",
     "musclesolve.dynamics.kernel.entry",
     "musclesolve.trajectory.chain_kernel",
     "musclesolve.pipeline.patella_kernel",

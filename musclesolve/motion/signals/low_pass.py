@@ -15,7 +15,7 @@ from musclesolve.errors import input_error
 # At the cut-off the amplitude is 1/sqrt(2) of the original, 3 dB less.
 HALF_POWER = np.sqrt(2.0) - 1.0
 ORDERS = range(1, 9)
-LONG_SIGNAL = 4096
+LONG_SIGNAL = 512
 """Samples above which a signal is filtered by `_filtered_long`."""
 NEGLIGIBLE = 1e-18
 """Share of a sample that a distant sample may take over from it."""

@@ -37,7 +37,7 @@ from musclesolve.opensim.inverse_dynamics import (
     model_motion,
     require_masses,
 )
-from musclesolve.opensim.kinematics import BodyMotion, body_motion
+from musclesolve.opensim.kinematics import BodyMotion, body_motion, joint_axes
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import JointLoads, Pulls
@@ -133,7 +133,6 @@ class LoadDynamics:
         """
         model, value = self.model, self.motion.value[frames]
         outer = [model.body_number[joint.outboard.body] for joint in joints]
-        inner = [model.body_number[joint.inboard.body] for joint in joints]
         rows, parts = [model.joints.index(joint) for joint in joints], segments(model)
         outward = np.array([parts.is_outward(joint) for joint in joints])
         moved_by = [sorted(model.independent(joint.moved_by)) for joint in joints]
@@ -145,14 +144,15 @@ class LoadDynamics:
         with_patella = beyond[knees]
         for row, k in zip(with_patella, knees, strict=True):
             row[[model.body_number[body] for body in parts.patella(joints[k])]] = 1.0
-        pose = body_motion(model, value, moving)
+        pose, axes_of = body_motion(model, value), joint_axes(model)
+        terms = axes_of.terms(value, moving)
         groups: Array | None = None
         if tension is not None:
             is_head = np.isin(np.arange(len(muscles)), heads)
             groups, heads = np.stack([tension * ~is_head, tension * is_head], axis=1), np.array([1])
         bodies = np.concatenate([beyond, with_patella])
         sums, arms = path_pulls(model, value, muscles, bodies, moving, pose, groups)
-        twist, patella = pose.twist, np.zeros((len(sums), len(knees), sums.shape[1], 3))
+        patella = np.zeros((len(sums), len(knees), sums.shape[1], 3))
         force = sums[:, :, : len(joints), 3:].copy()
         moment = np.empty_like(force)
         for k, joint in enumerate(joints):
@@ -162,7 +162,7 @@ class LoadDynamics:
             # the couples that guide moving points, and bodies driven by couplers: the part of dL/dq beyond the sums
             axes = [moving.index(name) for name in moved_by[k]]
             sense = 1.0 if outward[k] else -1.0
-            across = sense * (twist[:, axes, outer[k]] - twist[:, axes, inner[k]])
+            across = sense * axes_of.twists_across(pose.unit, terms, rows[k], axes)
             guided = -arms[:, axes] - across @ sums[:, :, k].swapaxes(1, 2)
             moment[:, :, k] += (np.linalg.pinv(across[..., :3]) @ guided).swapaxes(1, 2)
             if k in knees:

@@ -28,7 +28,7 @@ from musclesolve._util.time_holes import HoleLimits, hole_note
 from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import input_error
 from musclesolve.opensim.geometry import coordinate_chain
-from musclesolve.opensim.kinematics import coordinate_values, joint_motion
+from musclesolve.opensim.kinematics import body_motion, coordinate_values, joint_axes
 from musclesolve.opensim.model import Joint, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Source, as_table
 from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS, CoordinateMoments
@@ -145,11 +145,12 @@ def shared_moments(
     read = coordinate_moments(source, required, motion.time, driven, motion.cutoff_hz)
     force = np.zeros(values.shape)
     force[:, [number[name] for name in (*required, *driven)]] = read.moment
-    upright = np.broadcast_to(np.eye(3), (len(values), 3, 3))
+    pose, every = body_motion(model, values), joint_axes(model)
     for joint in angular:  # M_k = a_k . M, with the axes a_k (T, 3, 3) in the parent frame
-        turning = joint_motion(model, joint, values, upright, np.zeros((len(values), 3)))
-        axis_of = {axis.axis.coordinates[0]: axis.unit[:, :3] for axis in turning.axes}
-        axes = np.stack([axis_of[name] for name in _angles(joint)], axis=1)
+        frame = pose.rotation[:, model.body_number[joint.parent.body]] @ joint.parent.rotation
+        of_joint = np.flatnonzero(every.joint == model.joints.index(joint)).tolist()
+        axis_of = {every.axes[a].coordinates[0]: a for a in of_joint if every.axes[a].coordinates}
+        axes = pose.unit[:, [axis_of[name] for name in _angles(joint)], :3] @ frame
         columns = [number[name] for name in _angles(joint)]
         force[:, columns] = np.einsum("tki,ti->tk", axes, force[:, columns])
     moment = np.empty((len(values), len(dofs)))

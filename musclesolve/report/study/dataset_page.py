@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.message_text import count_of
@@ -31,7 +33,7 @@ from musclesolve.settings.commands import KEPT
 from musclesolve.settings.trial import MOVEMENTS
 from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.dataset.compute_dataset import compute_dataset
-from musclesolve.studies.dataset.data_set import FIT_FOR_USE, SUBJECTS, DataSet, open_dataset
+from musclesolve.studies.dataset.data_set import FIT_FOR_USE, SUBJECTS, TRIALS, DataSet, open_dataset
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.studies.study.analysis import StudyResult
@@ -39,7 +41,7 @@ from musclesolve.studies.study.run_study import ComputedStudy
 
 CARD = "DATA_CARD.md"
 EXAMPLES, DESCRIBED = 3, 24
-"""Number of trials that a finding leads to, and of trials whose methods are described."""
+"""Largest numbers of trials that a finding leads to, and of trials whose methods are described."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 FAR, FEWEST = 3.5, 5
 """Distance from the median of the subjects, in standard deviations by the median absolute deviation (Iglewicz & Hoaglin
@@ -90,9 +92,10 @@ def dataset_into(
     computed = compute_dataset(sources, output, **how)
     data = open_dataset(computed.folder)
     citations = Citations()
-    methods = _methods(computed, citations)
+    described = _described(data)
+    methods = _methods(described, citations)
     page = _page(data, computed, methods, citations).encode("utf-8", "replace")
-    card = _card(data, methods, citations).encode("utf-8")
+    card = _card(data, described.values(), methods, citations).encode("utf-8")
     paths = write_files(computed.folder, {DATASET_PAGE: page, CARD: card})
     return data, computed, [*paths, computed.folder / CSV, computed.folder / SUBJECTS]
 
@@ -260,23 +263,31 @@ def _unusual(trials: pd.DataFrame) -> Iterator[list[str]]:
     yield from (row for _, row in sorted(found, key=lambda each: -each[0]))
 
 
-def _methods(computed: ComputedStudy, citations: Citations) -> list[Markup]:
-    """Return the methods paragraph by trials at equal distances in the list of all."""
-    done = [record for record in computed.records.values() if record.outcome.has_result]
+def _described(data: DataSet) -> dict[Path, xr.Dataset]:
+    """Return the results of trials at equal distances in the list of all, without damaged ones, by their paths."""
+    results = dict[Path, xr.Dataset]()
+    for name in data.computed[:: -(-len(data) // DESCRIBED) or 1]:
+        with contextlib.suppress(*DAMAGE):
+            results[data.folder / TRIALS / name / RESULT] = data.read(name)
+    return results
+
+
+def _methods(described: Mapping[Path, xr.Dataset], citations: Citations) -> list[Markup]:
+    """Return the methods paragraph by some results."""
     trials = list[tuple[TrialFiles, int]]()
-    for record in done[:: max(len(done) // DESCRIBED, 1)]:
-        try:
-            trials.append((read_inputs([record.folder / RESULT]).trials[0], 1))
-        except DAMAGE:
-            continue
+    for path in described:
+        with contextlib.suppress(*DAMAGE):
+            trials.append((read_inputs([path], described).trials[0], 1))
     return study_methods(trials, citations) if trials else []
 
 
-def _card(data: DataSet, methods: Sequence[Markup], citations: Citations) -> str:
+def _card(
+    data: DataSet, results: Iterable[xr.Dataset], methods: Sequence[Markup], citations: Citations
+) -> str:
     """Return the card of a data set in Markdown."""
     described: dict[str, Mapping[str, Any]] = {}
-    for name in data.computed[:: max(len(data) // DESCRIBED, 1)]:
-        for variable, array in data.read(name).data_vars.items():
+    for result in results:
+        for variable, array in result.data_vars.items():
             described.setdefault(
                 str(variable),
                 {

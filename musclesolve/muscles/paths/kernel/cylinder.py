@@ -17,7 +17,7 @@ are up to some 0.6 mm greater than the lengths of the shortest path, and its mom
 points, are not the slopes of its lengths where the path runs obliquely.
 """
 
-from math import acos, atan2, cos, hypot, pi, sin, sqrt
+from math import atan2, cos, hypot, pi, sin, sqrt
 
 from musclesolve._util.compiled_code import compiled_in_order, int64
 from musclesolve.muscles.paths.kernel.arrays import (
@@ -158,8 +158,8 @@ def _by_half(ends, c1, c2, s1, s2, axis, sign, larger, rules):
     return larger  # none of the four
 
 
-TANGENT = 0.1 * pi / 180.0
-"""Angle between helix and straight part below which OpenSim regards them as tangent [rad]."""
+TANGENT = sin(0.1 * pi / 180.0)
+"""Sine of the angle between helix and straight part below which OpenSim regards them as tangent."""
 MOST_SLIDES = 100
 HELIX_STEP = 0.002
 """Length of the parts into which OpenSim divides a helix [m]."""
@@ -219,32 +219,36 @@ def _apex_plane(ends, radius, far, contact):
 @compiled_in_order
 def _slide(ends, radius, angle, sense, contact):
     """Slide the tangent points until the helix begins in the direction of the straight part."""
+    known, chord, out, on = 0, 0.0, 0.0, 0.0
     for _ in range(MOST_SLIDES):
         rise = contact[5] - contact[2]
-        parts = int(hypot(radius * angle, rise) / HELIX_STEP)
+        parts = int(sqrt((radius * angle) ** 2 + rise * rise) / HELIX_STEP)
         if parts < 2:
             return
-        part = sense * angle / parts
-        slid_1 = _slide_one(ends, radius, part, contact[2] + rise / parts, ONE, contact)
+        if parts != known:
+            part = sense * angle / parts
+            chord = 2.0 * radius * abs(sin(0.5 * part))
+            known, out, on = parts, radius * (cos(part) - 1.0), radius * sin(part)
+        slid_1 = _slide_one(ends, chord, out, on, contact[2] + rise / parts, ONE, contact)
         # the helix begins at the first point where this now is
-        slid_2 = _slide_one(ends, radius, part, contact[2] + (1.0 - 1.0 / parts) * rise, OTHER, contact)
+        slid_2 = _slide_one(ends, chord, out, on, contact[2] + (1.0 - 1.0 / parts) * rise, OTHER, contact)
         if not slid_1 and not slid_2:
             return
 
 
 @compiled_in_order
-def _slide_one(ends, radius, angle, height, end, contact):
-    """Slide one tangent point by angle and height of the next point of the helix; return whether it moved."""
+def _slide_one(ends, chord, out, on, height, end, contact):
+    """Slide one tangent point by chord and height of the next point of the helix, which lies outward by `out` and on by
+    `on`; return whether it moved.
+    """
     at = 3 * end
-    along = hypot(contact[at] - ends[end, 0], contact[at + 1] - ends[end, 1])
+    along = sqrt((contact[at] - ends[end, 0]) ** 2 + (contact[at + 1] - ends[end, 1]) ** 2)
     up, rise = contact[at + 2] - ends[end, 2], height - contact[at + 2]
-    chord = 2.0 * radius * sin(0.5 * angle)
-    straight = acos(up / hypot(along, up))
-    helix = acos(rise / hypot(chord, rise))
-    if abs(straight - helix) <= TANGENT:
+    # the angle between the straight part (along, up) and the helix (chord, rise)
+    sizes = sqrt((along * along + up * up) * (chord * chord + rise * rise))
+    if abs(along * rise - up * chord) <= TANGENT * sizes and along * chord + up * rise > 0.0:
         return False
     # where the line from the end to the next point of the helix passes the line of tangency
-    out, on = radius * (cos(angle) - 1.0), radius * sin(angle)
     share = along * (along + on) / ((along + on) ** 2 + out**2)
     between = ends[end, 2] + share * (height - ends[end, 2])
     contact[at + 2] += 1.5 * (between - contact[at + 2])
