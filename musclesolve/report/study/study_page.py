@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import product
 from pathlib import Path
@@ -440,7 +440,11 @@ def left_out_table(result: StudyResult) -> PageTable | None:
     if not rows:
         return None
     return PageTable(
-        "Trials that do not count", ("trial", "subject", "condition", "what", "why"), rows, prose=True
+        "Trials that do not count",
+        ("trial", "subject", "condition", "what", "why"),
+        rows,
+        prose=True,
+        compact=len(rows) > 1,
     )
 
 
@@ -511,7 +515,7 @@ def _figures(result: StudyResult, report: Progress) -> Iterator[Picture]:
 def _differences(result: StudyResult) -> PageTable | None:
     if result.comparisons is None or not result.comparisons.sizes["cluster"]:
         return None
-    return from_rich(study_tables.table(result.comparisons))
+    return replace(from_rich(study_tables.table(result.comparisons)), compact=True)
 
 
 def _curve_notes(result: StudyResult) -> list[str]:
@@ -579,7 +583,7 @@ def _table_of(caption: str, values: pd.DataFrame, labels: Sequence[str], factor:
             cells.setdefault(label, {})[column] = f"{factor * row['mean']:.3g}{spread}{fewer}"
         columns[column] = f"{column} (n = {of_most})"
     rows = [[label, *(each.get(column, DASH) for column in columns)] for label, each in cells.items()]
-    return PageTable(caption, ["", *columns.values()], rows, compact=len(rows) > 8)
+    return PageTable(caption, ["", *columns.values()], rows, compact=True)
 
 
 def _degrees(result: StudyResult) -> str:
