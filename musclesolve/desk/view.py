@@ -64,7 +64,8 @@ class Step:
     """A step of the way from recordings to a report.
 
     about: one sentence below the title. show: draws it. state: how far it is. of_trial: whether it needs a trial file.
-    is_tool: whether it stands beside the way, in the menu of tools.
+    is_tool: whether it stands beside the way, in the menu of tools. of_model: what is said in its place of the trial of
+    an OpenSim model.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Step:
     state: Callable[[Desk], State]
     of_trial: bool = True
     is_tool: bool = False
+    of_model: str = ""
 
 
 @dataclass
@@ -344,7 +346,10 @@ class View:
         else:
             self._decisions()
             try:
-                self.step.show(self)
+                if self.step.of_model and self.desk.is_model:
+                    ui.label(self.step.of_model)
+                else:
+                    self.step.show(self)
             except MuscleSolveError as error:
                 show_fault(str(error))
         if self.step.is_tool:
