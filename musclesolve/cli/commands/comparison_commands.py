@@ -67,7 +67,8 @@ def average(
     **settings: Any,
 ) -> None:
     """Average the cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
-    from musclesolve.plotting.study.average_figures import average_files
+    from musclesolve.plotting.figure_names import pages_of
+    from musclesolve.plotting.page.figure_files import figures_of
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import netcdf_bytes
     from musclesolve.results.tables.average_table import remarks, table
@@ -77,7 +78,10 @@ def average(
         averaged = average_results(
             result, partial=settings["partial"], units=stated_units(settings.get("units", ()))
         )
-        files = {AVERAGE_FILE: netcdf_bytes(averaged), **average_files(averaged, report)}
+        files = {
+            AVERAGE_FILE: netcdf_bytes(averaged),
+            **figures_of(averaged, pages_of(averaged, "average"), report),
+        }
         report("writing", 1.0)
         paths = write_files(output, files)
 

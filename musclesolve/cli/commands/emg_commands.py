@@ -36,7 +36,8 @@ def emg(
 ) -> None:
     """Compare effort and EMG misfit over the weight of EMG, predict left-out channels, estimate the clock offset."""
     from musclesolve.errors import InputError
-    from musclesolve.plotting.study.emg_figures import emg_files
+    from musclesolve.plotting.figure_names import pages_of
+    from musclesolve.plotting.page.figure_files import figures_of
     from musclesolve.recording.trial import trial_file
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
@@ -56,7 +57,8 @@ def emg(
         except InputError as error:  # too few channels or frames: stated, the trade-off is there
             clock = f"not estimated: {error.problem}"
         report("writing", 1.0)
-        paths = write_files(output, {"emg_trade_off.nc": netcdf_bytes(found), **emg_files(found)})
+        drawn = figures_of(found, pages_of(found, "emg"))
+        paths = write_files(output, {"emg_trade_off.nc": netcdf_bytes(found), **drawn})
     text: list[RenderableType] = [trade_off_table(found), "\n".join(clock_lines(found, clock))]
     finish("emg", text, lambda: trade_off_document(found, clock), paths)
 
