@@ -6,6 +6,7 @@ A step is a function `show(view)` that draws itself into the page with NiceGUI; 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -92,9 +93,14 @@ class Focus:
     finding: Mapping[str, Any] | None = None
 
 
+def by_click(text: str) -> str:
+    """What an error or a remedy says, where values are entered at their fields and not as lines of a file."""
+    return re.sub("add a line .*", "enter it at its field", text)
+
+
 def show_fault(text: str) -> None:
     """Show why a part of the page is missing, in its place: it goes when the part is drawn anew without the fault."""
-    ui.label(text).classes("ms-bad ms-message").props('role="alert"')
+    ui.label(by_click(text)).classes("ms-bad ms-message").props('role="alert"')
 
 
 def hint(text: str) -> ui.label:
@@ -239,7 +245,7 @@ class View:
             self._passing.dismiss()
         lasts = bad or goes_on
         shown = ui.notification(
-            text,
+            by_click(text),
             type="ongoing" if goes_on else "negative" if bad else "positive",
             multi_line=True,
             close_button="Close" if bad else False,
@@ -376,7 +382,7 @@ class View:
         with ui.row().classes("ms-apply").props('role="status"'):
             with ui.column().classes("ms-words"):
                 ui.label(Finding.from_dict(found).sentence).classes("ms-what")
-                ui.label(found["remedy"]).classes("ms-remedy")
+                ui.label(by_click(found["remedy"])).classes("ms-remedy")
             self.mend_button(found)
             ui.button("Back to the check", on_click=lambda: self.go("check")).props("flat dense")
 
