@@ -295,7 +295,7 @@ def in_short(facts: Facts) -> Said:
             lacking_nm=leg.largest_reserve and leg.largest_reserve.moment_nm,
         )
     joints = [
-        f"{max(peak.body_weights for peak in of_legs.values()):.1f} ({joint})"
+        f"{max(peak.body_weights for peak in of_legs.values()):.1f} ({joint.replace('_', ' ')})"
         for joint, of_legs in facts.contact_by_joint.items()
         if of_legs and all(np.isfinite(peak.body_weights) for peak in of_legs.values())
     ]
