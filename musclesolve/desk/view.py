@@ -40,23 +40,15 @@ STEP_OF = {
 """Table of the trial file -> the step that shows it."""
 State = Literal["done", "open", "warning", "fault", ""]
 """State of a step: done, something is left to do, to be looked at, something is wrong, or nothing can be said."""
-ICONS = {
-    "done": "check_circle",
-    "open": "radio_button_unchecked",
-    "warning": "warning",
-    "fault": "error",
-    "": "remove",
+STATES = {
+    "done": ("check_circle", "done"),
+    "open": ("radio_button_unchecked", "to do"),
+    "warning": ("warning", "to be looked at"),
+    "fault": ("error", "faults"),
+    "": ("remove", "nothing to do yet"),
 }
-SAID = {
-    "done": "done",
-    "open": "to do",
-    "warning": "to be looked at",
-    "fault": "faults",
-    "": "nothing to do yet",
-}
-
-
-SHOWN_STATES = ("ms-here", "ms-none", *(f"ms-{state}" for state in ICONS if state))
+"""Icon of a state, and its words."""
+SHOWN_STATES = ("ms-here", "ms-none", *(f"ms-{state}" for state in STATES if state))
 """Classes of a step in the list of steps."""
 
 
@@ -290,9 +282,9 @@ class View:
         self._tools.text = f"Tools: {self.step.title}" if self.step.is_tool else "Tools"
         for number, step in enumerate(self._way, 1):
             state, button = step.state(self.desk), self._buttons[step.name]
-            here = step is self.step
-            button.props(f"icon={ICONS[state]}")
-            button.props["aria-label"] = f"Step {number}, {step.title}: {SAID[state]}"
+            here, (icon, words) = step is self.step, STATES[state]
+            button.props(f"icon={icon}")
+            button.props["aria-label"] = f"Step {number}, {step.title}: {words}"
             button.props["aria-current"] = "step" if here else None
             shown = f"ms-{state or 'none'}" + (" ms-here" if here else "")
             button.classes(remove=" ".join(SHOWN_STATES), add=shown)

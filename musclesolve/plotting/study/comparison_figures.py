@@ -39,15 +39,7 @@ DASHES: tuple[Any, ...] = (
     *("-", (0, (3, 1))),
 )
 """Dashes of curves with similar gray. Dots mean a reserve."""
-COMPARISON_VARIABLES = (
-    "cost",
-    "activation",
-    "group_force",
-    "co_contraction",
-    "status",
-    "group",
-    "least_cost",
-)
+COMPARISON_VARIABLES = "cost activation group_force co_contraction status group least_cost".split()
 SHARE = Grid(5, top=1.0, above=0.05, low=True)
 OWN_SCALES = Grid(3, least=1e-3, above=0.05, low=True)
 
