@@ -86,7 +86,7 @@ class Focus:
 
 
 def by_click(text: str) -> str:
-    """What an error or a remedy says, where values are entered at their fields and not as lines of a file."""
+    """Say an error or a remedy for a page, where values are entered at their fields and not as lines of a file."""
     return re.sub("add a line .*", "enter it at its field", text)
 
 
