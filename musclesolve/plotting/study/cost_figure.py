@@ -31,9 +31,9 @@ def cost_shapes(problem: Problem, muscles: Sequence[str], costs: Mapping[str, Co
     """
     frame, names = problem.frames(slice(0, 1)), list(problem.muscle or ())
     shown = costs or {
-        name: each()
-        for name, each in every_cost().items()
-        if all(getattr(problem, array) is not None for array in each.data)
+        name: record()
+        for name, record in every_cost().items()
+        if all(getattr(problem, array) is not None for array in record.data)
     }
     columns = 2 if current_style().narrow else 3
     rows = -(-len(shown) // columns)
@@ -53,7 +53,7 @@ def cost_shapes(problem: Problem, muscles: Sequence[str], costs: Mapping[str, Co
         for muscle in muscles:
             activation = np.zeros((FORCES.size, len(names)))
             activation[:, names.index(muscle)] = FORCES
-            values = np.array([cost.value(frame, each[None])[0] for each in activation])
+            values = np.array([cost.value(frame, row[None])[0] for row in activation])
             over[muscle] = values - values[0]
         largest = max(float(values.max()) for values in over.values())
         for muscle, values in over.items():
