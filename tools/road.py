@@ -38,7 +38,7 @@ GOALS = {
 RECORDED = {
     "Python, package and muscle_db": 158859,
     "public names": 229,
-    "bindings of vague names": 1229,
+    "bindings of vague names": 1228,
     "records of one module": 244,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""
