@@ -68,6 +68,7 @@ def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None])
         announce: called with the address.
     """
     logging.getLogger("nicegui").setLevel(logging.ERROR)  # no log line for every missing page
+    made = not folder.exists()
     desk = Desk(folder)
     with contextlib.closing(_listening(port)) as listening:
         port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
@@ -84,6 +85,9 @@ def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None])
             Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         with contextlib.suppress(KeyboardInterrupt):
             asyncio.run(server.serve(sockets=[listening]))
+    if made:  # a folder of a name that was not meant is not left behind
+        with contextlib.suppress(OSError):  # it is not empty
+            folder.rmdir()
 
 
 def _listening(port: int) -> socket.socket:

@@ -6,6 +6,7 @@ A step is a function `show(view)` that draws itself into the page with NiceGUI; 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -39,23 +40,15 @@ STEP_OF = {
 """Table of the trial file -> the step that shows it."""
 State = Literal["done", "open", "warning", "fault", ""]
 """State of a step: done, something is left to do, to be looked at, something is wrong, or nothing can be said."""
-ICONS = {
-    "done": "check_circle",
-    "open": "radio_button_unchecked",
-    "warning": "warning",
-    "fault": "error",
-    "": "remove",
+STATES = {
+    "done": ("check_circle", "done"),
+    "open": ("radio_button_unchecked", "to do"),
+    "warning": ("warning", "to be looked at"),
+    "fault": ("error", "faults"),
+    "": ("remove", "nothing to do yet"),
 }
-SAID = {
-    "done": "done",
-    "open": "to do",
-    "warning": "to be looked at",
-    "fault": "faults",
-    "": "nothing to do yet",
-}
-
-
-SHOWN_STATES = ("ms-here", "ms-none", *(f"ms-{state}" for state in ICONS if state))
+"""Icon of a state, and its words."""
+SHOWN_STATES = ("ms-here", "ms-none", *(f"ms-{state}" for state in STATES if state))
 """Classes of a step in the list of steps."""
 
 
@@ -64,7 +57,8 @@ class Step:
     """A step of the way from recordings to a report.
 
     about: one sentence below the title. show: draws it. state: how far it is. of_trial: whether it needs a trial file.
-    is_tool: whether it stands beside the way, in the menu of tools.
+    is_tool: whether it stands beside the way, in the menu of tools. of_model: what is said in its place of the trial of
+    an OpenSim model.
     """
 
     name: str
@@ -74,6 +68,7 @@ class Step:
     state: Callable[[Desk], State]
     of_trial: bool = True
     is_tool: bool = False
+    of_model: str = ""
 
 
 @dataclass
@@ -90,9 +85,14 @@ class Focus:
     finding: Mapping[str, Any] | None = None
 
 
+def by_click(text: str) -> str:
+    """Say an error or a remedy for a page, where values are entered at their fields and not as lines of a file."""
+    return re.sub("add a line .*", "enter it at its field", text)
+
+
 def show_fault(text: str) -> None:
     """Show why a part of the page is missing, in its place: it goes when the part is drawn anew without the fault."""
-    ui.label(text).classes("ms-bad ms-message").props('role="alert"')
+    ui.label(by_click(text)).classes("ms-bad ms-message").props('role="alert"')
 
 
 def hint(text: str) -> ui.label:
@@ -237,7 +237,7 @@ class View:
             self._passing.dismiss()
         lasts = bad or goes_on
         shown = ui.notification(
-            text,
+            by_click(text),
             type="ongoing" if goes_on else "negative" if bad else "positive",
             multi_line=True,
             close_button="Close" if bad else False,
@@ -282,9 +282,9 @@ class View:
         self._tools.text = f"Tools: {self.step.title}" if self.step.is_tool else "Tools"
         for number, step in enumerate(self._way, 1):
             state, button = step.state(self.desk), self._buttons[step.name]
-            here = step is self.step
-            button.props(f"icon={ICONS[state]}")
-            button.props["aria-label"] = f"Step {number}, {step.title}: {SAID[state]}"
+            here, (icon, words) = step is self.step, STATES[state]
+            button.props(f"icon={icon}")
+            button.props["aria-label"] = f"Step {number}, {step.title}: {words}"
             button.props["aria-current"] = "step" if here else None
             shown = f"ms-{state or 'none'}" + (" ms-here" if here else "")
             button.classes(remove=" ".join(SHOWN_STATES), add=shown)
@@ -344,7 +344,10 @@ class View:
         else:
             self._decisions()
             try:
-                self.step.show(self)
+                if self.step.of_model and self.desk.is_model:
+                    ui.label(self.step.of_model)
+                else:
+                    self.step.show(self)
             except MuscleSolveError as error:
                 show_fault(str(error))
         if self.step.is_tool:
@@ -371,7 +374,7 @@ class View:
         with ui.row().classes("ms-apply").props('role="status"'):
             with ui.column().classes("ms-words"):
                 ui.label(Finding.from_dict(found).sentence).classes("ms-what")
-                ui.label(found["remedy"]).classes("ms-remedy")
+                ui.label(by_click(found["remedy"])).classes("ms-remedy")
             self.mend_button(found)
             ui.button("Back to the check", on_click=lambda: self.go("check")).props("flat dense")
 

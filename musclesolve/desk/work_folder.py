@@ -52,7 +52,7 @@ class WorkFolder:
     """A folder of recordings: what is brought to it is checked first.
 
     Args:
-        folder: made if missing, unless its name is a slip of the name of one that is there.
+        folder: made if missing, unless its name is a slip of the name of one that is there; the folder above it is not.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -66,7 +66,7 @@ class WorkFolder:
                 remedy=f"was {meant} meant? Otherwise make the folder first: mkdir {folder}",
             )
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(exist_ok=True)
             self.path = folder.resolve(strict=True)
         except OSError as error:
             raise input_error(

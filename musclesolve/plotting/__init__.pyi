@@ -37,6 +37,7 @@ from .study.comparison_figures import compare_co_contraction as compare_co_contr
 from .study.comparison_figures import compare_contact_forces as compare_contact_forces
 from .study.comparison_figures import compare_group_forces as compare_group_forces
 from .study.comparison_figures import compare_muscle_forces as compare_muscle_forces
+from .study.cost_figure import cost_shapes as cost_shapes
 from .study.emg_figures import emg_trade_off as emg_trade_off
 from .study.group_figures import group_curves as group_curves
 from .study.sensitivity_maps import force_sensitivity_map as force_sensitivity_map

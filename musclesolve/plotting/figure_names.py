@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.sides import ALL_SIDES
+from musclesolve._util.sides import ALL_SIDES, side_of
 from musclesolve.constants import UNCERTAINTY_FILE
 from musclesolve.plotting.page.page_style import FORMATS
 from musclesolve.results.dataset.quantities import QUANTITIES, in_set
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.figure import Figure
 
 CONTACT_TITLE = "Joint contact force, magnitude"
@@ -96,6 +97,28 @@ def drawings(kind: str) -> Mapping[str, Callable[..., Figure]]:
         return function
 
     return {name: drawing(figure) for name, figure in FIGURE_NAMES.items() if kind in figure.of}
+
+
+def pages_of(data: xr.Dataset, kind: str) -> dict[str, Callable[..., Figure]]:
+    """The figures of a dataset of a kind by the names of their pages, without figures of missing variables.
+
+    Kinds in `OF_LEG` have a page for each leg, without legs that the coordinate in `needs` has no entry of.
+    """
+    from musclesolve.results.dataset import frame_validity as frames
+
+    needs = needs_of(kind)
+    found: dict[str, Callable[..., Figure]] = {}
+    for name, draw in drawings(kind).items():
+        needed = needs.get(name)
+        if needed is not None and needed not in data.variables:
+            continue
+        if kind not in OF_LEG:
+            found[name] = draw
+            continue
+        for side in frames.sides(data) if kind == COMPARISON else map(str, data["side"].values):
+            if needed not in data.dims or side in map(side_of, map(str, data[needed].values)):
+                found[f"{name}_{side}"] = partial(draw, side=side)
+    return found
 
 
 def files_of(*kinds: str) -> tuple[str, ...]:

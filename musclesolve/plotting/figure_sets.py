@@ -111,9 +111,7 @@ def figures_again(
         files = figure_files(result, progress, only)
         all_files = files_of(RECORDING, MODEL_KIND)
     else:
-        from musclesolve.plotting.study import uncertainty_figures as uncertainty
-
-        figures = drawable_of(result, uncertainty.FIGURES, only, uncertainty.NEEDS)
+        figures = drawable_of(result, drawings(UNCERTAINTIES), only, needs_of(UNCERTAINTIES))
         files = figures_of(result, figures, progress)
         all_files = files_of(UNCERTAINTIES)
     return files, in_every_format(files if only else all_files)

@@ -2,12 +2,7 @@
 
 from pathlib import Path
 
-from musclesolve.plotting.figure_names import (
-    COMPARISON,
-    FIGURE_NAMES,
-    RESULTS,
-    UNCERTAINTY,
-)
+from musclesolve.plotting.figure_names import COMPARISON, FIGURE_NAMES, RESULTS, UNCERTAINTY
 from musclesolve.report.content import trial_sections
 from musclesolve.report.content.pieces import Absent
 from musclesolve.report.figures.figure_choice import Picture, drawn, figures_of

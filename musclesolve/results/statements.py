@@ -242,10 +242,14 @@ def chosen(said: Iterable[Statement], *severities: str, section: str | None = No
 
 
 def rows(said: Iterable[Statement]) -> list[tuple[str, str]]:
-    """Subject and sentence of all statements except notes, cautions and limits; a subject only in its first row."""
-    found: dict[str, list[str]] = {}
-    for statement in chosen(said, "", "error", "warning"):
-        found.setdefault(statement.subject, []).append(statement.sentence)
+    """Subject and sentence of all statements except limits; a subject only in its first row.
+
+    What is said in short comes first, then the remarks, as on a page.
+    """
+    found: dict[str, list[str]] = {"in short": [], "good to know": []}
+    for statement in chosen(said, "", "error", "warning", "remark"):
+        subject = "good to know" if statement.severity == "remark" else statement.subject
+        found.setdefault(subject, []).append(statement.sentence)
     return [("" if k else subject, each) for subject, own in found.items() for k, each in enumerate(own)]
 
 
@@ -290,7 +294,7 @@ def in_short(facts: Facts) -> Said:
             lacking_nm=leg.largest_reserve and leg.largest_reserve.moment_nm,
         )
     joints = [
-        f"{max(peak.body_weights for peak in of_legs.values()):.1f} ({joint})"
+        f"{max(peak.body_weights for peak in of_legs.values()):.1f} ({joint.replace('_', ' ')})"
         for joint, of_legs in facts.contact_by_joint.items()
         if of_legs and all(np.isfinite(peak.body_weights) for peak in of_legs.values())
     ]

@@ -197,7 +197,8 @@ def compare_into(
     Returns:
         What `compare` returns, and the files.
     """
-    from musclesolve.plotting.study.comparison_figures import FILES, comparison_files  # loads matplotlib
+    from musclesolve.plotting.figure_names import COMPARISON, files_of
+    from musclesolve.plotting.study.comparison_figures import comparison_files  # loads matplotlib
 
     report = progress or no_progress
     with reserved(folder):
@@ -209,7 +210,7 @@ def compare_into(
         files = {COMPARISON_FILE: netcdf_bytes(result), **comparison_files(result, report)}
         files["agreement.csv"] = agreement_csv(result)
         report("writing", 1.0)
-        return result, write_files(folder, files, FILES)
+        return result, write_files(folder, files, files_of(COMPARISON))
 
 
 def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:

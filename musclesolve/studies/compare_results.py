@@ -147,13 +147,14 @@ def compare_results_into(
     Returns:
         What `compare_results` returns, and the files.
     """
-    from musclesolve.plotting.study.result_comparison_figures import FILES, result_comparison_files
+    from musclesolve.plotting.figure_names import RESULTS, files_of, pages_of
+    from musclesolve.plotting.page.figure_files import figures_of
 
     report = progress or no_progress
     with reserved(folder):
         report("cycles", 0.1)
         compared = compare_results(results)
         files = {"compared.nc": netcdf_bytes(compared), "peaks.csv": peaks_csv(compared)}
-        files |= result_comparison_files(compared, report)
+        files |= figures_of(compared, pages_of(compared, RESULTS), report)
         report("writing", 1.0)
-        return compared, write_files(folder, files, FILES)
+        return compared, write_files(folder, files, files_of(RESULTS))

@@ -24,6 +24,7 @@ from musclesolve.desk import tasks
 from musclesolve.desk.desk import Desk, RunOptions
 from musclesolve.desk.result_facts import result_facts
 from musclesolve.desk.steps import check_step, result_step, run_step
+from musclesolve.desk.view import by_click
 from musclesolve.errors import BusyError, InputError
 from musclesolve.results.finding import Finding, Where
 from musclesolve.results.judgement import Report
@@ -31,6 +32,11 @@ from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import RecordedSettings
 
 STEPS = ("files", "subject", "markers", "plates", "events", "emg", "check", "result")
+
+
+def test_what_is_missing_is_entered_at_its_field():
+    fault = 'trial.toml, line 5: \'sex\' is missing\n  remedy: add a line sex = "female" or "male"\n  more'
+    assert by_click(fault) == "trial.toml, line 5: 'sex' is missing\n  remedy: enter it at its field\n  more"
 
 
 @pytest.fixture

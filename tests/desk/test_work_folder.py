@@ -11,7 +11,7 @@ import zipfile
 import pytest
 from refusals import refused
 
-from musclesolve.desk import work_folder
+from musclesolve.desk import server, work_folder
 from musclesolve.desk.work_folder import LONGEST_NAME, MOST_FILES, WorkFolder, checked_name
 
 
@@ -39,8 +39,25 @@ def test_a_misspelt_folder_is_no_new_one(tmp_path):
     with refused("missing_file", str(tmp_path / "recordings")):
         WorkFolder(tmp_path / "recordngs")
     assert not (tmp_path / "recordngs").exists()
-    for name in ("recordings2", "walks", "new/inside"):
+    for name in ("recordings2", "walks"):
         assert WorkFolder(tmp_path / name).path.is_dir()
+    with refused("not_writable", "inside"):
+        WorkFolder(tmp_path / "new" / "inside")
+
+
+@pytest.mark.parametrize("used", [False, True])
+def test_a_new_folder_that_stays_empty_is_not_left_behind(tmp_path, monkeypatch, used):
+    """As of a name that was not meant."""
+    folder = tmp_path / "walks"
+
+    async def served(*_, **__):
+        assert folder.is_dir()
+        if used:
+            (folder / "walk.trc").touch()
+
+    monkeypatch.setattr(server.uvicorn.Server, "serve", served)
+    server.serve(folder, 0, opens=False, announce=lambda address: None)
+    assert folder.exists() == used
 
 
 @pytest.mark.parametrize("name", ["walk.trc", "Gehen 1.C3D", "Gang-ü.mot", "a.b.sto", "trial.toml"])

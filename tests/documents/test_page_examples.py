@@ -279,7 +279,8 @@ def test_the_gallery_names_every_figure_and_makes_those_that_pages_show():
     for page in PAGES:
         for file in made.shown_files(page.read_text(encoding="utf-8")):
             folder = file.rpartition("/")[0]
-            assert re.search(rf"(-o|--figures) {folder}\b" if folder else rf'"{file}"', text), file
+            written = rf"(-o|--figures) {folder}\b" if folder else rf'"{file}"|--figure {file}\b'
+            assert re.search(written, text), file
 
 
 def test_the_page_of_data_sets(tmp_path):

@@ -8,6 +8,8 @@ import xarray as xr
 from synthetic_result import MASS, few_muscles, result, with_troubles
 
 import musclesolve as ms
+from musclesolve.plotting.figure_names import pages_of
+from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.plotting.study import average_figures as averages
 
@@ -120,7 +122,7 @@ def test_titles_say_mean_and_the_legend_only_what_is_drawn(average):
     assert "fewer cycles" in labels[0]
     assert labels[0][-2:] == ["a cycle with reserve", "toe-off"]
     assert labels[1] == ["right, 4 cycles", "left, 2 cycles", "± standard deviation"]
-    for draw in averages.FIGURES.values():
+    for draw in pages_of(average, "average").values():
         assert draw(average).texts[0].get_text().startswith("Mean ")
 
 
@@ -132,9 +134,9 @@ def test_every_figure_has_a_panel_for_each_muscle_and_says_how_many_cycles(avera
     assert labels[:2] == ["right, 4 cycles", "left, 2 cycles"]
 
 
-def test_files(average, monkeypatch):
-    monkeypatch.setattr(averages, "FIGURES", {"one": averages.average_activations})
+def test_files(average):
     stages = []
-    files = averages.average_files(average, lambda stage, share: stages.append((stage, share)))
+    one = {"one": pages_of(average, "average")["average_activations"]}
+    files = figures_of(average, one, lambda stage, share: stages.append((stage, share)))
     assert list(files) == ["one.png"] and files["one.png"].startswith(b"\x89PNG")
     assert stages == [("drawing", 0.0)]

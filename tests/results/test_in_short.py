@@ -24,9 +24,9 @@ def result():
 
 def in_short(result) -> list[str]:
     said = rows(statements(result))
-    first = [subject for subject, _ in said].index("trial")
-    assert said[0][0] == "in short"
-    return [sentence for _, sentence in said[:first]]
+    subjects = [subject for subject, _ in said]
+    assert [subject for subject in subjects if subject][:2] == ["in short", "good to know"]
+    return [sentence for _, sentence in said[: subjects.index("good to know")]]
 
 
 def test_it_stands_first_and_is_short(result):

@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.plotting import activations as of_result
-from musclesolve.plotting.study.comparison_figures import COST_COLORS, comparison_files, drawings
+from musclesolve.plotting.figure_names import drawings
+from musclesolve.plotting.study.comparison_figures import COST_COLORS, comparison_files
 from musclesolve.results.comparison_facts import ComparisonFacts, agreement_csv
 from musclesolve.results.tables.comparison_tables import tables
 from musclesolve.sharing.cost import ActivationPower
@@ -226,7 +227,7 @@ def call(*arguments):
 
 def test_the_command_writes_everything_and_prints_the_tables(tmp_path, pytestconfig, monkeypatch):
     few = {"compare_contact_forces": drawings("comparison")["compare_contact_forces"]}
-    monkeypatch.setattr("musclesolve.plotting.study.comparison_figures.drawings", lambda kind: few)
+    monkeypatch.setattr("musclesolve.plotting.figure_names.drawings", lambda kind: few)
     options = [part for cost in COSTS for part in ("--cost", cost)]
     done = call("compare", pytestconfig.rootpath / REFERENCE, *options, "-o", tmp_path, "--side", "r")
     assert done.exit_code in (0, 3), done.output

@@ -17,7 +17,8 @@ import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.files import Table, write_mot
-from musclesolve.plotting.study.emg_figures import emg_files
+from musclesolve.plotting.figure_names import pages_of
+from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.studies import emg_offset
 from musclesolve.studies.emg_trade_off import emg_trade_off, knee_weight
 
@@ -109,7 +110,7 @@ def test_an_offset_of_the_trial_file_is_added_to_the_times(tmp_path: Path) -> No
 
 
 def test_the_figure_is_drawn() -> None:
-    assert list(emg_files(found())) == ["emg_trade_off.png"]
+    assert list(figures_of(found(), pages_of(found(), "emg"))) == ["emg_trade_off.png"]
 
 
 def test_what_has_no_trade_off_is_refused() -> None:

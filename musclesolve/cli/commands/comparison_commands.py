@@ -65,7 +65,8 @@ def average(
 ) -> None:
     """Average the cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
     from musclesolve.cli.result_documents import average_document
-    from musclesolve.plotting.study.average_figures import average_files
+    from musclesolve.plotting.figure_names import pages_of
+    from musclesolve.plotting.page.figure_files import figures_of
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import netcdf_bytes
     from musclesolve.results.tables.average_table import remarks, table
@@ -75,7 +76,10 @@ def average(
         averaged = average_results(
             result, partial=settings["partial"], units=stated_units(settings.get("units", ()))
         )
-        files = {AVERAGE_FILE: netcdf_bytes(averaged), **average_files(averaged, report)}
+        files = {
+            AVERAGE_FILE: netcdf_bytes(averaged),
+            **figures_of(averaged, pages_of(averaged, "average"), report),
+        }
         report("writing", 1.0)
         paths = write_files(output, files)
 
@@ -95,7 +99,8 @@ def emg(
 ) -> None:
     """Compare effort and EMG misfit over the weight of EMG, predict left-out channels, estimate the clock offset."""
     from musclesolve.errors import InputError
-    from musclesolve.plotting.study.emg_figures import emg_files
+    from musclesolve.plotting.figure_names import pages_of
+    from musclesolve.plotting.page.figure_files import figures_of
     from musclesolve.recording.trial import trial_file
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
@@ -115,7 +120,8 @@ def emg(
         except InputError as error:  # too few channels or frames: stated, the trade-off is there
             clock = f"not estimated: {error.problem}"
         report("writing", 1.0)
-        paths = write_files(output, {"emg_trade_off.nc": netcdf_bytes(found), **emg_files(found)})
+        drawn = figures_of(found, pages_of(found, "emg"))
+        paths = write_files(output, {"emg_trade_off.nc": netcdf_bytes(found), **drawn})
     text: list[RenderableType] = [trade_off_table(found), "\n".join(clock_lines(found, clock))]
     finish("emg", text, lambda: trade_off_document(found, clock), paths)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -119,11 +120,35 @@ def faults() -> None:
     console().print(fault_table())
 
 
-def costs() -> None:
+def costs(
+    figure: Annotated[
+        Path | None,
+        typer.Option(help="Draw the cost of four muscles over their force into a file: PNG, PDF or SVG."),
+    ] = None,
+) -> None:
     """List the costs: formula, and for whom each is; the default is marked."""
     from musclesolve.cli.tables.list_tables import cost_rows
 
-    _listed("costs", ("name", "formula", "use"), cost_rows(), "--cost NAME, ms.costs()")
+    paths = [] if figure is None else _cost_figure(figure)
+    _listed("costs", ("name", "formula", "use"), cost_rows(), "--cost NAME, ms.costs()", paths)
+
+
+def _cost_figure(path: Path) -> list[Path]:
+    """Draw the shapes of the costs, of muscles of the default set in a bent leg at rest."""
+    from musclesolve.pipeline.pose_problem import pose_problem
+    from musclesolve.plotting.page.figure_files import file_content
+    from musclesolve.plotting.page.page_style import PageStyle, page_style
+    from musclesolve.plotting.study.cost_figure import cost_shapes
+    from musclesolve.results.files.atomic_writing import write_files
+    from musclesolve.settings.schema import tables_of
+    from musclesolve.settings.trial import RecordedSettings
+
+    database = tables_of(RecordedSettings)["muscles"].settings["database"].default
+    bent = {"hip_flexion_r": 0.4, "knee_flexion_r": 0.7, "ankle_dorsiflexion_r": 0.1}  # [rad]
+    problem = pose_problem(bent, None, dict.fromkeys(bent, 0.0), database)
+    muscles = ("soleus_r", "gastrocnemius_medial_r", "vastus_lateralis_r", "gracilis_r")
+    with page_style(PageStyle(file_format=path.suffix[1:].casefold())):
+        return write_files(path.parent, {path.name: file_content(cost_shapes(problem, muscles))})
 
 
 def solvers() -> None:
@@ -141,7 +166,13 @@ def figures() -> None:
     _listed("figures", ("name", "of", "needs"), figure_rows(), caption)
 
 
-def _listed(command: str, columns: tuple[str, ...], rows: list[dict[str, Any]], caption: str) -> None:
+def _listed(
+    command: str,
+    columns: tuple[str, ...],
+    rows: list[dict[str, Any]],
+    caption: str,
+    files: Iterable[Path] = (),
+) -> None:
     """Print a line for each row; the document has the rows with all their keys."""
     from musclesolve.results.tables.lines import names, titled_table
 
@@ -153,7 +184,7 @@ def _listed(command: str, columns: tuple[str, ...], rows: list[dict[str, Any]], 
         for row in rows
     ]
     table = titled_table(command, (*names(columns[0]), *columns[1:]), cells, caption=caption)
-    finish(command, [table], lambda: {command: rows})
+    finish(command, [table], lambda: {command: rows}, files)
 
 
 @with_settings(CommandSettings, command_arguments("benchmark"))

@@ -37,7 +37,8 @@ def answered(
         ask: gives the answer for the trial that was read and a callback of the progress.
         tables: make the CSV files by their names.
     """
-    from musclesolve.plotting.study.question_figures import answer_files
+    from musclesolve.plotting.figure_names import pages_of
+    from musclesolve.plotting.page.figure_files import figures_of
     from musclesolve.recording.trial.trial_file import read_trial
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
@@ -51,7 +52,7 @@ def answered(
         answer.attrs |= trial_from(trial, output)
         report("writing", 1.0)
         csv = {f"{table}.csv": make(answer) for table, make in tables.items()}
-        files = {f"{name}.nc": netcdf_bytes(answer), **csv, **answer_files(answer, name)}
+        files = {f"{name}.nc": netcdf_bytes(answer), **csv, **figures_of(answer, pages_of(answer, name))}
         return answer, write_files(output, files)
 
 
@@ -144,7 +145,8 @@ def coordination(
     output: Annotated[Path, output_option("Folder for coordination.nc and the figures.")],
 ) -> None:
     """Measure how muscles work together: synergies, co-contraction, stiffness of the joints by their muscles."""
-    from musclesolve.plotting.study.question_figures import answer_files
+    from musclesolve.plotting.figure_names import pages_of
+    from musclesolve.plotting.page.figure_files import figures_of
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
     from musclesolve.results.tables.question_tables import coordination_document
@@ -154,6 +156,9 @@ def coordination(
         report("synergies", 0.3)
         answer = coordination(read_result(result))
         report("writing", 0.8)
-        files = {"coordination.nc": netcdf_bytes(answer), **answer_files(answer, "coordination")}
+        files = {
+            "coordination.nc": netcdf_bytes(answer),
+            **figures_of(answer, pages_of(answer, "coordination")),
+        }
         paths = write_files(output, files)
     finish_answer("coordination", answer, lambda: coordination_document(answer), paths)

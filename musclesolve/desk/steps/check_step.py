@@ -12,7 +12,7 @@ from musclesolve._util.message_text import capitalized
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading, title_of
 from musclesolve.desk.trial_document import Open
-from musclesolve.desk.view import STEP_OF, Focus, State, Step, StepView, hint, show_fault
+from musclesolve.desk.view import STEP_OF, Focus, State, Step, StepView, by_click, hint, show_fault
 from musclesolve.results.finding import SEVERITIES, Finding, Where
 from musclesolve.results.judgement import NOT_USABLE, USABLE, Report
 
@@ -167,7 +167,7 @@ class Check(StepView):
                 said = Finding.from_dict(each).sentence
                 ui.label(capitalized(said)).classes("ms-what")
                 if not each["remedy"].startswith(READ):
-                    ui.label(f"Remedy: {each['remedy']}").classes("ms-remedy")
+                    ui.label(f"Remedy: {by_click(each['remedy'])}").classes("ms-remedy")
                 if at := place(each["where"]):
                     ui.label(at).classes("ms-place")
             to, inside = target(each["where"], self._steps), each["where"]["field"] or each["where"]["line"]

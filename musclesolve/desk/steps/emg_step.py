@@ -76,9 +76,6 @@ class EmgChannelsStep:
 
     def show(self) -> None:
         """Draw it."""
-        if self.desk.is_model:
-            ui.label("Channels of an OpenSim model name its own muscles: state them in the trial file.")
-            return
         self._channels()
         ui.timer(0.0, self._look, once=True)
 
@@ -219,4 +216,5 @@ EMG = Step(
     "Which muscle each channel shows; the forces are compared with it, or follow it where it has a weight.",
     lambda view: EmgChannelsStep(view).show(),
     state,
+    of_model="Channels of an OpenSim model name its own muscles: state them in the trial file.",
 )

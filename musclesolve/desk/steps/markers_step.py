@@ -104,9 +104,6 @@ class MarkersStep:
 
     def show(self) -> None:
         """Draw it."""
-        if self.desk.is_model:
-            ui.label("The markers of an OpenSim model are part of the model: there is nothing to map.")
-            return
         with ui.element("div").classes("ms-step-content") as self.root:
             self.wrong = Drawn(self._what_is_wrong)
             with ui.element("div").classes("ms-markers"):
@@ -784,4 +781,5 @@ MARKERS = Step(
     "Which marker shows which landmark of the body.",
     lambda view: MarkersStep(view).show(),
     state,
+    of_model="The markers of an OpenSim model are part of the model: there is nothing to map.",
 )

@@ -30,12 +30,6 @@ class Plates(StepView):
 
     def show(self) -> None:
         """Draw it."""
-        if self.desk.is_model:
-            ui.label(
-                "An OpenSim model gets its moments or loads from the files that the trial file names, or its loads "
-                "from its motion."
-            )
-            return
         self._measured()
         ui.timer(0.0, self._look, once=True)
         with ui.expansion("Thresholds and clock").classes("w-full"):
@@ -220,4 +214,6 @@ PLATES = Step(
     "What the force plates measured, and whose foot stood on them.",
     lambda view: Plates(view).show(),
     state,
+    of_model="An OpenSim model gets its moments or loads from the files that the trial file names, or its loads from "
+    "its motion.",
 )

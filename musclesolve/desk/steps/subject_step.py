@@ -15,9 +15,6 @@ FURTHER = drawn_keys(RecordedSettings, "subject", *USUAL)
 def show(view: View) -> None:
     """Draw it."""
     assert view.desk.trial is not None
-    if view.desk.is_model:
-        ui.label("The subject is the model itself: it is scaled already.")
-        return
     for key in USUAL:
         field(view, "subject", key)
     stated = view.desk.trial.value("subject") or {}
@@ -35,4 +32,5 @@ def state(desk: Desk) -> State:
     return "done" if all(desk.trial.value("subject", key) is not None for key in REQUIRED_KEYS) else "open"
 
 
-SUBJECT = Step("subject", "Subject", "Who was recorded.", show, state)
+OF_MODEL = "The subject is the model itself: it is scaled already."
+SUBJECT = Step("subject", "Subject", "Who was recorded.", show, state, of_model=OF_MODEL)

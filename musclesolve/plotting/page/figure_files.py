@@ -44,11 +44,6 @@ def figures_of(
     return files
 
 
-def named(*functions: Callable[..., Figure]) -> dict[str, Callable[..., Figure]]:
-    """Map drawing functions by their names, which are the names of the figures."""
-    return {draw.__name__: draw for draw in functions}
-
-
 def drawable(result: xr.Dataset, figures: Figures, needs: Mapping[str, str]) -> Figures:
     """The figures whose variable the dataset has."""
     return {name: draw for name, draw in figures.items() if name not in needs or needs[name] in result}

@@ -9,7 +9,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from musclesolve._util.message_text import count_of
-from musclesolve._util.progress import Progress
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.plotting.page.curves import (
     EVENT_NAMES,
@@ -21,7 +20,6 @@ from musclesolve.plotting.page.curves import (
     side_key,
     with_neighbors,
 )
-from musclesolve.plotting.page.figure_files import figures_of, named
 from musclesolve.plotting.page.keys import area, line, series
 from musclesolve.plotting.page.page_style import (
     BAND,
@@ -47,11 +45,6 @@ if TYPE_CHECKING:
 
 FEWER, WITH_RESERVE, TOE_OFF_LABEL = "fewer cycles", "a cycle with reserve", EVENT_NAMES[TOE_OFF]
 UNBOUNDED = (-np.inf, np.inf)
-
-
-def average_files(average: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
-    """The content of the file of every figure of ``average.nc``, by its name; progress as in `figures_of`."""
-    return figures_of(average, FIGURES, progress)
 
 
 @native
@@ -94,9 +87,6 @@ def average_muscle_forces(average: xr.Dataset) -> Sheet:
         else f"force [{unit}]"
     )
     return every_muscle(average, "muscle_force", ("Mean muscle force", label), OWN_SCALES)
-
-
-FIGURES = named(average_angles_and_moments, average_activations, average_muscle_forces)
 
 
 def every_muscle(average: xr.Dataset, name: str, titles: tuple[str, str], grid: Grid) -> Sheet:

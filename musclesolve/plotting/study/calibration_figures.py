@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve.plotting.page.arrangement import height_for
-from musclesolve.plotting.page.figure_files import figures_of, named
+from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import NOTE_COLOR
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page
@@ -29,7 +29,7 @@ _SCALE = {"m": (1e3, "mm"), "1": (1.0, "share of the largest"), "N m": (1.0, "N 
 
 def calibration_files(calibration: xr.Dataset) -> dict[str, bytes]:
     """The content of the file of every figure of the Dataset of a calibration, by its name."""
-    figures = named(calibration_factors)
+    figures = {"calibration_factors": calibration_factors}
     for kind, name in (("fascicle length", "calibration_fascicles"), ("EMG", "calibration_emg")):
         if (calibration["kind"].values.astype(str) == kind).any():
             figures[name] = lambda calibration, kind=kind: calibration_curves(calibration, kind)  # type: ignore[misc]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +11,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import LEG_JOINTS, side_of, split_side, with_side
 from musclesolve.errors import input_error
-from musclesolve.plotting.figure_names import COMPARISON, CONTACT_TITLE, drawings, files_of, needs_of
+from musclesolve.plotting.figure_names import COMPARISON, CONTACT_TITLE, pages_of
 from musclesolve.plotting.page.curves import FAILED, RESERVE, Legs, Validity, abscissa, cross, with_neighbors
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import APART, line
@@ -32,7 +30,6 @@ from musclesolve.results.dataset.result_quantities import body_weight, leg_joint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Okabe & Ito (2008) without black and yellow, the darkest first; the first curve is the widest.
 COST_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
@@ -42,15 +39,7 @@ DASHES: tuple[Any, ...] = (
     *("-", (0, (3, 1))),
 )
 """Dashes of curves with similar gray. Dots mean a reserve."""
-COMPARISON_VARIABLES = (
-    "cost",
-    "activation",
-    "group_force",
-    "co_contraction",
-    "status",
-    "group",
-    "least_cost",
-)
+COMPARISON_VARIABLES = "cost activation group_force co_contraction status group least_cost".split()
 SHARE = Grid(5, top=1.0, above=0.05, low=True)
 OWN_SCALES = Grid(3, least=1e-3, above=0.05, low=True)
 
@@ -59,17 +48,6 @@ def comparison_files(comparison: xr.Dataset, progress: Progress | None = None) -
     """The content of the file of every figure of what ``musclesolve.compare`` returns, by its name."""
     _check(comparison)
     return figures_of(comparison, pages_of(comparison, COMPARISON), progress)
-
-
-def pages_of(data: xr.Dataset, kind: str) -> dict[str, Callable[..., Figure]]:
-    """The figures of a comparison of costs or of results by the names of their pages, a page for each leg."""
-    sides = frames.sides(data) if kind == COMPARISON else list(map(str, data["side"].values))
-    return {
-        f"{name}_{side}": partial(draw, side=side)
-        for name, draw in drawings(kind).items()
-        if needs_of(kind).get(name, name) in (name, *data)
-        for side in sides
-    }
 
 
 @native
@@ -107,10 +85,6 @@ def compare_contact_forces(comparison: xr.Dataset, side: str) -> Sheet:
     data = data.sel(joint=[name for joint in LEG_JOINTS if (name := leg_joint(data, joint, side))])
     titles = (CONTACT_TITLE, "[body weights]")
     return _page(data, "joint", side, titles, "contact", Grid(1, least=1e-3, above=0.05, low=True))
-
-
-FILES = files_of(COMPARISON)
-"""All possible figures of a comparison."""
 
 
 def _page(

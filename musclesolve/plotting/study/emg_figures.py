@@ -8,7 +8,6 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve.plotting.page.figure_files import figures_of, named
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page
@@ -19,11 +18,6 @@ if TYPE_CHECKING:
 LEFT_OUT, FOLLOWED, CURVE = "#0072B2", "#E69F00", "#111111"
 LABEL = 0.25
 """Space below a panel for the label of its axis [inch]."""
-
-
-def emg_files(trade_off: xr.Dataset) -> dict[str, bytes]:
-    """The content of the file of the figure of what ``musclesolve.studies.emg_trade_off`` returns, by its name."""
-    return figures_of(trade_off, named(emg_trade_off))
 
 
 @native

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +12,6 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.plotting.page.curves import with_neighbors
-from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import APART, line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, RESERVE_STYLE, SIDE_COLOR
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page
@@ -38,29 +35,6 @@ VARIANCE = {"variance_accounted": "all muscles", "least_of_muscle": "the muscle 
 """Curves over the number of synergies -> their words."""
 LABEL_STEP = 0.06
 """Least distance of the labels of curves, as a share of the largest force."""
-
-
-def answer_files(answer: xr.Dataset, question: str) -> dict[str, bytes]:
-    """The content of the file of every figure of the answer to a question, by its name."""
-    return figures_of(answer, figures_of_answer(answer, question))
-
-
-def figures_of_answer(answer: xr.Dataset, question: str) -> dict[str, Callable[[xr.Dataset], Sheet]]:
-    """Drawing functions of the answer to a question, by the names of the figures; figures of a leg end in its side."""
-    match question:
-        case "contributions":
-            pages: dict[str, Callable[[xr.Dataset], Sheet]] = {}
-            for side in map(str, answer["side"].values):
-                pages[f"contributions_{side}"] = partial(contributions, side=side)
-                if any(side_of(str(joint)) == side for joint in answer["joint"].values):
-                    pages[f"contact_contributions_{side}"] = partial(contact_contributions, side=side)
-            return pages
-        case "margins":
-            return {"strength_margins": strength_margins}
-        case "what_if":
-            return {"scenarios": scenarios} if "contact_force" in answer else {}
-        case _:
-            return {each.__name__: each for each in (synergies, co_contractions, stiffnesses)}
 
 
 @native

@@ -8,27 +8,18 @@ from typing import TYPE_CHECKING
 import xarray as xr
 
 from musclesolve._util.message_text import count_of
-from musclesolve._util.progress import Progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind
-from musclesolve.plotting.figure_names import CONTACT_TITLE, RESULTS, files_of
+from musclesolve.plotting.figure_names import CONTACT_TITLE
 from musclesolve.plotting.page.curves import cycle_axis
-from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.panels import Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, native
-from musclesolve.plotting.study.comparison_figures import line_style, pages_of
+from musclesolve.plotting.study.comparison_figures import line_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 UNITS = {"BW": "body weights", "N": "N"}
-FILES = files_of(RESULTS)
-"""Every figure that there may be."""
-
-
-def result_comparison_files(compared: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
-    """The content of the file of every figure of what `compare_results` returns, by its name."""
-    return figures_of(compared, pages_of(compared, RESULTS), progress)
 
 
 @native

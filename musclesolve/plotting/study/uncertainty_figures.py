@@ -9,13 +9,11 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Mask
-from musclesolve._util.progress import Progress
 from musclesolve._util.sides import SIDE_NAMES, split_side, with_side
 from musclesolve.constants import BAND_95
-from musclesolve.plotting.figure_names import CONTACT_TITLE, UNCERTAINTIES, drawings, needs_of
+from musclesolve.plotting.figure_names import CONTACT_TITLE
 from musclesolve.plotting.page.arrangement import height_for, space_for
 from musclesolve.plotting.page.curves import Legs, abscissa, percents
-from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import area, series
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR, STANCE_COLOR, current_style
 from musclesolve.plotting.page.panels import joint_rows, small_multiples
@@ -56,11 +54,6 @@ SOURCE_COLOR = {
     "calibration": "#4292C6",
 }
 """Muscle parameters blue, paths green, markers and angles orange, plates, masses and moments gray, the cost violet."""
-
-
-def uncertainty_figures(samples: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
-    """The content of the file of every figure of ``uncertainty.nc``, by its name; progress as in `figures_of`."""
-    return figures_of(samples, FIGURES, progress, NEEDS)
 
 
 @native
@@ -187,9 +180,6 @@ def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
     note_choice(sheet, samples)
     sheet.add_legend(_entries(samples))
     return sheet
-
-
-FIGURES, NEEDS = drawings(UNCERTAINTIES), needs_of(UNCERTAINTIES)
 
 
 def _joint_panels(legs: Legs, title: str, fill: Callable[[Axes, str, str], None]) -> Sheet:

@@ -59,19 +59,10 @@ LEAST_CERTAIN = 12
 LONG_TABLE = 14
 """Number of rows above which a table of a comparison is shown folded."""
 AXIS_WORDS = {"z": "vertical", "x": "fore-aft (+ forward)", "y": "medio-lateral (+ to the left)"}
-APART = {
-    "inputs",
-    "findings",
-    "warnings",
-    "notes",
-    "completed",
-    "recipe",
-    "measures",
-    "reasons_r",
-    "reasons_l",
-    "reasons_other",
-    "trial_file_from_result",
-}
+APART = frozenset(
+    "inputs findings warnings notes completed recipe measures reasons_r reasons_l reasons_other "
+    "trial_file_from_result".split()
+)
 """Attributes that are elsewhere in the page, or serve only the program."""
 
 

@@ -11,19 +11,12 @@ import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.sides import SIDE_NAMES
-from musclesolve.plotting import figure_sets
 from musclesolve.plotting.browser import page_parts
-from musclesolve.plotting.figure_names import RESULTS
+from musclesolve.plotting.figure_names import MODEL as OF_MODEL
+from musclesolve.plotting.figure_names import RECORDING, pages_of
 from musclesolve.plotting.page.described_sheet import described
-from musclesolve.plotting.page.figure_files import drawable
-from musclesolve.plotting.study import (
-    average_figures,
-    comparison_figures,
-    question_figures,
-    uncertainty_figures,
-)
 from musclesolve.report.content.pieces import DAMAGE, reason
-from musclesolve.report.inputs import ANSWERS, AVERAGE, COMPARISON, UNCERTAINTY
+from musclesolve.report.inputs import RESULT
 from musclesolve.results.dataset.checked import MODEL
 
 if TYPE_CHECKING:
@@ -34,17 +27,9 @@ Draw: TypeAlias = "Callable[[xr.Dataset], Figure]"
 
 def figures_of(data: xr.Dataset, kind: str) -> dict[str, Draw]:
     """The figures of a dataset by name, without figures of missing variables."""
-    if kind in ANSWERS:
-        return dict(question_figures.figures_of_answer(data, kind))
-    if kind == UNCERTAINTY:
-        return dict(drawable(data, uncertainty_figures.FIGURES, uncertainty_figures.NEEDS))
-    if kind == AVERAGE:
-        return dict(average_figures.FIGURES)
-    if kind in (COMPARISON, RESULTS):
-        return dict(comparison_figures.pages_of(data, kind))
-    of_model = MODEL in data.attrs
-    named = figure_sets.OF_MODEL if of_model else figure_sets.FIGURES
-    return dict(drawable(data, named, figure_sets.NEEDS))
+    if kind == RESULT:
+        kind = OF_MODEL if MODEL in data.attrs else RECORDING
+    return pages_of(data, kind)
 
 
 def caption(name: str, draw: Draw) -> str:

@@ -6,7 +6,6 @@ import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +121,7 @@ def _page(data: DataSet, computed: ComputedStudy, methods: Sequence[Markup], cit
         nothing_unusual=f"No subject is more than {FAR} standard deviations from the others, or there are fewer than "
         f"{FEWEST} subjects of one movement.",
         left_out=left_out_table(result),
-        trials=[replace(row, message=_codes(computed, row.name)) for row in trial_rows(result)],
+        trials=[row | {"message": _codes(computed, row["name"])} for row in trial_rows(result)],
         total=len(data),
         key=[(colors[verdict]["color"], plain(count)) for count, verdict in COUNTS],
         not_judged=not_judged(result),

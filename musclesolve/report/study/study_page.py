@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import date
 from itertools import product
 from pathlib import Path
@@ -53,21 +53,6 @@ MOST_ROWS = 400
 COUNTS = (("solved", "solved"), ("with_reserve", "solved_with_reserve"), ("without_solution", "infeasible"),
          ("not_measured", "not_measured"))  # fmt: skip
 """Counts of a trial's record, and the verdict whose color they have."""
-
-
-@dataclass(frozen=True)
-class TrialRow:
-    """A trial in the list of all of them."""
-
-    name: str
-    link: str  # of its report, or of its folder
-    subject: str
-    group: str
-    condition: str
-    parts: list[tuple[float, str, str]]  # width [%], color, what it is
-    badge: tuple[str, str]  # class, and words
-    contact: str  # peaks of hip, knee and ankle
-    message: str
 
 
 def study_into(
@@ -175,28 +160,16 @@ def _lead(result: StudyResult) -> str:
     return f"{', '.join(parts)}; {trials}; {count_of(cycles, 'cycle')}."
 
 
-@dataclass(frozen=True)
-class Family:
-    """Outcome of the tests of one family, in sentences."""
+def _families(result: StudyResult, citations: Citations) -> list[dict[str, Any]]:
+    """The outcome of each family of tests in sentences: primary outcomes first, then the smallest p.
 
-    title: str
-    found: list[str]
-    more: int  # differences that are in the table alone
-    small: (
-        Markup | str
-    )  # those that are smaller than the measurement error, in a sentence; "" where there are none
-    none: str  # which curves show no difference; "" where not said
-
-
-def _families(result: StudyResult, citations: Citations) -> list[Family]:
-    """Return the differences in sentences, by curve and effect: primary outcomes first, then the smallest p.
-
-    Differences of other outcomes that are smaller than the measurement error are counted only.
+    Differences of other outcomes that are smaller than the measurement error are counted only. Of a family: its title,
+    differences that were found and the number of `more` in the table alone, a sentence on `small` ones, and on `none`.
     """
     if result.comparisons is None:
         return []
     tests = curve_tests(result.comparisons)
-    families = []
+    families = list[dict[str, Any]]()
     for name in sorted({test.family for test in tests}, key=lambda each: each == "exploratory"):
         own = [test for test in tests if test.family == name and test.follows < 0]
         primary = name == "primary"
@@ -216,7 +189,9 @@ def _families(result: StudyResult, citations: Citations) -> list[Family]:
         if name == "exploratory" and not differing:
             none = f"None of {count_of(len(own), 'exploratory test')} finds a difference."
         small = _small_words([test.unit for test in counted_only], citations)
-        families.append(Family(title, found[:most], len(found[most:]), small, none))
+        families.append(
+            {"title": title, "found": found[:most], "more": len(found[most:]), "small": small, "none": none}
+        )
     return families
 
 
@@ -440,7 +415,11 @@ def left_out_table(result: StudyResult) -> PageTable | None:
     if not rows:
         return None
     return PageTable(
-        "Trials that do not count", ("trial", "subject", "condition", "what", "why"), rows, prose=True
+        "Trials that do not count",
+        ("trial", "subject", "condition", "what", "why"),
+        rows,
+        prose=True,
+        compact=len(rows) > 1,
     )
 
 
@@ -450,8 +429,11 @@ def _findings(result: StudyResult) -> PageTable | None:
     return from_rich(table) if table.row_count else None
 
 
-def trial_rows(result: StudyResult) -> Iterator[TrialRow]:
-    """Return a row for every trial with a result; for very many trials only those with remarks."""
+def trial_rows(result: StudyResult) -> Iterator[dict[str, Any]]:
+    """A row for every trial with a result; for very many trials only those with remarks.
+
+    link: its report, or its folder. parts: width [%], color and words of each verdict. contact: peaks of the joints.
+    """
     study, folder = result.computed.study, result.computed.folder
     verdicts = verdict_words()
     records = [record for record in result.computed.records.values() if record.outcome.has_result]
@@ -472,19 +454,17 @@ def trial_rows(result: StudyResult) -> Iterator[TrialRow]:
         ]
         page = record.folder / REPORT
         link = page if page.is_file() else record.folder
-        contact = " / ".join(decimal(found.contact[joint], 1) for joint in LEG_JOINTS)
-        message = "; ".join(found.findings)
-        yield TrialRow(
-            record.name,
-            link.relative_to(folder).as_posix() + ("" if page.is_file() else "/"),
-            trial.subject,
-            str(study.of_subject(trial.subject, "group", "")),
-            trial.condition,
-            parts,
-            (words(found.verdict)["css"], LABELS[found.verdict].lower()),
-            contact,
-            message,
-        )
+        yield {
+            "name": record.name,
+            "link": link.relative_to(folder).as_posix() + ("" if page.is_file() else "/"),
+            "subject": trial.subject,
+            "group": str(study.of_subject(trial.subject, "group", "")),
+            "condition": trial.condition,
+            "parts": parts,
+            "badge": (words(found.verdict)["css"], LABELS[found.verdict].lower()),
+            "contact": " / ".join(decimal(found.contact[joint], 1) for joint in LEG_JOINTS),
+            "message": "; ".join(found.findings),
+        }
 
 
 def not_judged(result: StudyResult) -> list[str]:
@@ -511,7 +491,7 @@ def _figures(result: StudyResult, report: Progress) -> Iterator[Picture]:
 def _differences(result: StudyResult) -> PageTable | None:
     if result.comparisons is None or not result.comparisons.sizes["cluster"]:
         return None
-    return from_rich(study_tables.table(result.comparisons))
+    return replace(from_rich(study_tables.table(result.comparisons)), compact=True)
 
 
 def _curve_notes(result: StudyResult) -> list[str]:
@@ -579,7 +559,7 @@ def _table_of(caption: str, values: pd.DataFrame, labels: Sequence[str], factor:
             cells.setdefault(label, {})[column] = f"{factor * row['mean']:.3g}{spread}{fewer}"
         columns[column] = f"{column} (n = {of_most})"
     rows = [[label, *(each.get(column, DASH) for column in columns)] for label, each in cells.items()]
-    return PageTable(caption, ["", *columns.values()], rows, compact=len(rows) > 8)
+    return PageTable(caption, ["", *columns.values()], rows, compact=True)
 
 
 def _degrees(result: StudyResult) -> str:

@@ -26,7 +26,8 @@ from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
-from musclesolve.plotting.figure_names import UNCERTAINTY
+from musclesolve.plotting.figure_names import UNCERTAINTIES, UNCERTAINTY, pages_of
+from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset import assemble as labeled
@@ -251,10 +252,9 @@ class UncertaintyFiles:
 
     def __call__(self, body: RecordedBody | ModelBody, result: xr.Dataset) -> dict[str, bytes]:
         """The content of every file, by its name, of a body and its result."""
-        from musclesolve.plotting.study.uncertainty_figures import uncertainty_figures  # loads matplotlib
-
         self.found = uncertainty(body, self.samples, self.seed, progress=self.progress, result=result)
-        drawn = uncertainty_figures(self.found, self.progress) if self.figures else {}
+        pages = pages_of(self.found, UNCERTAINTIES) if self.figures else {}
+        drawn = figures_of(self.found, pages, self.progress)
         return {UNCERTAINTY: netcdf_bytes(self.found), **drawn}
 
     def judged(self, result: xr.Dataset) -> xr.Dataset:

@@ -18,7 +18,8 @@ from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
 from musclesolve.pipeline.share import share
-from musclesolve.plotting.study.uncertainty_figures import uncertainty_figures
+from musclesolve.plotting.figure_names import pages_of
+from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.uncertainty.contributions import Linear
@@ -198,7 +199,7 @@ def test_it_is_written_summed_up_and_drawn(body: ModelBody, tmp_path: Path) -> N
     document = uncertainty_document(found)
     assert set(document["muscle_force_peaks_n"]) == set(body.muscles)
     assert set(document["contact_force_peaks_body_weights"]) == set(body.joints)
-    figures = uncertainty_figures(found)
+    figures = figures_of(found, pages_of(found, "uncertainty"))
     assert all(content.startswith(b"\x89PNG") for content in figures.values())
     assert len(figures) == (4 if body.joints else 2)
 

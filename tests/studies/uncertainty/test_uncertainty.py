@@ -14,7 +14,8 @@ import musclesolve as ms
 from musclesolve import read_result, read_trial
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
-from musclesolve.plotting.study.uncertainty_figures import uncertainty_figures
+from musclesolve.plotting.figure_names import pages_of
+from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.uncertainty.error_sources import sources
 
@@ -91,7 +92,7 @@ def test_it_is_kept_in_a_file_and_drawn(found, tmp_path) -> None:
     write_result(found, tmp_path / "uncertainty.nc")
     read = read_result(tmp_path / "uncertainty.nc")
     assert (read["muscle_force_sd"] == found["muscle_force_sd"]).all()
-    figures = uncertainty_figures(few_muscles(read))
+    figures = figures_of(few := few_muscles(read), pages_of(few, "uncertainty"))
     assert all(content.startswith(b"\x89PNG") for content in figures.values())
 
 
