@@ -21,7 +21,7 @@ from .forward.simulate import simulate as simulate
 from .forward.spring_dampers import BrokenLine as BrokenLine
 from .forward.spring_dampers import SpringDamper as SpringDamper
 from .forward.spring_dampers import SpringDampers as SpringDampers
-from .inverse.external_wrenches import Wrench as Wrench
+from .inverse.inverse_dynamics import Wrench as Wrench
 from .inverse.inverse_dynamics import projected_moments as projected_moments
 from .inverse.joint_reactions import expand as expand
 from .inverse.joint_reactions import joint_reactions as joint_reactions

@@ -17,7 +17,7 @@ from musclesolve.dynamics import (
 from musclesolve.dynamics.forward.simulate import Integration, kinetic_energy, momentum
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.model.mass_center import mass_center
+from musclesolve.dynamics.model.model import mass_center
 
 JOINTS = 23
 PELVIS = ("hip_r", "hip_l", "back", "pelvis_forward")

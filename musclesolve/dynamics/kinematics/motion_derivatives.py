@@ -25,7 +25,7 @@ from musclesolve.dynamics.rotations import (
     to_vector,
     wrapped,
 )
-from musclesolve.dynamics.vectors import BLOCK, MOST_FRAMES, blocks, in_blocks
+from musclesolve.dynamics.vectors import BLOCK, blocks
 from musclesolve.errors import input_error
 
 
@@ -84,56 +84,6 @@ class Motion:
         """Frames and motion of each block; a short motion is one."""
         for part in blocks(len(self.time), BLOCK):
             yield part, self if len(self.time) <= BLOCK else self.frames(part)
-
-
-class LongMotion(Motion):
-    """A motion of more than `MOST_FRAMES` frames, which keeps positions and rates of joint coordinates in memory.
-
-    The other derivatives take more memory than these; they are computed again when they are needed.
-    """
-
-    _model: Model
-
-    @classmethod
-    def from_derivatives(cls, model: Model, *kept: Array) -> LongMotion:
-        """A motion of a model from time, coordinates, rates, second and q."""
-        motion: LongMotion = object.__new__(cls)
-        motion.__dict__.update(zip(_KEPT, kept, strict=True), _model=model)
-        return motion
-
-    @property
-    def speeds(self) -> Array:  # type: ignore[override]
-        """See Motion."""
-        return np.concatenate([some.speeds for _, some in self.blocks()])
-
-    @property
-    def speed_rates(self) -> Array:  # type: ignore[override]
-        """See Motion."""
-        return np.concatenate([some.speed_rates for _, some in self.blocks()])
-
-    @property
-    def qd(self) -> Array:  # type: ignore[override]
-        """See Motion."""
-        return np.concatenate([some.qd for _, some in self.blocks()])
-
-    @property
-    def qdd(self) -> Array:  # type: ignore[override]
-        """See Motion."""
-        return np.concatenate([some.qdd for _, some in self.blocks()])
-
-    def frames(self, keep: Indices | Mask | slice) -> Motion:
-        """See Motion."""
-        *derivatives, q = (getattr(self, name)[keep] for name in _KEPT)
-        if len(q) > MOST_FRAMES:
-            return self.from_derivatives(self._model, *derivatives, q)
-        motion = moving_bodies(self._model, *derivatives)[0]
-        del motion.__dict__[
-            "_axes"
-        ]  # they differ by round-off from the axes of q, which a shorter motion has
-        return motion
-
-
-_KEPT = "time", "coordinates", "rates", "second", "q"
 
 
 def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
@@ -222,11 +172,7 @@ def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, sec
         for value, what in ((coordinates, "coordinate"), (rates, "rate"), (second, "second derivative"))
     )
     if not any(map(np.iscomplexobj, (coordinates, rates, second))):
-        if len(time) <= MOST_FRAMES:
-            return moving_bodies(model, time, coordinates, rates, second)[0]
-        derivatives = time, coordinates, rates, second
-        q = in_blocks(lambda *some: moving_bodies(model, *some)[0].q, *derivatives)
-        return LongMotion.from_derivatives(model, *derivatives, q)
+        return moving_bodies(model, time, coordinates, rates, second)[0]
     base = coordinates[:, joints + 3 :]
     position, velocity = coordinates[:, joints : joints + 3], rates[:, joints : joints + 3]
     spin, spin_rate = cardan_rates(base, rates[:, joints + 3 :], second[:, joints + 3 :])
