@@ -26,8 +26,7 @@ from benchmarks.validation.page import data_folder
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
-from musclesolve.opensim import read_external_loads
-from musclesolve.opensim.external_loads import foot_of_side, load_wrench
+from musclesolve.opensim.external_loads import foot_of_side, load_wrench, read_external_loads
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion

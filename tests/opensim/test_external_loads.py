@@ -16,8 +16,7 @@ from musclesolve import read_osim
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.files import Table, read_mot, write_mot
-from musclesolve.opensim import read_external_loads
-from musclesolve.opensim.external_loads import ExternalLoad, contact_fault, load_wrench
+from musclesolve.opensim.external_loads import ExternalLoad, contact_fault, load_wrench, read_external_loads
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.model import OpenSimModel
 

@@ -12,8 +12,8 @@ from scaled_model import scaled_skeleton
 
 from musclesolve import read_osim
 from musclesolve.files import read_mot
-from musclesolve.opensim import inverse_dynamics, read_external_loads
-from musclesolve.opensim.external_loads import ExternalLoad
+from musclesolve.opensim import inverse_dynamics
+from musclesolve.opensim.external_loads import ExternalLoad, read_external_loads
 from musclesolve.opensim.inverse_dynamics import InverseDynamics
 from musclesolve.opensim.model import OpenSimModel
 

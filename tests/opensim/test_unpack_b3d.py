@@ -15,9 +15,9 @@ import musclesolve as ms
 from musclesolve import read_osim
 from musclesolve._util.arrays import Array
 from musclesolve.files import read_mot
-from musclesolve.opensim import inverse_dynamics, read_b3d, read_external_loads
+from musclesolve.opensim import inverse_dynamics, read_b3d
 from musclesolve.opensim.b3d import B3DSubject, B3DTrial
-from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
+from musclesolve.opensim.external_loads import ExternalLoad, load_wrench, read_external_loads
 from musclesolve.opensim.inverse_dynamics import model_motion
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import BodyMass, OpenSimModel

@@ -230,7 +230,8 @@ class PathLines(NamedTuple):
             np.repeat(np.arange(len(most)), most), np.empty((len(used), most.sum(), 3), np.float32), used
         )
         stop = 0
-        for part in parts:
+        while parts:  # each is released when it is stored
+            part = parts.pop(0)
             first = np.searchsorted(part.muscle, lines.muscle)
             last = np.searchsorted(part.muscle, lines.muscle, side="right") - 1
             frames = slice(stop, stop := stop + len(part.used))

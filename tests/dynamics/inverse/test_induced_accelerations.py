@@ -7,8 +7,9 @@ import pytest
 
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.data import reference_stride
-from musclesolve.dynamics import JointMoments, Wrench, joint_loads, mass_matrix, simulate
+from musclesolve.dynamics import Wrench, joint_loads, mass_matrix, simulate
 from musclesolve.dynamics.forward.accelerations import direct
+from musclesolve.dynamics.forward.applied_forces import JointMoments
 from musclesolve.dynamics.inverse.induced_accelerations import (
     CONTACTS,
     Footing,

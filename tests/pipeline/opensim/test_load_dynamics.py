@@ -13,7 +13,8 @@ from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 from musclesolve import read_osim
 from musclesolve._util.arrays import Array
 from musclesolve.files import Table, write_mot
-from musclesolve.opensim import inverse_dynamics, opensim_geometry, read_external_loads
+from musclesolve.opensim import inverse_dynamics, opensim_geometry
+from musclesolve.opensim.external_loads import read_external_loads
 from musclesolve.opensim.geometry import path_wrenches
 from musclesolve.opensim.inverse_dynamics import joint_reactions
 from musclesolve.opensim.kinematics import body_motion

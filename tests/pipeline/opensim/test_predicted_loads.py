@@ -15,8 +15,7 @@ from small_model_motion import DOFS, small_motion
 import musclesolve as ms
 from musclesolve import read_osim
 from musclesolve._util.sides import SIDES
-from musclesolve.opensim import read_external_loads
-from musclesolve.opensim.external_loads import foot_of_side, load_wrench
+from musclesolve.opensim.external_loads import foot_of_side, load_wrench, read_external_loads
 from musclesolve.opensim.inverse_dynamics import ModelMotion, body_dynamics
 from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.model import OpenSimModel

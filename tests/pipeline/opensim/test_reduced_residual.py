@@ -15,7 +15,7 @@ import musclesolve as ms
 from musclesolve import read_osim
 from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.dynamics.inverse.residual_reduction import ResidualReduction
-from musclesolve.opensim import read_external_loads
+from musclesolve.opensim.external_loads import read_external_loads
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
