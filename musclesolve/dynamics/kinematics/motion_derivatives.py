@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -172,7 +172,10 @@ def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, sec
         for value, what in ((coordinates, "coordinate"), (rates, "rate"), (second, "second derivative"))
     )
     if not any(map(np.iscomplexobj, (coordinates, rates, second))):
-        return moving_bodies(model, time, coordinates, rates, second)[0]
+        derivatives, moved = (coordinates, rates, second), _unset(model, len(time))
+        for some in blocks(len(time)):
+            _move(model, [values[some] for values in derivatives], [values[some] for values in moved])
+        return Motion.consistent(time, *derivatives, *moved)
     base = coordinates[:, joints + 3 :]
     position, velocity = coordinates[:, joints : joints + 3], rates[:, joints : joints + 3]
     spin, spin_rate = cardan_rates(base, rates[:, joints + 3 :], second[:, joints + 3 :])
@@ -189,20 +192,28 @@ def moving_bodies(
     model: Model, time: Array, coordinates: Array, rates: Array, second: Array
 ) -> tuple[Motion, SegmentArrays]:
     """The motion of joint coordinates and their derivatives (T, K+6), real and finite, and the motion of all bodies."""
+    derivatives, moved = (coordinates, rates, second), _unset(model, len(time))
+    segments = _move(model, derivatives, moved)
+    return Motion.consistent(time, *derivatives, *moved), segments
+
+
+def _unset(model: Model, frames: int) -> tuple[Array, ...]:
+    """Speeds, speed rates (T, K+6), q, qd, qdd (T, N, 3) and axes of the joints (T, K, 3), without values."""
+    joints = model.tree.joint_count
+    arrays = *np.empty((2, frames, joints + 6)), *np.empty((3, frames, len(model.standing), 3))
+    return *arrays, np.empty((frames, joints, 3))
+
+
+def _move(model: Model, derivatives: Sequence[Array], moved: Sequence[Array]) -> SegmentArrays:
+    """Set the arrays of `_unset` by joint coordinates and two derivatives; return the motion of all bodies."""
     from musclesolve.dynamics.kernel.entry import MOVE_TREE
 
-    tree, joints, frames, slots = model.tree, model.tree.joint_count, len(time), len(model.standing)
-    speeds, speed_rates = np.empty((2, frames, joints + 6))
-    speeds[:, :joints], speed_rates[:, :joints] = tree.speeds(
-        coordinates[:, :joints], rates[:, :joints], second[:, :joints]
-    )
-    q, qd, qdd = np.empty((3, frames, slots, 3))
-    axes = np.empty((frames, joints, 3))
-    segments = SegmentArrays.allocate(frames, len(model.topology.bodies))
-    derivatives = contiguous(coordinates), contiguous(rates), contiguous(second)
-    out, work = (speeds, speed_rates, q, qd, qdd, axes), MovingTree.allocate(len(tree.distal_frames))
-    MOVE_TREE.load()(tree.compiled, model.masses, derivatives, out, segments, work, tree.point_count)
-    return Motion.consistent(time, coordinates, rates, second, *out), segments
+    tree, joints = model.tree, model.tree.joint_count
+    moved[0][:, :joints], moved[1][:, :joints] = tree.speeds(*(values[:, :joints] for values in derivatives))
+    segments = SegmentArrays.allocate(len(moved[0]), len(model.topology.bodies))
+    numbers, work = tuple(map(contiguous, derivatives)), MovingTree.allocate(len(tree.distal_frames))
+    MOVE_TREE.load()(tree.compiled, model.masses, numbers, tuple(moved), segments, work, tree.point_count)
+    return segments
 
 
 def check_fits(model: Model, motion: Motion) -> None:

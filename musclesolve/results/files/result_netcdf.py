@@ -91,9 +91,7 @@ DAMAGED = (
 LARGE = 1 << 26
 """Size of the numbers beyond which a result is written on disk instead of in memory [bytes]."""
 FRAMES = 1024
-"""Number of frames from which moment arms are compressed in chunks."""
-TOGETHER = 256
-"""Number of frames of variables of three or more dimensions that are written together."""
+"""Number of frames of variables of three or more dimensions that are made and written together."""
 
 
 class _Later(ArrayWriter):
@@ -106,13 +104,14 @@ class _Later(ArrayWriter):
         self.targets.append(target)
 
     def write(self, lazy: Mapping[Any, xr.Variable]) -> None:
-        """Write the numbers; lazy: variables that are written some frames at a time."""
+        """Write the numbers; lazy: variables that are read and written some frames at a time."""
         for source, target in zip(self.sources, self.targets, strict=True):
             variable = lazy.get(target.variable_name)
             if variable is None:
                 target[...] = source
                 continue
-            for block in (slice(first, first + TOGETHER) for first in range(0, len(variable), TOGETHER)):
+            for first in range(0, len(variable), FRAMES):
+                block = slice(first, first + FRAMES)
                 target[block] = variable[block].values
 
 
