@@ -101,7 +101,7 @@ def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) ->
         return {}, {}
     lines = path_lines(model, values, muscles)
     turned = in_blocks(lambda position: (position @ TO_GLOBAL.T).astype(np.float32), lines.position)
-    return path_labels([(muscles, lines._replace(position=turned))])
+    return path_labels(np.array(muscles)[lines.muscle], turned)
 
 
 def load_labels(model: OpenSimModel, dynamics: LoadDynamics | None) -> VariablesAndAttributes:

@@ -4,27 +4,27 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.vectors import in_blocks
-from musclesolve.muscles.paths.engine import PathLines
+from musclesolve.muscles.paths.paths import joined_paths
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.results.dataset.skeleton import Skeleton, VariablesAndAttributes
 
 
-def path_labels(parts: Sequence[tuple[Sequence[str], PathLines]]) -> VariablesAndAttributes:
-    """Paths of muscles, of parts with their names and lines one after the other; the muscle of every point."""
-    muscle = np.concatenate([np.asarray(names, np.str_)[lines.muscle] for names, lines in parts])
-    position = np.concatenate([lines.position for _, lines in parts], axis=1)
-    return {"path_position": (("time", "path_point", "axis"), position)}, {
-        "path_muscle": ("path_point", muscle)
-    }
+def path_labels(muscle: AnyArray, position: AnyArray) -> VariablesAndAttributes:
+    """Paths by the muscle (S,) of every point and their positions (T, S, 3) [m]."""
+    over = "time", "path_point", "axis"
+    return {"path_position": (over, position)}, {"path_muscle": ("path_point", muscle)}
 
 
 def subject_paths(groups: Sequence[ScaledMuscles], motion: Motion) -> VariablesAndAttributes:
     """Paths of the muscles of a subject."""
-    return path_labels([(group.names, group.paths.lines(motion.q, motion.coordinates)) for group in groups])
+    names = np.array([name for group in groups for name in group.names])
+    lines = joined_paths([group.paths for group in groups]).lines(motion.q, motion.coordinates)
+    return path_labels(names[lines.muscle], lines.position)
 
 
 def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
