@@ -36,9 +36,9 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 158859,
-    "public names": 228,
-    "bindings of vague names": 1229,
+    "Python, package and muscle_db": 158680,
+    "public names": 192,
+    "bindings of vague names": 1228,
     "records of one module": 246,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""

@@ -22,7 +22,7 @@ MOST_TOGETHER = 1024
 def zero_arms(frames: int, dofs: int, muscles: int) -> Array:
     """Moment arms (T, m, n), zero until they are set.
 
-    Those of more than `MOST_TOGETHER` frames have frames last in memory. Pages that are never written take none, and
+    Frames are last in memory where there are more than `MOST_TOGETHER`. Pages that are never written take none, and
     most muscles cross few of the degrees of freedom of a body; `np.zeros` has pages so large that each holds several
     muscles.
     """

@@ -210,7 +210,7 @@ class PathLines(NamedTuple):
 
     @property
     def rank(self) -> Indices:
-        """Number (S,) of each point among those of its muscle."""
+        """Number (S,) of each point among the points of its muscle."""
         return np.arange(len(self.muscle)) - np.searchsorted(self.muscle, self.muscle)
 
     def trimmed(self) -> PathLines:
@@ -220,7 +220,7 @@ class PathLines(NamedTuple):
 
     @classmethod
     def joined(cls, blocks: Iterable[PathLines]) -> PathLines:
-        """The trimmed lines of all poses from those of blocks of poses."""
+        """The trimmed lines of all poses from the lines in blocks of poses."""
         parts = [block.trimmed() for block in blocks]
         if len(parts) == 1:
             return parts[0]
