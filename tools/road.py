@@ -36,7 +36,7 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 158680,
+    "Python, package and muscle_db": 158670,
     "public names": 192,
     "bindings of vague names": 1228,
     "records of one module": 246,

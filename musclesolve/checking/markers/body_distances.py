@@ -29,7 +29,6 @@ from musclesolve.checking.repair import (
     swapped,
 )
 from musclesolve.checking.stages import Stage, check_at
-from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial
 from musclesolve.recording.gaps.rigid_registration import register
@@ -92,16 +91,12 @@ def distances(trial: Trial) -> Distances | None:
     if not pairs:
         return None
     one, other = np.array(list(pairs)).T
-    path = trial.markers.position
-    usual = [
-        median_of_known(np.linalg.norm(path[:, one[some]] - path[:, other[some]], axis=-1))
-        for some in blocks(len(pairs), TOGETHER)
-    ]
+    length = np.linalg.norm(trial.markers.position[:, one] - trial.markers.position[:, other], axis=-1)
     static, still = trial.static, np.full(len(pairs), np.nan)
     for k, ((a, b), standing) in enumerate(pairs.items()):
         if standing and static is not None and names[a] in static and names[b] in static:
             still[k] = _distance(static[names[a]], static[names[b]])
-    return Distances(names, one, other, np.concatenate(usual), still)
+    return Distances(names, one, other, median_of_known(length), still)
 
 
 def _distance(one: Array, other: Array) -> float:
@@ -118,8 +113,6 @@ LEAST_GAIN = 0.003
 # Labels that are exchanged in more than this share of the frames are exchanged in the others.
 MOST_FRAMES = 0.6
 MOST_EXCHANGES = 12
-# Pairs of markers whose distances in all frames are in memory together.
-TOGETHER = 16
 
 
 def _misfit(error: Array, pairs: Distances, marker: int) -> Array:

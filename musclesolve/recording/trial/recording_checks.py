@@ -23,8 +23,6 @@ MOVING_SHARE = (0.2, 1.5)
 # A time off its place by more than this share of a step is not jitter of the last printed digit.
 UNEVEN = 0.25
 # Where a file of markers states which unit of length it is in.
-BLOCK = 4096
-"""Frames whose jumps are found together."""
 _UNIT_AT = {".trc": "Units in its header", ".c3d": "POINT:UNITS in it", ".csv": "the unit in its header"}
 # No marker on a subject changes its velocity faster than this between frames [m], [m/s^2]: a hundred times gravity.
 SMALLEST_JUMP, GREATEST_ACCELERATION = 0.1, 1000.0
@@ -289,10 +287,9 @@ def jumps(path: Array, rate_hz: float) -> Mask:
 
     Positions are (T, ..., 3) [m]; gaps (NaN), the first and the last frame are not jumps.
     """
-    jumping, largest = np.zeros(path.shape[:-1], bool), largest_jump(rate_hz)
-    for first in range(0, len(path) - 2, BLOCK):
-        some = slice(first, first + BLOCK + 2)
-        jumping[some][1:-1] = np.linalg.norm(np.diff(path[some], n=2, axis=0), axis=-1) > largest
+    jumping = np.zeros(path.shape[:-1], bool)
+    change = np.linalg.norm(np.diff(path, n=2, axis=0), axis=-1)
+    jumping[1:-1] = change > largest_jump(rate_hz)
     return jumping
 
 
