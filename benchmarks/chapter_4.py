@@ -17,8 +17,8 @@ from benchmarks.printed_inertia import printed_human
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics import Model, Strap, forward_human_model, human_model, plane
-from musclesolve.dynamics.contact.belt import Straps
+from musclesolve.dynamics import Model, forward_human_model, human_model, plane
+from musclesolve.dynamics.contact.belt import Strap, Straps
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 from musclesolve.dynamics.forward.simulate import Simulation, momentum

@@ -29,7 +29,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.predicted_reactions import about_center, predicted_reactions
-from musclesolve.dynamics.model.mass_center import mass_center
+from musclesolve.dynamics.model.model import mass_center
 from musclesolve.files import Event, Trial
 from musclesolve.forces import mechanics, recording_of
 from musclesolve.motion.events.force_events import FootLoads, force_events

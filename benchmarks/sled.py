@@ -28,13 +28,13 @@ from musclesolve.dynamics import (
     Model,
     RigidSeat,
     Start,
-    Strap,
     body_surfaces,
     half_sine,
     simulate_contact,
     sled_model,
     three_point_belt,
 )
+from musclesolve.dynamics.contact.belt import Strap
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 from musclesolve.dynamics.forward.simulate import Simulation

@@ -37,7 +37,7 @@ GOALS = {
 
 RECORDED = {
     "Python, package and muscle_db": 158128,
-    "public names": 227,
+    "public names": 192,
     "bindings of vague names": 1229,
     "records of one module": 242,
 }

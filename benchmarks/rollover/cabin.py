@@ -20,7 +20,6 @@ from musclesolve.dynamics import (
     HertzContact,
     Model,
     RigidSeat,
-    Strap,
     body_laws,
     body_surfaces,
     cylinder,
@@ -30,6 +29,7 @@ from musclesolve.dynamics import (
     plane,
     three_point_belt,
 )
+from musclesolve.dynamics.contact.belt import Strap
 from musclesolve.dynamics.contact.contact_pairs import ContactLaw
 from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.model.data_files import read_table

@@ -18,13 +18,10 @@ from scipy.linalg import null_space
 
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics import (
-    BrokenLine,
     ContactPairs,
     HertzContact,
     MassProperties,
     Model,
-    SpringDamper,
-    SpringDampers,
     coincident,
     load_topology,
     plane,
@@ -34,6 +31,7 @@ from musclesolve.dynamics import (
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, Touch
 from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.forward.simulate import System
+from musclesolve.dynamics.forward.spring_dampers import BrokenLine, SpringDamper, SpringDampers
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, scalar_products
 
 FOLDER = Path(__file__).parent

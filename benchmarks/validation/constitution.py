@@ -12,7 +12,6 @@ from benchmarks.validation.page import table
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import (
-    JointMoments,
     Targets,
     consistent_motion,
     disagreement,
@@ -22,6 +21,7 @@ from musclesolve.dynamics import (
     projected_moments,
     simulate,
 )
+from musclesolve.dynamics.forward.applied_forces import JointMoments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.forces import mechanics
 from musclesolve.muscles import muscle_state, scale_muscles

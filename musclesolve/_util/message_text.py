@@ -1,5 +1,7 @@
 """Texts of values and names for messages: the first few of many, and their number."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -61,3 +63,19 @@ def _cut(text: str) -> str:
     if "\n" in text:
         text = " ".join(text.split())
     return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 3]}..."
+
+
+REMARK = "remark"
+
+
+class WarningNote(str):
+    """A note on a reason why a result is less certain; code and remedy of its finding, "" for the usual remedy."""
+
+    code: str
+    remedy: str
+
+    def __new__(cls, text: str, code: str = REMARK, remedy: str = "") -> WarningNote:
+        """Make the note of a sentence."""
+        note = super().__new__(cls, text)
+        note.code, note.remedy = code, remedy
+        return note

@@ -8,8 +8,8 @@ from functools import cache, singledispatch
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from musclesolve._util.message_text import REMARK
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve._util.warning_note import REMARK
 from musclesolve.checking import files, forces, markers
 from musclesolve.checking.analysis import find_predicted_spans, find_time_range
 from musclesolve.checking.case import Case, collect_errors

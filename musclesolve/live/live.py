@@ -24,7 +24,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from musclesolve._util.arrays import Array, Mask, vector_product
+from musclesolve._util.arrays import Array, Mask, mean_length, vector_product
 from musclesolve._util.checks import check_array, check_choice, check_number
 from musclesolve._util.message_text import few
 from musclesolve.checking.case import Case
@@ -53,7 +53,6 @@ from musclesolve.motion.anatomy.anatomy import Following, Seen, check_axes, meas
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import MarkerMap, filtered_markers, standing_trial
-from musclesolve.motion.anatomy.unit_vectors import mean_length
 from musclesolve.motion.motion_plausibility import BALANCE_LIMIT, FOOT, FOOT_LIMIT, REACH, Support, jumps
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import joined

@@ -8,12 +8,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, mean_length
 from musclesolve._util.message_text import capitalized, count_of
 from musclesolve.constants import FLIGHT_CUTOFF_HZ, STANDARD_GRAVITY, WALKING_CUTOFF_HZ
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points, body_place
-from musclesolve.motion.anatomy.unit_vectors import mean_length
 from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.motion.signals.filter_choice import FilterChoice, choice_notes, gap_free_range
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
 from dataclasses import dataclass, fields, replace
-from mmap import mmap
 
 import numpy as np
 
@@ -15,14 +15,24 @@ from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.paths.paths import PathState
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 
+MOST_TOGETHER = 1024
+"""Largest number of frames whose moment arms lie together in memory."""
 
-def sparse_arms(frames: int, dofs: int, muscles: int) -> Array:
-    """Moment arms (T, m, n) of a long motion, zero until they are set.
 
-    Frames are last in memory. Pages that are never written take none, and most muscles cross few of the degrees of
-    freedom of a leg; `np.zeros` has pages so large that each holds several muscles.
+def zero_arms(frames: int, dofs: int, muscles: int) -> Array:
+    """Moment arms (T, m, n), zero until they are set.
+
+    Frames are last in memory where there are more than `MOST_TOGETHER`. Pages that are never written take none, and
+    most muscles cross few of the degrees of freedom of a body; `np.zeros` has pages so large that each holds several
+    muscles.
     """
-    memory = np.frombuffer(mmap(-1, max(8 * frames * dofs * muscles, 1)), count=frames * dofs * muscles)
+    if frames <= MOST_TOGETHER or not dofs * muscles:
+        return np.zeros((frames, dofs, muscles))
+    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+    pages = mmap.mmap(-1, 8 * frames * dofs * muscles, **private)  # reading a shared page would take memory
+    if hasattr(mmap, "MADV_NOHUGEPAGE"):
+        pages.madvise(mmap.MADV_NOHUGEPAGE)
+    memory = np.frombuffer(pages)
     return memory.reshape(dofs, muscles, frames).transpose(2, 0, 1)
 
 

@@ -11,9 +11,8 @@ from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_choice, check_number
-from musclesolve._util.message_text import few
+from musclesolve._util.message_text import WarningNote, few
 from musclesolve._util.sides import once_for_both_sides
-from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.settings.schema import settings_of

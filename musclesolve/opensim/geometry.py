@@ -157,15 +157,10 @@ def path_blocks(
         yield part, motion, (system.layout, position, system.on(values[part]), center, rotation)
 
 
-def path_lines(
-    model: OpenSimModel, values: Array, muscles: Sequence[str], most: Indices | None = None
-) -> PathLines:
-    """Paths as lines, for drawing, for values (T, K) of all coordinates; most: see `PathLines.trimmed`."""
+def path_lines(model: OpenSimModel, values: Array, muscles: Sequence[str]) -> PathLines:
+    """Paths as lines, for drawing, for values (T, K) of all coordinates."""
     system = path_system(model, tuple(model.chosen(muscles)))
-    blocks = [trace_paths(*paths) for _, _, paths in path_blocks(system, values)]
-    positions = np.concatenate([block.position for block in blocks])
-    used = np.concatenate([block.used for block in blocks])
-    return PathLines(blocks[0].muscle, positions, used).trimmed(most)
+    return PathLines.joined(trace_paths(*paths) for _, _, paths in path_blocks(system, values))
 
 
 def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], tendon_force: Array) -> Array:

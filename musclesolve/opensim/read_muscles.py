@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from musclesolve._util.warning_note import WarningNote
+from musclesolve._util.message_text import WarningNote
 from musclesolve.muscles.paths.engine import METHODS
 from musclesolve.opensim.devices import read_device
 from musclesolve.opensim.functions import Constant

@@ -15,8 +15,7 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import unknown_name
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import required_force
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, required_force
 from musclesolve.dynamics.inverse.joint_reactions import ExpandedModel, reactions_of
 from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows

@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.predicted_reactions import soles
+from musclesolve.dynamics.inverse.residual_reduction import CHANGE, ResidualReduction
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.human_model import sized_body, with_mass_factors
@@ -38,11 +39,41 @@ from musclesolve.motion.motion_plausibility import (
     pose_warnings,
 )
 from musclesolve.motion.standing_soles import sole_warnings
-from musclesolve.pipeline.motion_change import MotionChange
 from musclesolve.recording.data import SIDES, Recording, Subject, Trial
+from musclesolve.settings.trial import REDUCED
 
 TIME_MARGIN = 0.1
 """Margin of the motion before and after the time range, so that derivatives are accurate at its ends [s]."""
+
+
+Before = TypeVar("Before")
+
+
+@dataclass(frozen=True)
+class MotionChange(Generic[Before]):
+    """The change of a motion that made the residual at the base smaller.
+
+    before: the motion before the change. change (T, n): displacement of each point of the body [m]. carried: body mass
+    that would balance the forces best [kg]. reduction: the prepared reduction, which also serves motions near this one.
+    """
+
+    before: Before
+    change: Array
+    carried: float
+    reduction: ResidualReduction
+
+    @property
+    def warnings(self) -> list[MotionWarning]:
+        """Warn where the bound limits the change: the residual then has another cause than errors of the motion."""
+        if self.reduction.size >= CHANGE:
+            return []
+        largest = 1e3 * float(self.change.max())
+        sentence = f"the change of the motion that reduces the residual is held at its bound (largest {largest:.0f} mm)"
+        remedy = (
+            "look for what else does not fit: plates, body mass, clocks (musclesolve check, calibrate-body), or leave "
+            f'out residual = "{REDUCED}" in [consistency]'
+        )
+        return [MotionWarning("motion_change", sentence, remedy, False, ())]
 
 
 @dataclass(frozen=True)

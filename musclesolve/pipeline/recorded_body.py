@@ -24,7 +24,7 @@ from musclesolve.muscles.muscle_state import (
     MuscleState,
     ScaledState,
     muscle_state,
-    sparse_arms,
+    zero_arms,
 )
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, served_dofs
@@ -246,7 +246,7 @@ def joined_parts(
                     if (place, name) not in arrays:
                         shape = frames, *values.shape[1:]
                         if name == "moment_arm":
-                            arrays[place, name] = sparse_arms(*shape)
+                            arrays[place, name] = zero_arms(*shape)
                         elif place == "state":
                             array = whole.setdefault(name, np.empty((frames, muscles), values.dtype))
                             arrays[place, name] = array[:, columns]

@@ -13,8 +13,7 @@ from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.errors import InputError
 from musclesolve.motion.ground_reaction import ground_reactions
-from musclesolve.pipeline.mechanics import Mechanics
-from musclesolve.pipeline.motion_change import MotionChange
+from musclesolve.pipeline.mechanics import Mechanics, MotionChange
 from musclesolve.recording.data import SIDES, Trial
 from musclesolve.settings.trial import PREDICTED, REDUCED
 

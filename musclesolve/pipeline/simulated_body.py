@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.message_text import few
+from musclesolve._util.message_text import WarningNote, few
 from musclesolve._util.sides import sides_of
-from musclesolve._util.warning_note import WarningNote
 from musclesolve.constants import BIORBD, STANDARD_GRAVITY, USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_parameters import TENDON_STRAIN, MuscleParameters

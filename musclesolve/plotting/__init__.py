@@ -8,8 +8,9 @@
 
 `save_figures` draws all figures of a result into a folder. Muscle pages of a column show a muscle of each group, all
 others every muscle; `PageStyle(muscles=("soleus", "hamstrings"))` chooses.
+Every figure of figures.toml is a function by its name.
 """
 
 from musclesolve._util import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names.attach_stub(__name__, __file__, "figure_names")

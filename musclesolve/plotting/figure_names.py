@@ -6,7 +6,7 @@ Reading the names loads no drawing; `drawings` does.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -56,6 +56,27 @@ class FigureName:
         return [f"{self.name}_{side}" for side in ALL_SIDES] if legs else [self.name]
 
 
+class _Functions(Mapping[str, "Callable[..., Figure]"]):
+    """The drawing functions of all figures by name; a function is imported when it is read."""
+
+    def __getitem__(self, name: str) -> Callable[..., Figure]:
+        figure = FIGURE_NAMES[name]
+        module: Any = import_module(f"musclesolve.plotting.{figure.module}")
+        if figure.quantity:
+            return partial(module.quantity_curves, name=name)
+        function: Callable[..., Figure] = getattr(module, name)
+        return function
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(FIGURE_NAMES)
+
+    def __len__(self) -> int:
+        return len(FIGURE_NAMES)
+
+
+NAMES = _Functions()
+
+
 def _figure_names() -> dict[str, FigureName]:
     found = {
         name: FigureName(**entry | {"name": name, "of": tuple(entry["of"])})
@@ -88,15 +109,7 @@ def needs_of(kind: str) -> dict[str, str]:
 
 def drawings(kind: str) -> Mapping[str, Callable[..., Figure]]:
     """Figure -> drawing function, for the figures of a kind of dataset."""
-
-    def drawing(each: FigureName) -> Callable[..., Figure]:
-        module: Any = import_module(f"musclesolve.plotting.{each.module}")
-        if each.quantity:
-            return partial(module.quantity_curves, name=each.quantity)
-        function: Callable[..., Figure] = getattr(module, each.name)
-        return function
-
-    return {name: drawing(figure) for name, figure in FIGURE_NAMES.items() if kind in figure.of}
+    return {name: NAMES[name] for name, figure in FIGURE_NAMES.items() if kind in figure.of}
 
 
 def pages_of(data: xr.Dataset, kind: str) -> dict[str, Callable[..., Figure]]:

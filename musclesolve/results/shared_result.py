@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import xarray as xr
 
+from musclesolve._util.message_text import REMARK
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve._util.warning_note import REMARK
 from musclesolve.pipeline.body import Body
 from musclesolve.pipeline.share import share
 from musclesolve.results.dataset.assemble import assemble

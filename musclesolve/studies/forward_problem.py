@@ -18,8 +18,7 @@ from musclesolve._util.checks import check_array, check_choice, check_integer, c
 from musclesolve.constants import RIGID
 from musclesolve.dynamics.forward.applied_forces import Force
 from musclesolve.dynamics.forward.simulate import Integration, Simulation, System, simulate
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, joint_angles, motion_from, motion_with
 from musclesolve.dynamics.model.mass_matrix import mass_matrix

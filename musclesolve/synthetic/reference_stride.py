@@ -27,8 +27,7 @@ from scipy.interpolate import BSpline
 from musclesolve._util.arrays import Array
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 from musclesolve.data import bundled
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, cardan_derivatives, motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model

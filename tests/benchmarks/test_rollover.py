@@ -23,8 +23,9 @@ from benchmarks.rollover.cases import (
     truck_figures,
 )
 from benchmarks.rollover.truck import DATA, rows, standing_truck, suspension, truck
-from musclesolve.dynamics import BrokenLine, SpringDamper, SpringDampers, fixed, simulate
+from musclesolve.dynamics import fixed, simulate
 from musclesolve.dynamics.forward.simulate import Integration, mass_center
+from musclesolve.dynamics.forward.spring_dampers import BrokenLine, SpringDamper, SpringDampers
 
 WEIGHT = 9.80665
 FINE = Integration(tolerance=1e-12)

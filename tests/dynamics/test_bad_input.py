@@ -10,8 +10,6 @@ from refusals import refused
 from benchmarks.serial_chains import random_chain
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics import (
-    ExternalForces,
-    JointMoments,
     JointResistance,
     Targets,
     Wrench,
@@ -31,6 +29,7 @@ from musclesolve.dynamics import (
     projected_moments,
     simulate,
 )
+from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
 from musclesolve.dynamics.forward.simulate import Integration
 from musclesolve.dynamics.inverse.joint_reactions import expand
 from musclesolve.dynamics.inverse.newton_euler import (

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from musclesolve import read_trial
+from musclesolve._util.arrays import unit
 from musclesolve.errors import InputError
 from musclesolve.files import Trial, read_mot
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
-from musclesolve.motion.anatomy.unit_vectors import unit
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.motion.signals.filter_choice import filter_choice
 

@@ -5,19 +5,12 @@ import pytest
 from scipy.interpolate import make_interp_spline
 from scipy.special import ellipk
 
-from musclesolve.dynamics import (
-    ExternalForces,
-    JointMoments,
-    Wrench,
-    differentiate,
-    forward_human_model,
-    projected_moments,
-    simulate,
-)
+from musclesolve.dynamics import Wrench, differentiate, forward_human_model, projected_moments, simulate
+from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
 from musclesolve.dynamics.forward.simulate import Integration, kinetic_energy, momentum
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.model.mass_center import mass_center
+from musclesolve.dynamics.model.model import mass_center
 
 JOINTS = 23
 PELVIS = ("hip_r", "hip_l", "back", "pelvis_forward")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from musclesolve.dynamics import Wrench, joint_loads, lagrange_multipliers, mass_matrix, projected_moments
-from musclesolve.dynamics.inverse.external_wrenches import external_force
+from musclesolve.dynamics.inverse.inverse_dynamics import external_force
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.mass_matrix import inertia_force, weight_force

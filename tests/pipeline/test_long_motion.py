@@ -7,18 +7,17 @@ import pickle
 import numpy as np
 import pytest
 from elastic_stride import elastic_trial
-from xarray.core.indexing import MemoryCachedArray
 
 import musclesolve as ms
 from musclesolve.checking.check import findings_of
 from musclesolve.dynamics.kinematics import motion_derivatives
-from musclesolve.dynamics.kinematics.motion_derivatives import LongMotion, Motion
 from musclesolve.forces import prepare
+from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.muscles.paths import paths
 from musclesolve.pipeline import recorded_body
 from musclesolve.pipeline import share as share_module
 from musclesolve.pipeline.share import share
-from musclesolve.results.dataset import assemble, picture
+from musclesolve.results.dataset import assemble
 from musclesolve.results.shared_result import judged_result
 
 WEAK = 0.5
@@ -29,8 +28,7 @@ WEAK = 0.5
 def in_blocks(monkeypatch):
     """Motions of more than 64 frames are long."""
     monkeypatch.setattr(recorded_body, "MOST_FRAMES", 64)
-    monkeypatch.setattr(picture, "MOST_FRAMES", 64)
-    monkeypatch.setattr(motion_derivatives, "MOST_FRAMES", 64)
+    monkeypatch.setitem(zero_arms.__globals__, "MOST_TOGETHER", 64)
     monkeypatch.setattr(motion_derivatives, "BLOCK", 64)
     monkeypatch.setattr(recorded_body, "BLOCK", 64)
     monkeypatch.setattr(share_module, "BLOCK", 64)
@@ -63,18 +61,6 @@ def test_the_numbers_are_the_same_bit_for_bit(weak, at_once, in_blocks):
     assert blockwise.identical(at_once)
     for part in prepared.parts:  # nothing in a run needs the rows of all frames
         assert "all_pulls" not in vars(part.loads)
-
-
-@pytest.mark.parametrize("keep", [slice(0, 65), slice(3, 20), np.array([65, 3])], ids=str)
-def test_a_long_motion_computes_its_derivatives_again(trial, keep, in_blocks, monkeypatch):
-    long = prepare(trial).mechanics.motion
-    assert "qdd" not in vars(long) and isinstance(long.frames(slice(0, 65)), LongMotion)
-    monkeypatch.setattr(motion_derivatives, "MOST_FRAMES", 10_000)
-    short = prepare(trial).mechanics.motion
-    assert not isinstance(short, LongMotion)
-    for name in Motion.__dataclass_fields__:
-        np.testing.assert_array_equal(getattr(long, name), getattr(short, name))
-        np.testing.assert_array_equal(getattr(long.frames(keep), name), getattr(short.frames(keep), name))
 
 
 @pytest.fixture
@@ -114,24 +100,12 @@ def test_a_part_shares_the_memory_of_the_moment_arms(whole_and_long):
         assert np.shares_memory(part, long.moment_arm) == (dofs is follow)
 
 
-def test_paths_are_traced_when_they_are_read(weak, at_once, in_blocks):
+def test_moment_arms_of_a_result_that_are_zero_take_no_memory(weak, at_once, in_blocks):
     prepared = prepare(weak)
-    result = pickle.loads(pickle.dumps(judged_result(prepared, findings_of(prepared, weak))))
-    some, traced = {"time": [65, 3], "path_point": slice(5, 20), "axis": 1}, []
-    with pytest.MonkeyPatch.context() as patch:
-        trace = paths.trace_paths
-        patch.setattr(paths, "trace_paths", lambda *given: traced.append(len(given[1])) or trace(*given))
-        read = result["path_position"].isel(some).values
-    assert set(traced) == {2}  # the two frames, of each leg
-    np.testing.assert_array_equal(read, at_once["path_position"].isel(some))
-
-
-def test_poses_of_segments_are_computed_when_they_are_read(weak, at_once, in_blocks):
-    read = judged_result(prepared := prepare(weak), findings_of(prepared, weak))
-    for name in ("segment_position", "segment_rotation"):
-        assert isinstance(read.variables[name]._data, MemoryCachedArray)
-        some = {"time": [65, 3], "segment": slice(2, 5), "axis": 1}
-        np.testing.assert_array_equal(read[name].isel(some), at_once[name].isel(some))
+    arms = judged_result(prepared, findings_of(prepared, weak))["moment_arm"]
+    assert arms.values.strides[0] == 8
+    np.testing.assert_array_equal(arms, at_once["moment_arm"])
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(arms)), at_once["moment_arm"])
 
 
 def test_a_cost_of_joint_reactions_has_them_in_its_problem(trial, in_blocks):

@@ -9,9 +9,9 @@ from matplotlib.patches import Rectangle
 from refusals import refused
 from synthetic_study import bump, cycles, smooth
 
-from musclesolve.plotting import PageStyle, group_curves, page_style
+from musclesolve.plotting import PageStyle, page_style
 from musclesolve.plotting.figure_names import group_figures_in
-from musclesolve.plotting.study.group_figures import group_drawings, group_files
+from musclesolve.plotting.study.group_figures import group_curves, group_drawings, group_files
 from musclesolve.results.dataset.quantities import shown
 from musclesolve.studies import compare_curves, group_means, subject_means
 

@@ -11,8 +11,8 @@ from refusals import refused
 
 from musclesolve import Status
 from musclesolve.files import read_mot, write_mot
+from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.pipeline import share as share_module
-from musclesolve.pipeline.opensim import model_body
 from musclesolve.run_trial import share_model
 
 BODY_WEIGHT = 85.07 * 9.80665
@@ -40,7 +40,7 @@ def test_every_frame_is_solved(shared: xr.Dataset) -> None:
 def test_blocks_of_a_long_motion_give_the_same_bit_for_bit(
     recorded_walk: Path, shared: xr.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(model_body, "BLOCK", 32)
+    monkeypatch.setitem(zero_arms.__globals__, "MOST_TOGETHER", 64)
     monkeypatch.setattr(share_module, "BLOCK", 64)
     found = shared_forces(recorded_walk)
     for name, values in shared.variables.items():

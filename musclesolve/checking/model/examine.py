@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.message_text import few
-from musclesolve._util.warning_note import WarningNote
+from musclesolve._util.message_text import WarningNote, few
 from musclesolve.checking.case import collect_errors
 from musclesolve.checking.model import (
     coordinates,

@@ -13,7 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_increasing
-from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, external_force
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error

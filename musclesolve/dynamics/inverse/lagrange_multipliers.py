@@ -17,8 +17,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.names import unknown_name
-from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
-from musclesolve.dynamics.inverse.inverse_dynamics import required_force
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames, required_force
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows, residual_about_origin
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits

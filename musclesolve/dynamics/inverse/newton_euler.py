@@ -15,7 +15,7 @@ import numpy as np
 from musclesolve._util.arrays import UP, Array, Indices, contiguous, vector_product
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number
-from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model

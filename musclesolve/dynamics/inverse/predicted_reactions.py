@@ -30,11 +30,9 @@ from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.banded_program import BandedProgram, second_difference_band
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.model.mass_center import mass_center
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.model import Model, mass_center
 from musclesolve.errors import input_error
 
 FOOT_LENGTH, ANKLE_HEIGHT, USUAL_STATURE = 0.152, 0.039, 1.70

@@ -26,8 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames, projected_moments
 from musclesolve.dynamics.inverse.joint_couples import dual_axes
 from musclesolve.dynamics.inverse.newton_euler import segment_motion, turned_inertia
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion

@@ -40,8 +40,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve._util.sides import split_side
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.newton_euler import segment_motion, turned_inertia
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits, splined_motion
 from musclesolve.dynamics.kinematics.pose_fit import Pose

@@ -3,8 +3,7 @@
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments, lagrange_multipliers
 from musclesolve.dynamics.inverse.newton_euler import intersegmental_moment, joint_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -25,7 +25,7 @@ from musclesolve.dynamics.rotations import (
     to_vector,
     wrapped,
 )
-from musclesolve.dynamics.vectors import BLOCK, MOST_FRAMES, blocks, in_blocks
+from musclesolve.dynamics.vectors import BLOCK, blocks
 from musclesolve.errors import input_error
 
 
@@ -84,56 +84,6 @@ class Motion:
         """Frames and motion of each block; a short motion is one."""
         for part in blocks(len(self.time), BLOCK):
             yield part, self if len(self.time) <= BLOCK else self.frames(part)
-
-
-class LongMotion(Motion):
-    """A motion of more than `MOST_FRAMES` frames, which keeps positions and rates of joint coordinates in memory.
-
-    The other derivatives take more memory than these; they are computed again when they are needed.
-    """
-
-    _model: Model
-
-    @classmethod
-    def from_derivatives(cls, model: Model, *kept: Array) -> LongMotion:
-        """A motion of a model from time, coordinates, rates, second and q."""
-        motion: LongMotion = object.__new__(cls)
-        motion.__dict__.update(zip(_KEPT, kept, strict=True), _model=model)
-        return motion
-
-    @property
-    def speeds(self) -> Array:  # type: ignore[override]
-        """See Motion."""
-        return np.concatenate([some.speeds for _, some in self.blocks()])
-
-    @property
-    def speed_rates(self) -> Array:  # type: ignore[override]
-        """See Motion."""
-        return np.concatenate([some.speed_rates for _, some in self.blocks()])
-
-    @property
-    def qd(self) -> Array:  # type: ignore[override]
-        """See Motion."""
-        return np.concatenate([some.qd for _, some in self.blocks()])
-
-    @property
-    def qdd(self) -> Array:  # type: ignore[override]
-        """See Motion."""
-        return np.concatenate([some.qdd for _, some in self.blocks()])
-
-    def frames(self, keep: Indices | Mask | slice) -> Motion:
-        """See Motion."""
-        *derivatives, q = (getattr(self, name)[keep] for name in _KEPT)
-        if len(q) > MOST_FRAMES:
-            return self.from_derivatives(self._model, *derivatives, q)
-        motion = moving_bodies(self._model, *derivatives)[0]
-        del motion.__dict__[
-            "_axes"
-        ]  # they differ by round-off from the axes of q, which a shorter motion has
-        return motion
-
-
-_KEPT = "time", "coordinates", "rates", "second", "q"
 
 
 def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
@@ -222,11 +172,10 @@ def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, sec
         for value, what in ((coordinates, "coordinate"), (rates, "rate"), (second, "second derivative"))
     )
     if not any(map(np.iscomplexobj, (coordinates, rates, second))):
-        if len(time) <= MOST_FRAMES:
-            return moving_bodies(model, time, coordinates, rates, second)[0]
-        derivatives = time, coordinates, rates, second
-        q = in_blocks(lambda *some: moving_bodies(model, *some)[0].q, *derivatives)
-        return LongMotion.from_derivatives(model, *derivatives, q)
+        derivatives, moved = (coordinates, rates, second), _unset(model, len(time))
+        for some in blocks(len(time)):
+            _move(model, [values[some] for values in derivatives], [values[some] for values in moved])
+        return Motion.consistent(time, *derivatives, *moved)
     base = coordinates[:, joints + 3 :]
     position, velocity = coordinates[:, joints : joints + 3], rates[:, joints : joints + 3]
     spin, spin_rate = cardan_rates(base, rates[:, joints + 3 :], second[:, joints + 3 :])
@@ -243,20 +192,28 @@ def moving_bodies(
     model: Model, time: Array, coordinates: Array, rates: Array, second: Array
 ) -> tuple[Motion, SegmentArrays]:
     """The motion of joint coordinates and their derivatives (T, K+6), real and finite, and the motion of all bodies."""
+    derivatives, moved = (coordinates, rates, second), _unset(model, len(time))
+    segments = _move(model, derivatives, moved)
+    return Motion.consistent(time, *derivatives, *moved), segments
+
+
+def _unset(model: Model, frames: int) -> tuple[Array, ...]:
+    """Speeds, speed rates (T, K+6), q, qd, qdd (T, N, 3) and axes of the joints (T, K, 3), without values."""
+    joints = model.tree.joint_count
+    arrays = *np.empty((2, frames, joints + 6)), *np.empty((3, frames, len(model.standing), 3))
+    return *arrays, np.empty((frames, joints, 3))
+
+
+def _move(model: Model, derivatives: Sequence[Array], moved: Sequence[Array]) -> SegmentArrays:
+    """Set the arrays of `_unset` by joint coordinates and two derivatives; return the motion of all bodies."""
     from musclesolve.dynamics.kernel.entry import MOVE_TREE
 
-    tree, joints, frames, slots = model.tree, model.tree.joint_count, len(time), len(model.standing)
-    speeds, speed_rates = np.empty((2, frames, joints + 6))
-    speeds[:, :joints], speed_rates[:, :joints] = tree.speeds(
-        coordinates[:, :joints], rates[:, :joints], second[:, :joints]
-    )
-    q, qd, qdd = np.empty((3, frames, slots, 3))
-    axes = np.empty((frames, joints, 3))
-    segments = SegmentArrays.allocate(frames, len(model.topology.bodies))
-    derivatives = contiguous(coordinates), contiguous(rates), contiguous(second)
-    out, work = (speeds, speed_rates, q, qd, qdd, axes), MovingTree.allocate(len(tree.distal_frames))
-    MOVE_TREE.load()(tree.compiled, model.masses, derivatives, out, segments, work, tree.point_count)
-    return Motion.consistent(time, coordinates, rates, second, *out), segments
+    tree, joints = model.tree, model.tree.joint_count
+    moved[0][:, :joints], moved[1][:, :joints] = tree.speeds(*(values[:, :joints] for values in derivatives))
+    segments = SegmentArrays.allocate(len(moved[0]), len(model.topology.bodies))
+    numbers, work = tuple(map(contiguous, derivatives)), MovingTree.allocate(len(tree.distal_frames))
+    MOVE_TREE.load()(tree.compiled, model.masses, numbers, tuple(moved), segments, work, tree.point_count)
+    return segments
 
 
 def check_fits(model: Model, motion: Motion) -> None:

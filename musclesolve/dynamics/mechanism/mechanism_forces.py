@@ -12,8 +12,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.names import unknown_name
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import required_force
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, required_force
 from musclesolve.dynamics.inverse.lagrange_multipliers import minimum_norm, rigid_wrench
 from musclesolve.dynamics.mechanism.assembly import consistent_rates
 from musclesolve.dynamics.mechanism.constraint_rows import (

@@ -184,3 +184,14 @@ def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> No
             "the two bodies of a universal joint share a point and are listed under "
             "`universal`",
         )
+
+
+def mass_center(model: Model, q: Array) -> Array:
+    """Center of mass of the whole model (T, 3) [m] in the poses q (T, N, 3) [m]."""
+    return mass_weighted(model, model.rigid_bodies.basic(q)) / model.mass.total
+
+
+def mass_weighted(model: Model, basic: Array) -> Array:
+    """Sum over bodies of mass times the value (T, 3) of the basic coordinates at the center of mass."""
+    weights = model.mass.mass[:, None] * model.rigid_bodies.coordinates(model.mass.center)
+    return np.asarray(np.einsum("be,tbex->tx", weights, basic))

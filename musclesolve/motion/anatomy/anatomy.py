@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import UP, Array, Indices, unit
+from musclesolve._util.arrays import UP, Array, Indices, across, mean_length, unit
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.joint_centers import between, joint_center, moving_medials, unseen
 from musclesolve.motion.anatomy.landmark_positions import (
@@ -36,7 +36,6 @@ from musclesolve.motion.anatomy.standing_posture import (
     shows_axis,
     standing_offsets,
 )
-from musclesolve.motion.anatomy.unit_vectors import across, mean_length
 from musclesolve.motion.anatomy.upper_body import completed, upper_body
 from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.motion_warnings import (

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, unit
+from musclesolve._util.arrays import Array, across, unit
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError, input_error
 from musclesolve.motion.anatomy.landmark_positions import Points, registered
-from musclesolve.motion.anatomy.unit_vectors import across
 from musclesolve.recording.data import SIDES, Recording, Side, Subject
 from musclesolve.recording.gaps.rigid_registration import Poses
 from musclesolve.recording.markers.mapping_tables import WANDS

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import UP, Array, Indices, median_of_known
+from musclesolve._util.arrays import UP, Array, Indices, horizontal, median_of_known
 from musclesolve.errors import InputError
-from musclesolve.motion.anatomy.unit_vectors import horizontal
 from musclesolve.motion.signals.filter_choice import FilterChoice, gap_free_range, needed_markers
 from musclesolve.recording.data import SIDES, Markers, Recording
 from musclesolve.recording.gaps.rigid_registration import Poses, Shapes, check_shape

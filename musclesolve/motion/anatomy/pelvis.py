@@ -8,9 +8,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from musclesolve._util.arrays import UP, Array, unit, vector_product
+from musclesolve._util.arrays import UP, Array, across, frame, unit, vector_product
 from musclesolve.motion.anatomy.joint_centers import between, hip_center
-from musclesolve.motion.anatomy.unit_vectors import across, frame
 from musclesolve.recording.data import SIDES, Side
 from musclesolve.recording.markers.landmark_names import back_landmarks, shows_spines
 

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, mean_length
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import capitalized
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points
 from musclesolve.motion.anatomy.pelvis import back_of_pelvis, trunk_top
-from musclesolve.motion.anatomy.unit_vectors import mean_length
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording, Side
 from musclesolve.recording.markers.landmark_names import shows_spines
 from musclesolve.recording.schema import Document

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from musclesolve._util.arrays import UP, Array, vector_product
+from musclesolve._util.arrays import UP, Array, horizontal, mean_length, vector_product
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.functional_hip import functional_hips
 from musclesolve.motion.anatomy.joint_centers import between, hip_needs, joint_center, standing_medials
@@ -22,7 +22,6 @@ from musclesolve.motion.anatomy.pelvis import (
     trunk_top,
     upright_tilt,
 )
-from musclesolve.motion.anatomy.unit_vectors import horizontal, mean_length
 from musclesolve.recording.data import SIDES, Recording, Side, Subject
 from musclesolve.recording.markers.landmark_names import shows_spines
 

@@ -15,8 +15,8 @@ from operator import attrgetter
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.message_text import WarningNote
 from musclesolve._util.names import shortened
-from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.motion.events.force_events import FootLoads, contacts, flights, foot_contacts, force_events
 from musclesolve.motion.events.marker_events import marker_events, walk

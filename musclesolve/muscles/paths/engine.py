@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -208,11 +208,35 @@ class PathLines(NamedTuple):
     position: AnyArray
     used: Indices
 
-    def trimmed(self, most: Indices | None = None) -> PathLines:
-        """The lines with at most `most` points (n,) of each muscle; by default the largest number in use in a pose."""
-        rank = np.arange(len(self.muscle)) - np.searchsorted(self.muscle, self.muscle)
-        used = rank < (self.used.max(axis=0, initial=1) if most is None else most)[self.muscle]
+    @property
+    def rank(self) -> Indices:
+        """Number (S,) of each point among the points of its muscle."""
+        return np.arange(len(self.muscle)) - np.searchsorted(self.muscle, self.muscle)
+
+    def trimmed(self) -> PathLines:
+        """The lines without points that no pose uses; each muscle has one at least."""
+        used = self.rank < self.used.max(axis=0, initial=1)[self.muscle]
         return PathLines(self.muscle[used], self.position[:, used], self.used)
+
+    @classmethod
+    def joined(cls, blocks: Iterable[PathLines]) -> PathLines:
+        """The trimmed lines of all poses from the lines in blocks of poses."""
+        parts = [block.trimmed() for block in blocks]
+        if len(parts) == 1:
+            return parts[0]
+        used = np.concatenate([part.used for part in parts])
+        most = used.max(axis=0, initial=1)
+        lines = cls(
+            np.repeat(np.arange(len(most)), most), np.empty((len(used), most.sum(), 3), np.float32), used
+        )
+        stop = 0
+        while parts:  # each is released when it is stored
+            part = parts.pop(0)
+            first = np.searchsorted(part.muscle, lines.muscle)
+            last = np.searchsorted(part.muscle, lines.muscle, side="right") - 1
+            frames = slice(stop, stop := stop + len(part.used))
+            lines.position[frames] = part.position[:, np.minimum(first + lines.rank, last)]
+        return lines
 
 
 _NO_LINES = LineArrays(np.zeros(0, np.intp), np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), np.intp))

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, contiguous
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve.dynamics.kernel.arrays import BodyMotions
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -250,28 +250,12 @@ class Paths:
 
         trimmed: without points that are unused in all of these poses; else with all slots.
         """
-        if not trimmed or len(q) <= _LINES:
-            lines = self._traced(q, coordinates)
-            return lines.trimmed() if trimmed else lines
-        used = self.points_used(q, coordinates)
-        most = used.max(axis=0)
-        return PathLines(np.repeat(np.arange(len(most)), most), self.lines_of(q, coordinates, most), used)
+        if not trimmed:
+            return self._traced(q, coordinates)
+        return PathLines.joined(self._traced(q[part], coordinates[part]) for part in blocks(len(q), _LINES))
 
     def _traced(self, q: Array, coordinates: Array) -> PathLines:
         return trace_paths(self.layout, *self.place(q, coordinates)[0])
-
-    def points_used(self, q: Array, coordinates: Array) -> Indices:
-        """Number of points (T, n) that the line of each muscle has in each pose."""
-        return np.concatenate(
-            [self._traced(q[part], coordinates[part]).used for part in blocks(len(q), _LINES)]
-        )
-
-    def lines_of(self, q: Array, coordinates: Array, most: Indices) -> AnyArray:
-        """Lines with so many points (n,) of each muscle, the last of which repeat: their positions (T, S, 3) [m]."""
-        position = np.empty((len(q), int(most.sum()), 3), np.float32)
-        for part in blocks(len(q), _LINES):
-            position[part] = self._traced(q[part], coordinates[part]).trimmed(most).position
-        return position
 
 
 _OF_NUMBERS = "body", "groups", "moving_dofs", "moving_columns", "_moved", "_on", "_carriers"

@@ -10,13 +10,12 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, within
 from musclesolve._util.checks import check_choice
-from musclesolve._util.message_text import count_of, few
+from musclesolve._util.message_text import WarningNote, count_of, few
 from musclesolve._util.sides import sides_of
-from musclesolve._util.warning_note import WarningNote
 from musclesolve.constants import RIGID
 from musclesolve.dynamics.vectors import blocks, in_blocks
 from musclesolve.errors import input_error
-from musclesolve.muscles.muscle_state import MuscleState, sparse_arms
+from musclesolve.muscles.muscle_state import MuscleState, zero_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
 from musclesolve.muscles.strength import parameter_warnings
@@ -36,11 +35,11 @@ from musclesolve.opensim.muscle_parameters import control_notes, curve_notes, mu
 from musclesolve.opensim.person_file import person_of_model
 from musclesolve.opensim.read_model import read_osim, with_function_paths
 from musclesolve.opensim.segments import segments
-from musclesolve.pipeline.body import BLOCK, Sharing, SharingGroup
+from musclesolve.pipeline.body import Sharing, SharingGroup
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
-from musclesolve.pipeline.motion_change import MotionChange
+from musclesolve.pipeline.mechanics import MotionChange
 from musclesolve.pipeline.opensim.coordinate_motion import (
     BeyondRange,
     CoordinateMotion,
@@ -693,8 +692,7 @@ def geometry_along(
     crosses = np.array([[name in choice.crossing[muscle] for muscle in choice.names] for name in names])
     frames, shared, count = shape = len(value), len(choice.dofs), len(choice.names)
     velocity, length, opensim_length = (np.empty((frames, count)) for _ in range(3))
-    empty = sparse_arms if frames > 2 * BLOCK else lambda *shape: np.zeros(shape)
-    arm = theirs = empty(*shape)
+    arm = theirs = zero_arms(*shape)
     for block in blocks(frames):  # arms about the other coordinates are needed for the rates alone
         poses = dict(zip(names, value[block].T, strict=True))
         geometry = opensim_geometry(model, poses, names, choice.names, reported)
@@ -703,6 +701,6 @@ def geometry_along(
         length[block], opensim_length[block] = geometry.length, geometry.opensim_length
         arm[block][:, crosses[:shared]] = geometry.moment_arm[:, :shared][:, crosses[:shared]]
         if geometry.opensim_arm is not geometry.moment_arm:
-            theirs = empty(*shape) if theirs is arm else theirs
+            theirs = zero_arms(*shape) if theirs is arm else theirs
             theirs[block][:, crosses[:shared]] = geometry.opensim_arm[:, :shared][:, crosses[:shared]]
     return OpenSimGeometry(choice.dofs, choice.names, length, arm, opensim_length, theirs), velocity

@@ -22,7 +22,7 @@ from musclesolve.opensim.inverse_dynamics import body_masses
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.segments import segments
-from musclesolve.pipeline.motion_change import MotionChange
+from musclesolve.pipeline.mechanics import MotionChange
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import (
     LoadDynamics,

@@ -10,9 +10,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Mask
 from musclesolve._util.checks import check_choice, check_type
+from musclesolve._util.message_text import WarningNote
 from musclesolve._util.names import shortened, unknown_name
 from musclesolve._util.sides import SIDES
-from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.opensim.external_loads import toes_of_side
 from musclesolve.opensim.model import PRESCRIBED, OpenSimModel, OpenSimMuscle

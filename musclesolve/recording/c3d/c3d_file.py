@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import WarningNote
 from musclesolve._util.names import shortened
 from musclesolve._util.sides import SIDE_NAMES, SIDES, Side
-from musclesolve._util.warning_note import WarningNote
 from musclesolve.errors import file_error
 from musclesolve.recording.c3d.c3d_description import (
     BLOCK,

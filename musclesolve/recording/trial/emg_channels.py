@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve._util.warning_note import WarningNote
+from musclesolve._util.message_text import WarningNote
 from musclesolve.errors import file_error
 from musclesolve.recording.c3d.c3d_file import is_c3d
 from musclesolve.recording.data import Emg, Fascicles, Table

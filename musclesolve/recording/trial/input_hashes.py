@@ -5,7 +5,7 @@ The hash of a trial file is the hash of the parsed text. Recordings are hashed w
 model are read later, in the analysis.
 """
 
-from musclesolve._util.warning_note import WarningNote
+from musclesolve._util.message_text import WarningNote
 from musclesolve.errors import file_error
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.schema import file_state

@@ -125,7 +125,9 @@ def _muscles(
         fiber.append(muscles.parameters.optimal_fiber_length)
     if not names:
         return {}, {"muscle": np.zeros(0, np.str_)}
-    (paths, path_muscles), over = path_labels(lines), ("time", "muscle")
+    owner = np.concatenate([np.array(own)[each.muscle] for own, each in lines])
+    paths, path_muscles = path_labels(owner, np.concatenate([each.position for _, each in lines], axis=1))
+    over = "time", "muscle"
     values: dict[str, Variable] = {
         "activation": (over, np.concatenate(activation, axis=1)),
         "muscle_force": (over, np.concatenate(tension, axis=1)),

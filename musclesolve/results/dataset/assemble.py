@@ -11,10 +11,10 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array
-from musclesolve._util.message_text import few
+from musclesolve._util.message_text import WarningNote, few
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
-from musclesolve._util.warning_note import WarningNote
 from musclesolve.dynamics.vectors import blocks
+from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.pipeline.body import BLOCK, Analysis, Body, SolvedGroup, by_name
 from musclesolve.pipeline.emg_informed import followed_notes
 from musclesolve.pipeline.energy import metabolic_power
@@ -22,7 +22,6 @@ from musclesolve.pipeline.knee_contact import compartments
 from musclesolve.pipeline.patella import quadriceps
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.simulated_body import SimulatedBody
-from musclesolve.results.dataset.block_array import BlockArray
 from musclesolve.results.dataset.labels import DIRECTIONS, Labels
 from musclesolve.results.dataset.muscle_variables import (
     balance_error,
@@ -282,12 +281,14 @@ def _of_muscles(analysis: Analysis) -> dict[str, Variable]:
         and not (rigid and quantity.part.startswith("tendons"))
     }
     dofs = analysis.body.dofs
-    arms = [
-        (np.array([dofs.index(dof) for dof in part.part.dofs]), np.asarray(columns), part.state.moment_arm)
-        for part, columns in zip(parts, analysis.columns, strict=True)
-    ]
-    shape = len(analysis.body.time), len(dofs), len(analysis.body.muscles)
-    variables["moment_arm"] = (("time", "dof", "muscle"), BlockArray(shape, arms).variable_data())
+    arms = zero_arms(len(analysis.body.time), len(dofs), len(analysis.body.muscles))
+    for part, columns in zip(parts, analysis.columns, strict=True):
+        for row, arm in zip(
+            map(dofs.index, part.part.dofs), part.state.moment_arm.transpose(1, 2, 0), strict=True
+        ):
+            crossing = arm.any(axis=1)
+            arms[:, row, columns[crossing]] = arm[crossing].T
+    variables["moment_arm"] = (("time", "dof", "muscle"), arms)
     if all(part.state.parameters.families for part in parts):
         power = analysis.over_muscles([metabolic_power(analysis, part) for part in parts])
         variables["metabolic_power"] = (("time", "muscle"), power)

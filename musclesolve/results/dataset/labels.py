@@ -9,7 +9,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.settings.trial import REDUCED
 
 if TYPE_CHECKING:  # both load the analysis
-    from musclesolve.pipeline.motion_change import MotionChange
+    from musclesolve.pipeline.mechanics import MotionChange
     from musclesolve.results.dataset.skeleton import Variable
 
 DIRECTIONS = ("axial", "anterior", "medial")

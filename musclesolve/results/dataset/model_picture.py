@@ -1,22 +1,19 @@
 """Points and bones of the skeleton of an OpenSim model, and paths of its muscles, as variables of a result."""
 
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray, Array, Indices
+from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.constants import LOADED_FROM_N
-from musclesolve.dynamics.vectors import MOST_FRAMES, blocks
-from musclesolve.muscles.paths.engine import PathLines
+from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
-from musclesolve.results.dataset.block_array import MotionArray
-from musclesolve.results.dataset.picture import labels_of_paths, path_labels
+from musclesolve.results.dataset.picture import path_labels
 from musclesolve.results.dataset.skeleton import Skeleton, VariablesAndAttributes
 
 _SAME = 1e-3
@@ -98,26 +95,13 @@ class _Drawing:
 
 
 def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) -> VariablesAndAttributes:
-    """The paths of muscles with points for values (T, K) of all coordinates; beyond `MOST_FRAMES` traced when read."""
+    """The paths of muscles with points for values (T, K) of all coordinates."""
     muscles = tuple(name for name in muscles if model.muscles[name].points)
     if not muscles:
         return {}, {}
-    if len(values) <= MOST_FRAMES:
-        lines = path_lines(model, values, muscles)
-        return path_labels([(muscles, lines._replace(position=_turned(lines)))])
-    used = (path_lines(model, values[part], muscles).used for part in blocks(len(values)))
-    most = np.max([block.max(axis=0, initial=1) for block in used], axis=0)
-    later = MotionArray(partial(_model_lines, model, muscles, most), values)
-    return labels_of_paths(np.repeat(muscles, most), later.variable_data())
-
-
-def _model_lines(model: OpenSimModel, muscles: tuple[str, ...], most: Indices, values: Array) -> AnyArray:
-    """The paths (T, S, 3) [m] of some muscles with so many points (n,) each."""
-    return _turned(path_lines(model, values, muscles, most))
-
-
-def _turned(lines: PathLines) -> AnyArray:
-    return (lines.position @ TO_GLOBAL.T).astype(np.float32)
+    lines = path_lines(model, values, muscles)
+    turned = in_blocks(lambda position: (position @ TO_GLOBAL.T).astype(np.float32), lines.position)
+    return path_labels(np.array(muscles)[lines.muscle], turned)
 
 
 def load_labels(model: OpenSimModel, dynamics: LoadDynamics | None) -> VariablesAndAttributes:

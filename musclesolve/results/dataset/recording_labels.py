@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import WarningNote
 from musclesolve._util.sides import side_of, split_side
-from musclesolve._util.warning_note import WarningNote
 from musclesolve.dynamics.model.segment_inertia import inertia_source
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT

@@ -9,7 +9,7 @@ from musclesolve.pipeline.simulated_body import LENGTH, SimulatedBody
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
 from musclesolve.results.dataset.labels import Labels
-from musclesolve.results.dataset.picture import labels_of_paths
+from musclesolve.results.dataset.picture import path_labels
 from musclesolve.results.dataset.reasons import reserve_reasons
 from musclesolve.results.dataset.skeleton import Skeleton, VariablesAndAttributes
 
@@ -30,9 +30,8 @@ def simulated_labels(body: SimulatedBody, analysis: Analysis, paths: bool) -> La
     lines: VariablesAndAttributes = {}, {}
     if paths and drawing.paths:
         owners = np.concatenate([np.repeat(name, path.shape[1]) for name, path in drawing.paths.items()])
-        lines = labels_of_paths(
-            owners, np.concatenate(list(drawing.paths.values()), axis=1).astype(np.float32)
-        )
+        position = np.concatenate(list(drawing.paths.values()), axis=1).astype(np.float32)
+        lines = path_labels(owners, position)
     inputs = [f"{role} {path.name} sha256:{sha256(path)}" for role, path in body.files.items()]
     reasons = {
         side: [line for part in analysis.of_side(side) for line in reserve_reasons(part)]

@@ -91,6 +91,8 @@ DAMAGED = (
 """What the libraries raise where a file is no NetCDF or is damaged, down to a lost attribute or an impossible size."""
 LARGE = 1 << 26
 """Size of the numbers beyond which a result is written on disk instead of in memory [bytes]."""
+CACHE = 1 << 20
+"""Size of the chunks of a variable that the library holds in memory while it writes a large result [bytes]."""
 FRAMES = 1024
 """Number of frames of variables of three or more dimensions that are made and written together."""
 
@@ -143,8 +145,14 @@ def result_content(result: xr.Dataset, small: bool = False) -> Content:
         """Write the file beside its place; refused before it begins where the disk has no room for it."""
         if shutil.disk_usage(path.parent).free < result.nbytes:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        with _LIBRARY, netCDF4.Dataset(path, "w") as file:
-            _dump(result, file, PACKED if small else CHECKED)
+        with _LIBRARY:
+            usual = netCDF4.get_chunk_cache()
+            netCDF4.set_chunk_cache(CACHE)  # each variable has one until the file is closed
+            try:
+                with netCDF4.Dataset(path, "w") as file:
+                    _dump(result, file, PACKED if small else CHECKED)
+            finally:
+                netCDF4.set_chunk_cache(*usual)
 
     return write
 
@@ -160,9 +168,8 @@ def _dump(result: xr.Dataset, file: netCDF4.Dataset, stored: Mapping[str, Any] =
         name: each for name, each in result.variables.items() if each.ndim and each.dtype.kind in "fiub"
     }
     encoding: dict[Any, dict[str, Any]] = {name: dict(stored) for name, each in numbers.items() if each.size}
-    for name, each in arms.items():  # of a long variable each chunk of some frames is compressed once
-        chunks = {"chunksizes": (64, *each.shape[1:])} if len(each) > FRAMES else {}
-        encoding[name] = COMPRESSED | chunks
+    encoding |= {name: COMPRESSED for name in arms}
+    encoding |= {name: encoding[name] | _chunks(each) for name, each in later.items() if name in encoding}
     # these are read only after the others are written
     empty = {
         name: (each.dims, np.broadcast_to(each.dtype.type(), each.shape), each.attrs)
@@ -172,6 +179,11 @@ def _dump(result: xr.Dataset, file: netCDF4.Dataset, stored: Mapping[str, Any] =
         NetCDF4DataStore(file), writer=writer, encoding=encoding
     )
     writer.write(later)
+
+
+def _chunks(variable: xr.Variable) -> dict[str, Any]:
+    """Encoding with chunks of some frames for a long variable, so that each chunk is written once."""
+    return {"chunksizes": (min(64, len(variable)), *variable.shape[1:])} if len(variable) > FRAMES else {}
 
 
 def write_result(result: xr.Dataset, path: str | Path) -> None:

@@ -29,10 +29,9 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import one_or_several
-from musclesolve._util.message_text import capitalized, few
+from musclesolve._util.message_text import WarningNote, capitalized, few
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve._util.warning_note import WarningNote
 from musclesolve.constants import BAND_95
 from musclesolve.errors import input_error
 from musclesolve.forces import prepare

@@ -16,7 +16,7 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array, Indices, vector_product
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench
 from musclesolve.dynamics.inverse.newton_euler import (
     DistalLoads,
     distal_loads,

@@ -13,7 +13,6 @@ from musclesolve.dynamics import (
     ContactPairs,
     RigidSeat,
     Start,
-    Strap,
     body_surfaces,
     forward_human_model,
     half_sine,
@@ -22,7 +21,7 @@ from musclesolve.dynamics import (
     sphere,
     three_point_belt,
 )
-from musclesolve.dynamics.contact.belt import Attachment, Webbing
+from musclesolve.dynamics.contact.belt import Attachment, Strap, Webbing
 from musclesolve.dynamics.forward.simulate import Integration, momentum, no_pulse
 from musclesolve.errors import InputError, MuscleSolveError
 

@@ -7,8 +7,6 @@ import pytest
 from refusals import refused
 
 from musclesolve.dynamics import (
-    ExternalForces,
-    JointMoments,
     MassProperties,
     Model,
     Wrench,
@@ -24,6 +22,7 @@ from musclesolve.dynamics.forward.accelerations import (
     direct,
     massless_motion,
 )
+from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
 from musclesolve.dynamics.forward.simulate import Integration, kinetic_energy
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from, motion_of
 from musclesolve.errors import MuscleSolveError

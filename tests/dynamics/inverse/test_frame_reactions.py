@@ -23,7 +23,7 @@ from musclesolve.dynamics.inverse.predicted_reactions import (
     soles,
 )
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, moving_bodies
-from musclesolve.dynamics.model.mass_center import mass_center
+from musclesolve.dynamics.model.model import mass_center
 from musclesolve.forces import mechanics, recording_of
 from musclesolve.pipeline.mechanics import Mechanics
 

@@ -7,9 +7,9 @@ import pytest
 
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.data import reference_stride
-from musclesolve.dynamics import JointMoments, Wrench, joint_loads, mass_matrix, simulate
+from musclesolve.dynamics import Wrench, joint_loads, mass_matrix, simulate
 from musclesolve.dynamics.forward.accelerations import direct
-from musclesolve.dynamics.inverse.external_wrenches import external_force
+from musclesolve.dynamics.forward.applied_forces import JointMoments
 from musclesolve.dynamics.inverse.induced_accelerations import (
     CONTACTS,
     Footing,
@@ -18,10 +18,11 @@ from musclesolve.dynamics.inverse.induced_accelerations import (
     LoadedJoint,
     induced_accelerations,
 )
+from musclesolve.dynamics.inverse.inverse_dynamics import external_force
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.model.mass_center import mass_weighted
 from musclesolve.dynamics.model.mass_matrix import weight_force
+from musclesolve.dynamics.model.model import mass_weighted
 from musclesolve.forces import prepare
 
 FRAMES = (5, 20, 45)
