@@ -89,7 +89,9 @@ SHORTEST = 1.0
 NOISE = 0.75
 """Rms of what the filter takes away, the median of the angles of the legs [degrees]; public models have 0.2 to 0.5."""
 HELD_S = 0.15
-"""Duration from which an angle with exactly one value is no motion [s]."""
+"""Duration from which an angle with exactly one value, or one rate, is no motion [s]."""
+STRAIGHT = 0.02
+"""Acceleration of a straight line over the range of an angle [1/s^2]: rounding, and motions of less than 0.02 Hz."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +302,7 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     if measured is None:
         return
     held = held_stretches(measured, motion.time, motion.names)
-    for name, first, last, value in held:
+    for name, first, last, value, rate in held:
         coordinate = fixed.model.coordinates[name]
         at_end = min(abs(value - coordinate.lower), abs(value - coordinate.upper)) < 1e-4
         if name in body.dofs and coordinate.rotational and not at_end:
@@ -309,19 +311,24 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
                 "first": first,
                 "last": last,
                 "value": float(np.degrees(value)),
+                "rate": float(np.degrees(rate)),
             }
             severity: Severity = "error" if last - first > 2.0 * HELD_S else "warning"
-            yield finding("frozen.stretch", severity, held_at, Where(where.file, times=((first, last),)))
+            code = "frozen.line" if rate else "frozen.stretch"
+            yield finding(code, severity, held_at, Where(where.file, times=((first, last),)))
 
 
 def held_stretches(
     values: Array, time: Array, names: Sequence[str]
-) -> Iterator[tuple[str, float, float, float]]:
-    """Yield columns (T, K) that keep exactly one value for `HELD_S` and move otherwise: name, times, value."""
+) -> Iterator[tuple[str, float, float, float, float]]:
+    """Yield columns (T, K) that keep one value or one rate for `HELD_S` and bend otherwise: name, times, value, rate."""
     for name, column in zip(names, values.T, strict=True):
-        span = float(np.ptp(column))
+        span, step = float(np.ptp(column)), np.diff(time)
         if not span > 1e-9:
             continue
-        for first, stop in true_runs(np.abs(np.diff(column)) < 1e-9 * span):
+        straight = np.abs(np.diff(column, 2)) < STRAIGHT * span * step[1:] * step[:-1]
+        for first, stop in true_runs(straight):
             if stop - first >= 8 and time[stop] - time[first] >= HELD_S:
-                yield name, float(time[first]), float(time[stop]), float(column[first])
+                moved = column[stop] - column[first]
+                rate = moved / (time[stop] - time[first]) if abs(moved) > 1e-9 * span else 0.0
+                yield name, float(time[first]), float(time[stop + 1]), float(column[first]), float(rate)
