@@ -62,6 +62,8 @@ YAW = 2.6
 """Rms of the direction of a planted foot [degrees] that no foot has; public walks have up to 2.1."""
 LOW = 0.03
 """Depth of heel or toe below its place in standing [m] that the floor prevents; public walks have up to 0.029."""
+ROLL = 11.0
+"""Difference of the rates at which the soles of planted feet pitch [degrees/s]: six public walks have up to 7."""
 LEVEL = 0.05
 """Difference of the heights of contacts [m] up to which the floor is level."""
 SPEED = 0.35
@@ -99,7 +101,7 @@ class Standing:
     """Feet while they stand, right and left: pitch of the sole, toe up, direction outward [degrees], speed [m/s].
 
     yaw: rms of the direction of the planted foot about its mean in each contact [degrees]. low: greatest depth of heel
-    or toe below its place in standing [m].
+    or toe below its place in standing [m]. roll: mean rate of the pitch of the planted foot [degrees/s].
     """
 
     pitch: Array
@@ -107,10 +109,11 @@ class Standing:
     speed: Array
     yaw: Array
     low: Array
+    roll: Array
 
     @property
     def misfits(self) -> Array:
-        """Pitch, its difference, direction, its difference, speed, yaw and depth of both feet over their limits."""
+        """Pitch, its difference, direction, its difference, speed, yaw, depth of both feet and roll over their limits."""
         middle, half = 0.5 * (OUT[0] + OUT[1]), 0.5 * (OUT[1] - OUT[0])
         return np.array(
             [
@@ -121,6 +124,7 @@ class Standing:
                 *(self.speed / SPEED),
                 *(self.yaw / YAW),
                 *(self.low / LOW),
+                abs(self.roll[0] - self.roll[1]) / ROLL,
             ]
         )
 
@@ -154,9 +158,9 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
         toe_up = np.degrees(np.arcsin(np.clip(forward @ up, -1.0, 1.0)))
         turn = np.degrees(np.arctan2(np.cross(level, way) @ up, level @ way))
         outward = turn if sole.side == "r" else -turn
-        turned = [outward[stance] - outward[stance].mean() for stance in _stances(planted, EDGE)] or [
-            np.zeros(1)
-        ]
+        stances = _stances(planted, EDGE)
+        turned = [outward[stance] - outward[stance].mean() for stance in stances] or [np.zeros(1)]
+        rolled = [np.polyfit(time[stance], toe_up[stance], 1)[0] for stance in stances] or [np.nan]
         lowest = np.minimum(sole.heel @ up, sole.toe @ up)
         levels += (float(np.median(lowest[stance])) for stance in _stances(still))
         depth = [np.median((point @ up)[still]) - (point @ up).min() for point in (sole.heel, sole.toe)]
@@ -167,10 +171,12 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
                 np.quantile(slower, STILL),
                 np.std(np.concatenate(turned)),
                 max(depth),
+                np.mean(rolled),
             )
         )
-    pitch, out, speeds, yaw, low = np.array(found).T
-    return Standing(pitch, out, speeds, yaw, low * (np.ptp(levels or [0.0]) < LEVEL))
+    pitch, out, speeds, yaw, low, roll = np.array(found).T
+    roll = roll if np.isfinite(roll).all() else np.zeros(2)
+    return Standing(pitch, out, speeds, yaw, low * (np.ptp(levels or [0.0]) < LEVEL), roll)
 
 
 def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
@@ -196,7 +202,7 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     groups += [("columns_exchanged", pair) for pair in combinations(names, 2)]
     rotations = [each for each in groups if each[0] == "angle_sign" and each[1][0].startswith(TURNING)]
     # offsets alone tilt or turn feet that stand
-    if max(now.misfits[4:].max(), 0.5 * now.misfits[:2].max()) < 1.0:
+    if max(now.misfits[4:10].max(), 0.5 * now.misfits[:2].max()) < 1.0:
         groups = rotations if fits else []
     tried = []
     for some in blocks(len(groups), TOGETHER) if groups else ():
@@ -213,6 +219,7 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         "right_speed": float(now.speed[0]), "left_speed": float(now.speed[1]),
         "right_yaw": float(now.yaw[0]), "left_yaw": float(now.yaw[1]),
         "right_low": float(now.low[0]), "left_low": float(now.low[1]),
+        "right_roll": float(now.roll[0]), "left_roll": float(now.roll[1]), "roll_limit": ROLL,
     }  # fmt: skip
     best, code, group = min(tried, key=lambda each: each[0].cost, default=(now, "", ()))
     if best.cost < EXPLAINED * now.cost and best.misfits.max() < 1.2 and not fits:
@@ -227,6 +234,7 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     for code, at in (
         ("foot_slides.standing", slice(4, 6)), ("foot_slides.turning", slice(6, 8)),
         ("foot_height.floor", slice(8, 10)), ("angle_offset", slice(2)), ("angle_offset.turned", slice(2, 4)),
+        ("angle_scale", slice(10, 11)),
     ):  # fmt: skip
         if now.misfits[at].max() >= 1.0:
             yield finding(code, "warning", said, where)
