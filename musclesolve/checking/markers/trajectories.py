@@ -212,8 +212,8 @@ CLEARLY, MEDIAN_LENGTH = 7.0, 1.538
 AROUND = 10
 # Jumps so few frames apart are one; opposite ones within this time are a ghost [s].
 TOGETHER, BACK = 5, 0.25
-# Time before and after a jump that shows whether the marker keeps its new place [s].
-BESIDE = 0.12
+# Time before and after a jump that shows whether the marker keeps its new place [s], without so many frames next to it.
+BESIDE, CATCH_UP = 0.14, 3
 # A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it.
 STRETCHED = 0.035
 FEWEST_FRAMES = 3
@@ -289,7 +289,7 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
     for first, stop, moved, far in events:
         before = slips[-1] if slips else None
         kept = _kept(beside, first, stop, round(BESIDE * markers.rate))
-        if min(np.linalg.norm(moved), np.inf if kept is None else np.linalg.norm(kept)) < 0.5 * far:
+        if min(np.linalg.norm(moved), kept) < 0.5 * far:
             ghosts.append((float(time[first]), float(time[stop])))
         elif before and time[first] - time[before[1]] < BACK and moved @ before[2] < -0.5 * (moved @ moved):
             slips.pop()
@@ -316,24 +316,27 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
         yield finding("leap.back", "warning", values, where)
 
 
-def _kept(beside: Array, first: int, stop: int, reach: int) -> Array | None:
-    """Return the part (3,) [m] of a jump from first to stop that remains, zero if the marker is noisy, None where too
-    few frames show it.
+def _kept(beside: Array, first: int, stop: int, reach: int) -> float:
+    """Return the size [m] of the part of a jump from first to stop that remains, zero if the marker is noisy, infinite
+    where too few frames show it: the least with and without the frames next to the jump, in which a marker catches up.
 
     beside (T, 3) [m]: place of the marker beside the others on its bodies: before and after the jump a polynomial of
         time, with a step between.
     """
-    frames = np.arange(max(first + 1 - reach, 0), min(stop + reach, len(beside)))
-    frames = frames[((frames <= first) | (frames >= stop)) & np.isfinite(beside[frames]).all(axis=1)]
-    later = frames >= stop
-    if min(later.sum(), (~later).sum()) < 2 * TOGETHER:
-        return None
-    since = (frames - 0.5 * (first + stop)) / reach
-    columns = np.column_stack([np.vander(since, 4), later])
-    fit, *_ = np.linalg.lstsq(columns, beside[frames], rcond=None)
-    noise = np.sqrt(np.mean((beside[frames] - columns @ fit) ** 2))
-    clear = np.linalg.norm(fit[-1]) > CLEARLY * noise * np.sqrt(np.linalg.inv(columns.T @ columns)[-1, -1])
-    return np.asarray(fit[-1] * clear)
+    sizes = [np.inf]
+    every = np.arange(max(first + 1 - reach, 0), min(stop + reach, len(beside)))
+    every = every[np.isfinite(beside[every]).all(axis=1)]
+    for left_out in (0, CATCH_UP):
+        frames = every[(every <= first - left_out) | (every >= stop + left_out)]
+        later = frames >= stop
+        if min(later.sum(), (~later).sum()) < TOGETHER:
+            continue
+        columns = np.column_stack([np.vander((frames - first) / reach, 4), later])
+        fit, *_ = np.linalg.lstsq(columns, beside[frames], rcond=None)
+        noise = np.sqrt(np.mean((beside[frames] - columns @ fit) ** 2))
+        error, size = noise * np.sqrt(np.linalg.pinv(columns.T @ columns)[-1, -1]), np.linalg.norm(fit[-1])
+        sizes.append(float(size) if size > CLEARLY * error else 0.0)
+    return min(sizes)
 
 
 def _away(distance: Array, first: int, stop: int, reach: int) -> tuple[int, int] | None:

@@ -218,4 +218,6 @@ def test_stretches_of_one_value_or_rate_are_those_that_last() -> None:
     values[50:80, 0], values[50:55, 1], values[20:50, 2] = 0.25, 0.25, 0.1 + 2.0 * time[20:50]
     found = list(held_stretches(values, time, ("long", "short", "line", "zero", "slow")))
     assert [each[0] for each in found] == ["long", "line"]
-    np.testing.assert_allclose([each[1:] for each in found], [(0.50, 0.79, 0.25, 0.0), (0.20, 0.49, 0.5, 2.0)])
+    np.testing.assert_allclose(
+        [each[1:] for each in found], [(0.50, 0.79, 0.25, 0.0), (0.20, 0.49, 0.5, 2.0)]
+    )
