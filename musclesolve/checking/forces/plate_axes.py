@@ -143,18 +143,13 @@ def _change_axes(case: Case, index: int, change: Array) -> Repair:
         about[first:stop] = (about[first:stop] - middle) @ whole + middle
 
     def badness(point: Array) -> float:
-        travel = _travel(case, index, replace(plate, point=point))
+        travel = [quarters(track.along) for track in _rolling(case, index, replace(plate, point=point))]
         return away(case, plate, point) - (float(np.median(travel)) if travel else 0.0)
 
     rotated = {badness(point): point for point in (plate.point @ whole, about)}
     least = min(rotated)
     suits = least < badness(plate.point) - CLEARLY
     return change_plate(index, force=plate.force, point=rotated[least] if suits else plate.point)
-
-
-def _travel(case: Case, index: int, plate: PlateForce) -> list[float]:
-    """Return the forward travel of the pressure under the foot in every whole contact of forward walking [m]."""
-    return [quarters(track.along) for track in _rolling(case, index, plate)]
 
 
 def quarters(values: Array) -> float:
@@ -181,31 +176,27 @@ def _rolling(case: Case, index: int, plate: PlateForce) -> list[Track]:
 
 @check_at(Stage.PRESSURE_DIRECTION)
 def way_of_pressure(case: Case) -> Iterator[Finding]:
-    """Compare the way of the center of pressure in a step with the length of the foot; runners may land in front."""
-    for index, plate in enumerate(() if runs(case.trial) else case.trial.forces):
-        ways = [
-            float(np.ptp(np.quantile(track.along, ENDS))) / float(np.median(track.length))
-            for track in _rolling(case, index, plate)
-        ]
-        if ways and not WAY[0] <= (share := float(np.median(ways))) <= WAY[1]:
+    """Compare the way of the pressure in a step, which is forward, with the length of the foot.
+
+    Runners may land in front.
+    """
+    for index, plate in enumerate(case.trial.forces):
+        rolling = _rolling(case, index, plate)
+        if not rolling:
+            continue
+        travel = float(np.median([quarters(track.along) for track in rolling]))
+        ways = [np.ptp(np.quantile(track.along, ENDS)) / np.median(track.length) for track in rolling]
+        if not (WAY[0] <= (share := float(np.median(ways))) <= WAY[1] or runs(case.trial)):
             values = {"share": share, "low": WAY[0], "high": WAY[1]}
             yield finding("pressure_way", "warning", values, on_plate(plate))
-
-
-@check_at(Stage.PRESSURE_DIRECTION)
-def pressure_direction(case: Case) -> Iterator[Finding]:
-    """Find a center of pressure that travels backward under a walking foot."""
-    for index, plate in enumerate(case.trial.forces):
-        travel = _travel(case, index, plate)
-        if travel and np.median(travel) < BACK:
-            axis = np.abs(np.sum([track.axis for track in tracks(case, index, plate)], axis=0)).argmax()
-            values = {"distance": -np.median(travel)}
+        if travel < BACK:
+            axis = np.abs(np.sum([track.axis for track in rolling], axis=0)).argmax()
             point = plate.point.copy()
             for first, stop in true_runs(plate.force[:, 2] > touch(case.trial)):
                 # Reversed along the axis, about the middle of the contact.
                 point[first:stop, axis] = 2.0 * np.median(point[first:stop, axis]) - point[first:stop, axis]
             repair = change_plate(index, point=point)
-            yield finding("plate_axes.pressure", "error", values, on_plate(plate), repair)
+            yield finding("plate_axes.pressure", "error", {"distance": -travel}, on_plate(plate), repair)
 
 
 Group = tuple[int, ...]
@@ -394,7 +385,7 @@ BEHIND, AHEAD, BESIDE, MARGIN = 0.03, 0.08, 0.06, 0.02
 # ahead of the heel marker: this share of the stature, between those of the recorded walk (0.074) and the reference
 # stride (0.081). The toe marker is put in too many places to count from it.
 USUAL_PASSAGE = 0.078
-# Way between the first and the last quarter of a contact, over the distance from heel to toe marker: 11 sound recordings
+# Way between first and last quarter of a contact, over the distance from heel to toe marker: 11 sound recordings
 # have 0.40 to 0.65.
 TRAVEL = 0.54
 ENDS = (0.05, 0.95)

@@ -6,9 +6,10 @@ error of a plate adds a known pattern times its size to the residual,
     r = sum_j A_j theta_j + sum_k B_k beta_k + e,
 
 theta the corrections of the plates: the shift of a point of force (e x F), the scale of the way of the point about its
-middle (p - m) x F, the scale of a plate (its wrench), the sign or scale of its free moment (T), the delay of all forces (the derivative of their wrench). beta are the errors of the
-body model, which every sound recording has with similar sizes: masses of the segments, place of the center of mass of
-the trunk, total mass. e is the remainder: smooth errors of the markers, correlated in time.
+middle (p - m) x F, the scale of a plate (its wrench), the sign or scale of its free moment (T), the delay of all forces
+(the derivative of their wrench). beta are the errors of the body model, which every sound recording has with similar
+sizes: masses of the segments, place of the center of mass of the trunk, total mass. e is the remainder: smooth errors
+of the markers, correlated in time.
 
 e is taken as a process of the first order with a correlation time of 80 ms, so that e(t) - phi e(t-h) is white and the
 number of independent samples depends on the recording and not on its frames (Cochrane & Orcutt 1949). beta, and
@@ -51,7 +52,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments
-from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Trial
+from musclesolve.recording.data import SIDE_NAMES, PlateForce, Trial
 from musclesolve.results.facts import CENTER_HEIGHT
 from musclesolve.results.finding import Finding, Where, finding
 
@@ -70,8 +71,9 @@ LEAST, FIRST = np.array([1, 1, 1, 0.3, 0.3, 0.1]) * 0.01, np.array([2, 2, 2, 0.4
 # Least vertical impulse for a judgement of a plate while its foot carries the body alone [s x body weight], largest
 # share of the weight on the other foot, and least duration for a judgement of the balance [s].
 CARRIED, ALOFT, SHORTEST_BALANCE = 0.2, 0.05, 0.4
-# Limits of a reported displacement [m], scale and scale of a way, of which the feet alone show the least share; and the least logarithm of the likelihood ratio to the usual: for one
-# plate, where sound recordings come to 3.1, and for all plates alike, where a trunk unlike the table comes to 5.
+# Limits of a reported displacement [m], scale, and scale of a way, of which the foot alone shows at least the share;
+# and the least logarithm of the likelihood ratio to the usual: for one plate, where sound recordings come to 3.1, and
+# for all plates alike, where a trunk unlike the table comes to 5.
 DISPLACED, MISSCALED, LONGER, OF_FEET, ALONE, TOGETHER = 0.012, 0.06, 0.12, 0.5, 4.5, 8.0
 # Distance of the center of the body from where the ground carries it that is reported [m]: nine sound recordings have 0
 # to 18 mm; markers that are tilted by 2 degrees against the plates 27 to 46 mm.
@@ -96,7 +98,8 @@ SHEAR = (0.8, 1.25)
 # Findings that do not affect the balance.
 HARMLESS = (
     "strength", "subject", "emg", "emg_flat", "emg_clipped", "emg_hum", "stature", "proportions", "mass", "cutoff",
-    "low_rate", "header_rate", "truncated", "walking_direction", "uncertain_joint", "durations_differ", "gap", "trial_file",
+    "low_rate", "header_rate", "walking_direction", "uncertain_joint", "durations_differ", "gap", "trial_file",
+    "truncated",
 )  # fmt: skip
 
 
@@ -317,17 +320,8 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     if measured is None or runs(trial):
         return
     known = {f.where.plate for f in case.findings if f.severity != "note"}
-    # A plate is judged by its vertical impulse while its foot carries the body alone.
-    step, weight = float(np.median(np.diff(measured.time))), measured.size[0]
-    upward = [(plate, wrench[:, 2]) for plate, wrench in zip(trial.forces, measured.wrench, strict=True)]
-    load = {side: np.sum([force for plate, force in upward if plate.side == side], axis=0) for side in SIDES}
-    alone = {"r": load["l"] < ALOFT * weight, "l": load["r"] < ALOFT * weight}
-    judged = [
-        k
-        for k, (plate, force) in enumerate(upward)
-        if SIDE_NAMES[plate.side] not in known
-        and step * float(np.sum(force * alone[plate.side])) / weight >= CARRIED
-    ]
+    sides = [plate.side for plate in trial.forces]
+    judged = [k for k in carrying_alone(measured, sides) if SIDE_NAMES[trial.forces[k].side] not in known]
     sheared = list(_sheared(trial, measured, judged))
     if sheared:  # the balance shows other errors once these forces are right
         yield from sheared
@@ -369,6 +363,17 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     if EARLY_S < early < SMALLEST_S and early > STANDARD_ERRORS * error and not case.found("time_offset"):
         yield early_or_late(case, -early)
     yield from _reversed_moments(trial, sample, judged)
+
+
+def carrying_alone(measured: BalanceFit, sides: Sequence[str | None]) -> list[int]:
+    """Return the plates that can be judged, by their vertical impulse while their foot carries the body alone."""
+    step, weight = float(np.median(np.diff(measured.time))), measured.size[0]
+    upward, judged = [wrench[:, 2] for wrench in measured.wrench], []
+    for k, force in enumerate(upward):
+        others = np.sum([f for f, side in zip(upward, sides, strict=True) if side != sides[k]], axis=0)
+        if step * float(np.sum(force * (others < ALOFT * weight))) / weight >= CARRIED:
+            judged.append(k)
+    return judged
 
 
 def _sheared(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iterator[Finding]:

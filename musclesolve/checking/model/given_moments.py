@@ -18,10 +18,10 @@ P tau = P tau_0: the weight and inertia of trunk, arms and swinging leg. Over al
 
 and the mean vertical force at the root: near zero where all ground reactions were applied, m g where none was.
 
-Five recorded strides with their own moments have k of 0.82, 0.82, 0.97, 1.00 and 1.00 and r of 0.97 or more; 0.82 where
-the moments belong to a model with arms and the model has none: there less than a quarter is no contradiction. Moments of
-another person's walk have r below 0.4; on a model that was not scaled to its subject k is 1.26. The check cannot find
-moments of another stride of the same person, or of a mass within the limit.
+Five recorded strides with their own moments have k of 0.82, 0.82, 0.97, 1.00 and 1.00 and r of 0.97 or more; 0.82
+where the moments belong to a model with arms and the model has none: there less than a quarter is no contradiction.
+Moments of another person's walk have r below 0.4; on a model that was not scaled to its subject k is 1.26. The check
+cannot find moments of another stride of the same person, or of a mass within the limit.
 """
 
 from __future__ import annotations

@@ -310,19 +310,25 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
         if not sizes[worst] > max(limit, CLEAR * float(np.sqrt(np.trace(spread)))):
             return
         names = (case.loads[worst].name,)
-    errors = np.sqrt(np.diag(spread))
+    severity: Severity = "error" if np.linalg.norm(offset) > OTHER_ORIGIN else "warning"
+    of_ground = np.eye(3)[[0, 2]]
+    yield displaced(case, names, offset @ of_ground, np.sqrt(np.diag(spread)) @ of_ground, limit, severity)
+
+
+def displaced(
+    case: ModelCase, names: tuple[str, ...], offset: Array, error: Array, limit: float, severity: Severity
+) -> Finding:
+    """Points of force of some loads, or of all, that an offset (3,) with an error (3,) [m] brings to their places."""
     values = {
         "loads": ", ".join(names) if names else "all loads",
         "size": float(np.linalg.norm(offset)),
         "along_x": -offset[0],
-        "along_z": -offset[1],
-        "error_x": errors[0],
-        "error_z": errors[1],
+        "along_z": -offset[2],
+        "error_x": error[0],
+        "error_z": error[2],
         "limit": limit,
     }
-    repair = moved(np.array([offset[0], 0.0, offset[1]]), names)
-    severity: Severity = "error" if np.linalg.norm(offset) > OTHER_ORIGIN else "warning"
-    yield case.fault("pressure_offset.loads", severity, values, repair)
+    return case.fault("pressure_offset.loads", severity, values, moved(offset, names))
 
 
 def points_under_feet(case: ModelCase) -> Iterator[Finding]:

@@ -62,8 +62,8 @@ YAW = 2.6
 """Rms of the direction of a planted foot [degrees] that no foot has; public walks have up to 2.1."""
 LOW = 0.03
 """Depth of heel or toe below its place in standing [m] that the floor prevents; public walks have up to 0.029."""
-ROLL = 11.0
-"""Difference of the rates at which the soles of planted feet pitch [degrees/s]: six public walks have up to 7."""
+ROLL = 18.0
+"""Difference of the rates at which the soles of planted feet pitch [degrees/s]: eight public walks have up to 17."""
 LEVEL = 0.05
 """Difference of the heights of contacts [m] up to which the floor is level."""
 SPEED = 0.35
@@ -101,7 +101,7 @@ class Standing:
     """Feet while they stand, right and left: pitch of the sole, toe up, direction outward [degrees], speed [m/s].
 
     yaw: rms of the direction of the planted foot about its mean in each contact [degrees]. low: greatest depth of heel
-    or toe below its place in standing [m]. roll: mean rate of the pitch of the planted foot [degrees/s].
+    or toe below its place in standing [m]. roll: rate of the pitch of the planted foot [degrees/s].
     """
 
     pitch: Array
@@ -113,7 +113,7 @@ class Standing:
 
     @property
     def misfits(self) -> Array:
-        """Pitch, its difference, direction, its difference, speed, yaw, depth of both feet and roll over their limits."""
+        """Pitch, its difference, direction, its difference, speed, yaw, depth and roll of feet over their limits."""
         middle, half = 0.5 * (OUT[0] + OUT[1]), 0.5 * (OUT[1] - OUT[0])
         return np.array(
             [
@@ -160,7 +160,8 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
         outward = turn if sole.side == "r" else -turn
         stances = _stances(planted, EDGE)
         turned = [outward[stance] - outward[stance].mean() for stance in stances] or [np.zeros(1)]
-        rolled = [np.polyfit(time[stance], toe_up[stance], 1)[0] for stance in stances] or [np.nan]
+        longest = max(stances, key=lambda stance: stance.stop - stance.start, default=slice(0))
+        rolled = np.polyfit(time[longest], toe_up[longest], 1)[0] if stances else np.nan
         lowest = np.minimum(sole.heel @ up, sole.toe @ up)
         levels += (float(np.median(lowest[stance])) for stance in _stances(still))
         depth = [np.median((point @ up)[still]) - (point @ up).min() for point in (sole.heel, sole.toe)]
@@ -171,7 +172,7 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
                 np.quantile(slower, STILL),
                 np.std(np.concatenate(turned)),
                 max(depth),
-                np.mean(rolled),
+                rolled,
             )
         )
     pitch, out, speeds, yaw, low, roll = np.array(found).T
@@ -329,7 +330,7 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
 def held_stretches(
     values: Array, time: Array, names: Sequence[str]
 ) -> Iterator[tuple[str, float, float, float, float]]:
-    """Yield columns (T, K) that keep one value or one rate for `HELD_S` and bend otherwise: name, times, value, rate."""
+    """Yield columns (T, K) that keep a value or a rate for `HELD_S` and bend otherwise: name, times, value, rate."""
     for name, column in zip(names, values.T, strict=True):
         span, step = float(np.ptp(column)), np.diff(time)
         if not span > 1e-9:

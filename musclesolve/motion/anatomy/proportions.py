@@ -28,8 +28,8 @@ SHORTEST_RATIO, LONGEST_RATIO = 0.6, 1.5
 # subjects; but two landmarks are never nearer than this share of the usual length.
 IMPOSSIBLE, PLACEMENT, NEAREST = (0.5, 1.8), 0.04, 0.12
 # Ratio of the stature that fits the measured segments to the stature of the trial file: refused beyond the factor,
-# noted if it differs from one by more than the share. Nine recorded people have 0.95 to 1.04 (standard deviation 0.024);
-# small children and subjects with short limbs differ by a quarter.
+# noted if it differs from one by more than the share. Nine recorded people have 0.95 to 1.04 (standard deviation
+# 0.024); small children and subjects with short limbs differ by a quarter.
 FAR_STATURE, OFF_STATURE = 1.5, 0.08
 # A measured hip center lies within centimeters of the regression. Distances, as shares of the stature, above which it
 # is unusual, and above which it is the center of another joint. In obese subjects the regression itself is several
