@@ -468,7 +468,7 @@ def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[
         return
     if what == "way":
         values = {"share": 1.0 / (1.0 + fit.size[0]), "uncertain": 2.0 * fit.deviation[0], "limit": LONGER}
-        yield finding("pressure_way.balance", "warning", values, on_plate(*concerned))
+        yield finding("pressure_way.balance", "warning", values, on_plate(concerned[0]))
         return
     if what in ("space", "clock"):
         (share,), (error,) = fit.size, fit.deviation

@@ -289,7 +289,7 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
     for first, stop, moved, far in events:
         before = slips[-1] if slips else None
         kept = _kept(beside, first, stop, round(BESIDE * markers.rate))
-        if min(np.linalg.norm(moved), kept) < 0.5 * far:
+        if min(float(np.linalg.norm(moved)), kept) < 0.5 * far:
             ghosts.append((float(time[first]), float(time[stop])))
         elif before and time[first] - time[before[1]] < BACK and moved @ before[2] < -0.5 * (moved @ moved):
             slips.pop()

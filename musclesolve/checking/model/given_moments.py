@@ -323,10 +323,8 @@ def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
 
     def repair(table: Table) -> Table:
         values = table.values.copy()
-        for one, two in zip(names, other, strict=True):
-            values[:, table.names.index(f"{one}_moment")] = table.values[
-                :, table.names.index(f"{two}_moment")
-            ]
+        own, of_other = ([table.names.index(f"{name}_moment") for name in some] for some in (names, other))
+        values[:, own] = table.values[:, of_other]
         return replace(table, values=values)
 
     values = {"now": now, "then": then}

@@ -60,8 +60,6 @@ PULLS = 0.1
 """Share of the strength of all muscles of a joint from which the fibers of a muscle matter."""
 LEAP = 0.012
 """Change of a moment arm from one frame to the next beyond that of the frames beside it [m]."""
-MOST_OF = 0.5
-"""Share of the muscles of a joint whose arms differ from which the joint is wrong, not its muscles."""
 NAMED = 6
 
 
