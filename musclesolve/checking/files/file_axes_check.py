@@ -119,11 +119,8 @@ def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
         "static", lambda markers: replace(markers, position=markers.position @ rotation.T)
     )
     change = {("laboratory", "static_up"): name, ("laboratory", "static_forward"): forward}
-    values = {
-        "axis": name,
-        "stated": stated[1],
-        "axes": f'static_up = "{name}" and static_forward = "{forward}"',
-    }
+    axes_of_both = f'static_up = "{name}" and static_forward = "{forward}"'
+    values = {"axis": name, "stated": stated[1], "axes": axes_of_both}
     yield finding("up_axis.standing", "error", values, Where(static.path), repair, change=change)
 
 

@@ -354,25 +354,17 @@ def leaning_force(case: Case) -> Iterator[Finding]:
     if vertical <= 0.0 or upward <= 0.0:
         return
     # The mass by the vertical forces: a wrong mass of the subject is another fault.
-    left_over = (total[:, :2] - (vertical / upward) * due[:, :2]).mean(axis=0) / vertical
-    forward, left = (
-        along_walking_direction(required, (total[:, :2] - (vertical / upward) * due[:, :2])).mean(axis=0)
-        / vertical
-    )
+    excess = total[:, :2] - (vertical / upward) * due[:, :2]
+    forward, left = along_walking_direction(required, excess).mean(axis=0) / vertical
     limit = max(LEAN, VELOCITY / (STANDARD_GRAVITY * duration))
     if np.hypot(forward, left) <= limit:
         return
-    lean = np.array([*left_over, 0.0])
+    lean = np.array([*excess.mean(axis=0) / vertical, 0.0])
     repair = in_order(
         *(change_plate(k, force=plate.force - plate.force[:, 2:] * lean) for k, plate in enumerate(plates))
     )
-    values = {
-        "forward": forward,
-        "left": left,
-        "limit": limit,
-        "angle": np.degrees(np.arctan(np.hypot(forward, left))),
-        "duration": duration,
-    }
+    angle = np.degrees(np.arctan(np.hypot(forward, left)))
+    values = {"forward": forward, "left": left, "limit": limit, "angle": angle, "duration": duration}
     yield finding("leaning_force", "warning", values, Where(plates[0].path), repair)
 
 
@@ -510,23 +502,12 @@ def displaced_plates(case: Case) -> Iterator[Finding]:
         size = float(np.linalg.norm(off))
         if size < DISPLACED:
             continue
-        values = {
-            "size": size,
-            "side": SIDE_NAMES[plate.side],
-            "forward": off[0],
-            "left": off[1],
-            "limit": DISPLACED,
-        }
+        values = {"size": size, "side": SIDE_NAMES[plate.side], "limit": DISPLACED}
+        values |= {"forward": off[0], "left": off[1]}
         where = on_plate(plate, passage.times)
         repair = change_plate(passage.plate, point=plate.point - [*off, 0.0])
-        yield finding(
-            "pressure_offset",
-            "error" if size >= FAR_DISPLACED else "warning",
-            values,
-            where,
-            repair,
-            anywhere=True,
-        )
+        severity: Severity = "error" if size >= FAR_DISPLACED else "warning"
+        yield finding("pressure_offset", severity, values, where, repair, anywhere=True)
 
 
 @check_at(Stage.SUPPORT)

@@ -282,13 +282,9 @@ def observed(
     for wide in (10.0, 10.0, 1.0):
         terms = {}
         for name, (effect, prior) in (plates | body).items():
-            moved = at_feet.get(name, [np.zeros((3, len(prior)))] * len(feet))
-            white = np.concatenate(
-                [
-                    whitened(effect, measured.time, deviation),
-                    *(each / UNDER_FOOT[:, None] for each in moved),
-                ]
-            )
+            of_feet = at_feet.get(name, [np.zeros((3, len(prior)))] * len(feet))
+            moved = [each / UNDER_FOOT[:, None] for each in of_feet]
+            white = np.concatenate([whitened(effect, measured.time, deviation), *moved])
             terms[name] = BalanceTerm(white, (wide if name in plates else 1.0) * np.array(prior))
         rows = whitened(measured.residual, measured.time, deviation)
         terms["markers of feet"] = BalanceTerm(

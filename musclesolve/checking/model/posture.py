@@ -214,14 +214,11 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         pose = body_motion(fixed.model, changed.reshape(-1, value.shape[1]))
         for (code, group), frames in zip(groups[some], blocks(len(pose.position), len(value)), strict=True):
             tried.append((standing(fixed, pose.poses(frames), time), code, group))
-    said = {
-        "right": float(now.pitch[0]), "left": float(now.pitch[1]),
-        "right_out": float(now.out[0]), "left_out": float(now.out[1]),
-        "right_speed": float(now.speed[0]), "left_speed": float(now.speed[1]),
-        "right_yaw": float(now.yaw[0]), "left_yaw": float(now.yaw[1]),
-        "right_low": float(now.low[0]), "left_low": float(now.low[1]),
-        "right_roll": float(now.roll[0]), "left_roll": float(now.roll[1]), "roll_limit": ROLL,
-    }  # fmt: skip
+    both_feet = {"": now.pitch, "_out": now.out, "_speed": now.speed, "_yaw": now.yaw, "_low": now.low}
+    both_feet["_roll"] = now.roll
+    said: dict[str, object] = {"roll_limit": ROLL}
+    for what, (right, left) in both_feet.items():
+        said |= {f"right{what}": float(right), f"left{what}": float(left)}
     best, code, group = min(tried, key=lambda each: each[0].cost, default=(now, "", ()))
     if best.cost < EXPLAINED * now.cost and best.misfits.max() < 1.2 and not fits:
         yield finding(code, "error", said | {"names": " and ".join(group)}, where)
@@ -315,13 +312,8 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         coordinate = fixed.model.coordinates[name]
         at_end = min(abs(value - coordinate.lower), abs(value - coordinate.upper)) < 1e-4
         if name in body.dofs and coordinate.rotational and not at_end:
-            held_at: dict[str, object] = {
-                "name": name,
-                "first": first,
-                "last": last,
-                "value": float(np.degrees(value)),
-                "rate": float(np.degrees(rate)),
-            }
+            held_at: dict[str, object] = {"name": name, "first": first, "last": last}
+            held_at |= {"value": float(np.degrees(value)), "rate": float(np.degrees(rate))}
             severity: Severity = "error" if last - first > 2.0 * HELD_S else "warning"
             code = "frozen.line" if rate else "frozen.stretch"
             yield finding(code, severity, held_at, Where(where.file, times=((first, last),)))
