@@ -502,8 +502,9 @@ def displaced_plates(case: Case) -> Iterator[Finding]:
         size = float(np.linalg.norm(off))
         if size < DISPLACED:
             continue
-        values = {"size": size, "side": SIDE_NAMES[plate.side], "limit": DISPLACED}
-        values |= {"forward": off[0], "left": off[1]}
+        ahead, left = off
+        side = SIDE_NAMES[plate.side]
+        values = {"size": size, "side": side, "forward": ahead, "left": left, "limit": DISPLACED}
         where = on_plate(plate, passage.times)
         repair = change_plate(passage.plate, point=plate.point - [*off, 0.0])
         severity: Severity = "error" if size >= FAR_DISPLACED else "warning"
