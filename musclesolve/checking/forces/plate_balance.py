@@ -99,7 +99,6 @@ SHEAR = (0.8, 1.25)
 HARMLESS = (
     "strength", "subject", "emg", "emg_flat", "emg_clipped", "emg_hum", "stature", "proportions", "mass", "cutoff",
     "low_rate", "header_rate", "walking_direction", "uncertain_joint", "durations_differ", "gap", "trial_file",
-    "truncated",
 )  # fmt: skip
 
 
