@@ -485,7 +485,7 @@ def shear_drifts(copy: Copy, draw: np.random.Generator) -> Drawn:
     return copy, f"F{'xy'[axis]} of {of(side)} drifts by {most:+.0f} N"
 
 
-@kind("pressure_offset", "pressure_outside", "plate_axes")
+@kind("pressure_offset", "pressure_outside", "plate_axes", "pressure_way")
 def points_shrunk(copy: Copy, draw: np.random.Generator) -> Drawn:
     side, factor = sides_of_fault(draw), pick(draw, (0.5, 0.7, 1.3, 1.5))
     for plate in copy.plates(side):  # type: ignore[arg-type]
