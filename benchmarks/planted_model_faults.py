@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import xarray as xr
+from scipy.spatial.transform import Rotation
 
 import musclesolve as ms
 from benchmarks.drawn_faults import Bank, NotHere, pick
@@ -681,6 +682,129 @@ def moments_of_another_mass(case: Case, draw: np.random.Generator) -> Drawn:
     return replace(
         case, moments=replace(case.moments, values=factor * case.moments.values)
     ), f"all moments x {factor:g}"
+
+
+# Axes, masses and numbers
+
+
+@kind("joint_center", "muscle_anatomy", "foot_slides", "foot_height")
+def joint_turned(case: Case, draw: np.random.Generator) -> Drawn:
+    name = pick(draw, [each for each in moving(case) if each.startswith(("hip_f", "knee", "ankle"))])
+    joint, angle, axis = (
+        joint_of(case.model, name),
+        pick(draw, (-10.0, -6.0, 6.0, 10.0)),
+        int(draw.integers(3)),
+    )
+    turn = Rotation.from_rotvec(np.radians(angle) * np.eye(3)[axis]).as_matrix()
+    parent = replace(joint.parent, rotation=joint.parent.rotation @ turn)
+    return with_joint(
+        case, replace(joint, parent=parent)
+    ), f"joint of {name} {angle:+.0f} degrees about {'xyz'[axis]}"
+
+
+@kind("segment_mass", "segment_center", "mass")
+def body_unlike(case: Case, draw: np.random.Generator) -> Drawn:
+    names = [name for name, body in case.model.masses.items() if body.mass > 1.0]
+    name, what = pick(draw, names), pick(draw, ("mass x 2", "mass x 0.5", "center 80 mm off", "inertia x 10"))
+    body = case.model.masses[name]
+    changed = {
+        "mass x 2": replace(body, mass=2.0 * body.mass),
+        "mass x 0.5": replace(body, mass=0.5 * body.mass),
+        "center 80 mm off": replace(body, center=body.center + 0.08 * np.eye(3)[int(draw.integers(3))]),
+        "inertia x 10": replace(body, inertia=10.0 * body.inertia),
+    }[what]
+    return replace(
+        case, model=replace(case.model, masses={**case.model.masses, name: changed})
+    ), f"{name}: {what}"
+
+
+@kind("muscle_strength")
+def all_strengths(case: Case, draw: np.random.Generator) -> Drawn:
+    factor, muscles = pick(draw, (0.5, 0.7, 2.0, 3.0)), case.model.muscles
+    changed: dict[str, OpenSimMuscle | None] = {
+        name: replace(muscles[name], max_isometric_force=factor * muscles[name].max_isometric_force)
+        for name in case.shared
+    }
+    return with_muscles(case, changed), f"all strengths x {factor:g}"
+
+
+@kind("clock_rate", "time_offset")
+def clock(case: Case, draw: np.random.Generator) -> Drawn:
+    rate, table = pick(draw, (0.95, 0.98, 1.02, 1.05)), case.coordinates
+    first = table.time[0]
+    return replace(
+        case, coordinates=replace(table, time=first + rate * (table.time - first))
+    ), f"times x {rate:g}"
+
+
+@kind("foot_slides", "pelvis_scale", "foot_height", "clock_rate")
+def way_of_pelvis(case: Case, draw: np.random.Generator) -> Drawn:
+    name = pick(
+        draw, [each for each in ("pelvis_tx", "pelvis_ty", "pelvis_tz") if each in case.coordinates.names]
+    )
+    factor = pick(draw, (0.0, 0.8, 1.25))
+    table = on_column(case.coordinates, name, lambda each: each[0] + factor * (each - each[0]))
+    return replace(case, coordinates=table), f"way of {name} x {factor:g}"
+
+
+@kind("noise", "angle_resolution")
+def angle_noise(case: Case, draw: np.random.Generator) -> Drawn:
+    name, size = pick(draw, moving(case)), degrees(case, pick(draw, (1.0, 3.0)))
+    noise = size * draw.standard_normal(len(case.coordinates.time))
+    return replace(
+        case, coordinates=on_column(case.coordinates, name, lambda each: each + noise)
+    ), f"noise on {name}"
+
+
+@kind("frozen", "angle_resolution")
+def angles_in_steps(case: Case, draw: np.random.Generator) -> Drawn:
+    step, table = degrees(case, pick(draw, (1.0, 3.0))), case.coordinates
+    for name in moving(case):
+        table = on_column(table, name, lambda each: step * np.round(each / step))
+    return replace(case, coordinates=table), "angles in steps"
+
+
+@kind("angle_offset", "angle_scale", "foot_slides", "foot_height", "columns_exchanged")
+def angle_mixed(case: Case, draw: np.random.Generator) -> Drawn:
+    side, share = pick(draw, "rl"), pick(draw, (-0.2, 0.2))
+    one, two = pick(
+        draw, (("hip_flexion", "hip_adduction"), ("knee_angle", "ankle_angle"), ("hip_flexion", "knee_angle"))
+    )
+    source = case.coordinates.values[:, case.coordinates.names.index(f"{two}_{side}")]
+    table = on_column(case.coordinates, f"{one}_{side}", lambda each: each + share * source)
+    return replace(case, coordinates=table), f"{share:+.0%} of {two} in {one} of side {side}"
+
+
+@kind("moment_sign", "moment_scale", "moment_unlike", needs=True)
+def moment_turns_over(case: Case, draw: np.random.Generator) -> Drawn:
+    assert case.moments is not None
+    name = pick(draw, moment_columns(case))
+    middle = len(case.moments.time) // 2
+    sign = np.where(np.arange(len(case.moments.time)) < middle, 1.0, -1.0)
+    return replace(
+        case, moments=on_column(case.moments, name, lambda each: sign * each)
+    ), f"{name} reversed later"
+
+
+@kind("moment_unlike", "moment_scale", "columns_exchanged", needs=True)
+def moments_summed(case: Case, draw: np.random.Generator) -> Drawn:
+    assert case.moments is not None
+    one = pick(draw, moment_columns(case))
+    two = pick(draw, [each for each in moment_columns(case) if each != one])
+    source = case.moments.values[:, case.moments.names.index(two)]
+    return replace(
+        case, moments=on_column(case.moments, one, lambda each: each + source)
+    ), f"{two} added to {one}"
+
+
+@kind("moment_unlike", "moment_resolution", needs=True)
+def moment_cut(case: Case, draw: np.random.Generator) -> Drawn:
+    assert case.moments is not None
+    name, share = pick(draw, moment_columns(case)), pick(draw, (0.5, 0.7))
+    table = on_column(
+        case.moments, name, lambda each: np.clip(each, *(share * np.array([each.min(), each.max()])))
+    )
+    return replace(case, moments=table), f"{name} cut at {share:.0%} of its range"
 
 
 # The table

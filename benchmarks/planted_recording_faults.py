@@ -485,7 +485,7 @@ def shear_drifts(copy: Copy, draw: np.random.Generator) -> Drawn:
     return copy, f"F{'xy'[axis]} of {of(side)} drifts by {most:+.0f} N"
 
 
-@kind("pressure_offset", "pressure_outside", "plate_axes")
+@kind("pressure_offset", "pressure_outside", "plate_axes", "pressure_way")
 def points_shrunk(copy: Copy, draw: np.random.Generator) -> Drawn:
     side, factor = sides_of_fault(draw), pick(draw, (0.5, 0.7, 1.3, 1.5))
     for plate in copy.plates(side):  # type: ignore[arg-type]
@@ -552,6 +552,160 @@ def some_markers_late(copy: Copy, draw: np.random.Generator) -> Drawn:
     position[:, numbers] = np.roll(position[:, numbers], count, axis=0)
     copy.put(position)
     return copy, f"markers of the foot {side} {count} frames late"
+
+
+# Channels, axes and sets of markers
+
+
+@kind("time_offset", "plate_channel", "plate_axes")
+def channel_late(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, axis, by = str(pick(draw, SIDES)), int(draw.integers(3)), pick(draw, (-0.03, 0.02, 0.03))
+    shift = round(by / float(np.diff(copy.forces.time).mean()))
+
+    def late(force: np.ndarray) -> np.ndarray:
+        force = force.copy()
+        force[:, axis] = np.roll(force[:, axis], shift)
+        return force
+
+    on_plates(copy, side, "force", late)
+    return copy, f"F{'xyz'[axis]} of {of(side)} {1000 * by:+.0f} ms"
+
+
+@kind("plate_drift", "plate_baseline", "plate_scale")
+def creep(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, share = str(pick(draw, SIDES)), pick(draw, (0.05, 0.1))
+    rate = 1.0 / float(np.diff(copy.forces.time).mean())
+    on_plates(copy, side, "force", lambda force: force + share * low_pass(force, rate, 1.0))
+    return copy, f"{of(side)} creeps by {share:.0%}"
+
+
+@kind("plate_scale", "mass", "plate_clipped")
+def compressed(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, share = sides_of_fault(draw), pick(draw, (0.1, 0.2))
+
+    def less(force: np.ndarray) -> np.ndarray:
+        size = np.linalg.norm(force, axis=1, keepdims=True)
+        return force * (1.0 - share * size / size.max())
+
+    on_plates(copy, side, "force", less)
+    return copy, f"gain of {of(side)} falls by {share:.0%} at the peak"
+
+
+@kind("force_resolution")
+def force_in_steps(copy: Copy, draw: np.random.Generator) -> Drawn:
+    step = pick(draw, (10.0, 25.0, 50.0))
+    on_plates(copy, None, "force", lambda force: step * np.round(force / step))
+    return copy, f"forces in steps of {step:g} N"
+
+
+@kind("noise", "leap")
+def places_in_steps(copy: Copy, draw: np.random.Generator) -> Drawn:
+    step = pick(draw, (0.002, 0.005, 0.01))
+    copy.put(step * np.round(copy.walk.position / step))
+    return copy, f"places in steps of {1000 * step:g} mm"
+
+
+@kind("force_leap", "plate_instant")
+def force_spikes(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, factor = str(pick(draw, SIDES)), pick(draw, (0.0, 2.0))
+
+    def spikes(force: np.ndarray) -> np.ndarray:
+        force = force.copy()
+        force[:: round(len(force) / 40)] *= factor
+        return force
+
+    on_plates(copy, side, "force", spikes)
+    return copy, f"every fortieth of {of(side)} has one sample x {factor:g}"
+
+
+@kind("frames_skipped", "leap", "noise")
+def neighbors_exchanged(copy: Copy, _: np.random.Generator) -> Drawn:
+    position = copy.walk.position.copy()
+    count = len(position) // 2 * 2
+    position[0:count:2], position[1:count:2] = position[1:count:2].copy(), position[0:count:2].copy()
+    copy.put(position)
+    return copy, "every two frames exchanged"
+
+
+@kind("pressure_offset", "pressure_outside", "plate_axes", "pressure_way")
+def points_reflected(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, axis = str(pick(draw, SIDES)), int(draw.integers(2))
+    for plate in copy.plates(side):  # type: ignore[arg-type]
+        point = copy.plate(plate, "point")
+        middle = planted.plate_middles(copy.plate(plate, "force")[:, 2], point)
+        copy.set_plate(plate, "point", middle + (point - middle) * np.where(np.arange(3) == axis, -1.0, 1.0))
+    return copy, f"points of {of(side)} reflected along {'xy'[axis]}"
+
+
+@kind("joint_width", "markers_merged", "landmark_order", "segment_length")
+def marker_copied(copy: Copy, draw: np.random.Generator) -> Drawn:
+    (one, a), (two, b) = landmark_of(copy, draw), landmark_of(copy, draw)
+    if a == b:
+        raise NotHere
+    position = copy.walk.position.copy()
+    position[:, copy.walk.names.index(a)] = position[:, copy.walk.names.index(b)]
+    copy.put(position)
+    return copy, f"{one} is a copy of {two}"
+
+
+def moved_together(copy: Copy, parts: tuple[str, ...], by: np.ndarray, static: bool) -> int:
+    names = {m for part in parts for side in SIDES for m in list(copy.mapping.get(f"{part}_{side}", ()))[:1]}
+    for name in sorted(names):
+        if name in copy.walk:
+            copy.move(name, slice(None), by)
+        if static and copy.static is not None and name in copy.static:
+            copy.move(name, slice(None), by, static=True)
+    return len(names)
+
+
+@kind("segment_length", "marker_moved", "static_of_another", "proportions")
+def belt_moved(copy: Copy, draw: np.random.Generator) -> Drawn:
+    by, static = direction(draw, pick(draw, (0.02, 0.03))), bool(draw.random() < 0.5)
+    moved_together(copy, ("asis", "psis"), by, static)
+    return (
+        copy,
+        f"the markers of the pelvis {1000 * np.linalg.norm(by):.0f} mm off{', standing, too' * static}",
+    )
+
+
+@kind("time_offset", "segment_length", "leap")
+def trunk_late(copy: Copy, draw: np.random.Generator) -> Drawn:
+    count, position = int(pick(draw, (3, 6))), copy.walk.position.copy()
+    own = [m for side in SIDES for m in copy.mapping.get(f"shoulder_{side}", ()) if m in copy.walk]
+    numbers = [copy.walk.names.index(marker) for marker in own]
+    position[:, numbers] = np.roll(position[:, numbers], count, axis=0)
+    copy.put(position)
+    return copy, f"markers of the shoulders {count} frames late"
+
+
+@kind("space_scale", "stature", "proportions", "static_of_another", "pressure_offset")
+def one_axis_scaled(copy: Copy, draw: np.random.Generator) -> Drawn:
+    axis, factor = int(draw.integers(3)), pick(draw, (0.95, 0.97, 1.03, 1.05))
+    scale = np.where(np.arange(3) == axis, factor, 1.0)
+    copy.put(copy.walk.position * scale)
+    if copy.static is not None:
+        copy.put(copy.static.position * scale, static=True)
+    return copy, f"positions along {'xyz'[axis]} x {factor:g}"
+
+
+@kind("off_support", "up_axis", "leaning_force", "floor_tilted")
+def space_sheared(copy: Copy, draw: np.random.Generator) -> Drawn:
+    share, axis = pick(draw, (-0.05, 0.03, 0.05)), int(draw.integers(2))
+    height = copy.walk.position[..., 2:]
+    copy.put(copy.walk.position + share * height * np.eye(3)[axis])
+    return copy, f"markers go {share:+.0%} of their height along {'xy'[axis]}"
+
+
+@kind("plates_swapped", "time_offset", "force_without_contact")
+def plate_of_the_other_step(copy: Copy, draw: np.random.Generator) -> Drawn:
+    right, left = copy.plates("r"), copy.plates("l")
+    if len(right) != 1 or len(left) != 1:
+        raise NotHere
+    share = pick(draw, (0.2, 0.4))
+    own, other = (copy.plate(plate, "force") for plate in (*left, *right))
+    shift = int(np.argmax(own[:, 2]) - np.argmax(other[:, 2]))
+    copy.set_plate(left[0], "force", (1.0 - share) * own + share * np.roll(other, shift, axis=0))
+    return copy, f"the left force is to {share:.0%} that of the right step"
 
 
 # The table

@@ -48,11 +48,7 @@ def with_costs(case: Case) -> tuple[Finding, ...]:
     findings = list(case.findings)
     for repaired, before, after in case.steps:
         for place, finding in enumerate(findings):
-            alike = (finding.code, finding.what, finding.where) == (
-                repaired.code,
-                repaired.what,
-                repaired.where,
-            )
+            alike = all(getattr(finding, of) == getattr(repaired, of) for of in ("code", "what", "where"))
             if not alike or finding.severity == "note" or finding.code in LEFT_OUT:
                 continue
             cost = _cost(before.trial, moments_of(before), moments_of(after))

@@ -11,6 +11,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, long_enough
 from musclesolve.checking.case import filled
 from musclesolve.errors import InputError
+from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.gaps.rigid_registration import register
@@ -87,6 +88,12 @@ def seen_mean(series: Array) -> Array:
 def square_to(up: Array, vector: Array) -> Array:
     """Return a vector (3,) without its part along a unit vector (3,)."""
     return np.asarray(vector - (vector @ up) * up)
+
+
+@once
+def runs(trial: Trial) -> bool:
+    """Return whether both feet are in the air at times."""
+    return len(flights(trial, FootLoads.from_trial(trial))) > 0
 
 
 @once

@@ -16,6 +16,7 @@ from seen_motion import motion as seen
 from synthetic_result import result, set_status
 from thorough import some
 
+import muscle_db
 import musclesolve as ms
 from musclesolve import Status
 from musclesolve.data import reference_stride
@@ -45,6 +46,7 @@ from musclesolve.results.plausibility import (
 )
 from musclesolve.results.statements import chosen, statements
 from musclesolve.settings.trial import MOVEMENTS
+from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 
 @pytest.fixture(scope="module")
@@ -192,6 +194,36 @@ def test_the_headline_names_the_reason_that_holds(stride):
         said[cause] = found.use
     assert len(set(said.values())) == len(said)
     assert judge(Facts(stride)).because == ()
+
+
+def long_fibers(copy: Copy, folder: Path) -> None:
+    """The rectus femoris with a tendon that is too short."""
+    text = (Path(muscle_db.__file__).parent / f"{muscle_db.DEFAULT}.toml").read_text(encoding="utf-8")
+    (folder / "muscles.toml").write_text(text.replace("0.3121", "0.2500"), encoding="utf-8")
+    copy.set_key("muscles", "database", f'"{(folder / "muscles.toml").as_posix()}"')
+
+
+def bounces(copy: Copy, _: Path) -> None:
+    """Predicted ground reactions of a body that all markers show 15 mm up and down."""
+    copy.set_key("files", "forces", '"predicted"')
+    copy.put(copy.walk.position + 0.015 * np.sin(6.0 * np.pi * copy.walk.time)[:, None, None] * [0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("cause", "change"),
+    [
+        ("mass", lambda copy, _: copy.set_key("subject", "mass_kg", "75.9")),
+        ("ground", bounces),
+        ("full", lambda copy, _: copy.set_key("sharing", "cost", '"muscle_power"')),
+        ("fibers", long_fibers),
+        ("reserves", lambda copy, _: copy.set_key("muscles", "strength", "0.6")),
+    ],
+)
+def test_a_recording_with_one_cause_has_it_as_its_headline(cause, change, tmp_path):
+    copy = open_copy(reference_stride())
+    change(copy, tmp_path)
+    found = judge(Facts(ms.run(write_copy(copy, tmp_path / "spoiled"))))
+    assert (found.verdict, found.because) == (IMPLAUSIBLE, (cause,))
 
 
 def test_reserves_and_emg():

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import UP, Array, unit_or_zero
+from musclesolve._util.arrays import Array, unit_or_zero
 from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.forces.newtons_law import away
 from musclesolve.checking.observed_body import ahead, between, facing, seen_mean, square_to, upward
@@ -119,24 +119,15 @@ def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
         "static", lambda markers: replace(markers, position=markers.position @ rotation.T)
     )
     change = {("laboratory", "static_up"): name, ("laboratory", "static_forward"): forward}
-    values = {
-        "axis": name,
-        "stated": stated[1],
-        "axes": f'static_up = "{name}" and static_forward = "{forward}"',
-    }
+    axes_of_both = f'static_up = "{name}" and static_forward = "{forward}"'
+    values = {"axis": name, "stated": stated[1], "axes": axes_of_both}
     yield finding("up_axis.standing", "error", values, Where(static.path), repair, change=change)
 
 
 def _upright(direction: Array) -> Array:
-    """Return the rotation (3, 3) by 90 or 180 degrees that brings the axis nearest to a direction (3,) upward."""
-    axis, at = np.zeros(3), np.abs(direction).argmax()
-    axis[at] = np.sign(direction[at])
-    if axis @ UP < -0.5:
-        side = np.roll(axis, 1)
-        return 2.0 * np.outer(side, side) - np.eye(3)
-    v = np.cross(axis, UP)
-    skew = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
-    return np.asarray(np.eye(3) + skew + skew @ skew)
+    """Return a rotation (3, 3) by quarter turns that brings the axis nearest to a direction (3,) upward."""
+    up = max(FILE_AXES, key=lambda name: float(axis_vector(name) @ direction))
+    return global_from_laboratory(next(axis for axis in FILE_AXES if axis[1] != up[1]), up)
 
 
 @check_at(Stage.OTHER_VERTICAL_AXES)

@@ -5,10 +5,11 @@ error of a plate adds a known pattern times its size to the residual,
 
     r = sum_j A_j theta_j + sum_k B_k beta_k + e,
 
-theta the corrections of the plates: the shift of a point of force (e x F), the scale of a plate (its wrench), the sign
-or scale of its free moment (T), the delay of all forces (the derivative of their wrench). beta are the errors of the
-body model, which every sound recording has with similar sizes: masses of the segments, place of the center of mass of
-the trunk, total mass. e is the remainder: smooth errors of the markers, correlated in time.
+theta the corrections of the plates: the shift of a point of force (e x F), the scale of the way of the point about its
+middle (p - m) x F, the scale of a plate (its wrench), the sign or scale of its free moment (T), the delay of all forces
+(the derivative of their wrench). beta are the errors of the body model, which every sound recording has with similar
+sizes: masses of the segments, place of the center of mass of the trunk, total mass. e is the remainder: smooth errors
+of the markers, correlated in time.
 
 e is taken as a process of the first order with a correlation time of 80 ms, so that e(t) - phi e(t-h) is white and the
 number of independent samples depends on the recording and not on its frames (Cochrane & Orcutt 1949). beta, and
@@ -43,36 +44,37 @@ from musclesolve.checking.forces.newtons_law import (
     law,
 )
 from musclesolve.checking.forces.plate_axes import Passage, passages
+from musclesolve.checking.observed_body import runs
 from musclesolve.checking.repair import change_plate
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments
-from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Trial
+from musclesolve.recording.data import SIDE_NAMES, PlateForce, Trial
 from musclesolve.results.facts import CENTER_HEIGHT
 from musclesolve.results.finding import Finding, Where, finding
 
 # Standard deviations of sound recordings: place of a plate [m], its scale and the factor of its free moment;
 # delay of the forces, which follow the markers by 5 to 11 ms on recorded walks, as soft tissue follows the bones [s].
-PLACE, SCALE, TWIST, DELAY = 0.004, 0.012, 0.15, 0.006
+PLACE, SCALE, TWIST, DELAY, WAY = 0.004, 0.012, 0.15, 0.006, 0.03
 # Of the body: center of mass of the whole, forward and to the left [m]; where both feet are, outward [m]; its mass,
 # which another check looks at; the mass of a segment.
 CENTER, OUTWARD, MASS, SEGMENT = (0.009, 0.004), 0.006, 0.1, 0.08
 # Of the scales of space and of time between markers and plates.
 RATE = 0.003
-# Of the center of pressure under a foot: on one foot, and on both feet alike forward and outward [m].
-UNDER_FOOT, UNDER_FEET = 0.008, (0.014, 0.018)
+# Of the center of pressure under a foot, on one foot, and on both feet alike: forward, outward, and of its way [m].
+UNDER_FOOT, UNDER_FEET = np.array([0.008, 0.008, 0.015]), (0.014, 0.018, 0.016)
 # Least and first deviation of the residual by component: force [body weights], moment [body weights x stature].
 LEAST, FIRST = np.array([1, 1, 1, 0.3, 0.3, 0.1]) * 0.01, np.array([2, 2, 2, 0.4, 0.4, 0.2]) * 0.01
 # Least vertical impulse for a judgement of a plate while its foot carries the body alone [s x body weight], largest
 # share of the weight on the other foot, and least duration for a judgement of the balance [s].
 CARRIED, ALOFT, SHORTEST_BALANCE = 0.2, 0.05, 0.4
-# Limits of a reported displacement [m] and scale; and the least logarithm of the likelihood ratio to the usual: for one
-# plate, where sound recordings come to 3.1, and for all plates alike, where a trunk unlike the table comes to 5.
-DISPLACED, MISSCALED, ALONE, TOGETHER = 0.012, 0.06, 4.5, 8.0
+# Limits of a reported displacement [m], scale, and scale of a way, of which the foot alone shows at least the share;
+# and the least logarithm of the likelihood ratio to the usual: for one plate, where sound recordings come to 3.1, and
+# for all plates alike, where a trunk unlike the table comes to 5.
+DISPLACED, MISSCALED, LONGER, OF_FEET, ALONE, TOGETHER = 0.012, 0.06, 0.12, 0.5, 4.5, 8.0
 # Distance of the center of the body from where the ground carries it that is reported [m]: nine sound recordings have 0
 # to 18 mm; markers that are tilted by 2 degrees against the plates 27 to 46 mm.
 OFF_SUPPORT = 0.025
@@ -121,8 +123,9 @@ class BalanceFit:
     segments: dict[str, Array]  # segment -> change of the residual with its mass, (T, 6) per factor
     # (T, 6) change of the residual as mid-hip goes farther by a factor
     space: Array | None = None
-    # of every plate, the wrench of its horizontal forces (T, 6)
+    # of every plate, the wrench of its horizontal forces, and the change as its points go farther by a factor (T, 6)
     shear: list[Array] = field(default_factory=list)
+    way: list[Array] = field(default_factory=list)
 
 
 def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> BalanceFit | None:
@@ -141,7 +144,7 @@ def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> 
     below = chosen.options.unloaded_below_n
 
     def sampled(plate: PlateForce) -> Array:
-        """Wrench of a plate, the part of its free moment, and the wrench of its horizontal forces (T, 15)."""
+        """Wrench of a plate, the part of its free moment, wrenches of its horizontal forces and its way (T, 21)."""
         whole = wrench_at_origin(plate, below)
         twist = (
             whole[:, 3:] - wrench_at_origin(replace(plate, moment=np.zeros_like(plate.moment)), below)[:, 3:]
@@ -149,7 +152,11 @@ def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> 
         level = whole[:, :3] * [1.0, 1.0, 0.0]
         point = np.where((whole[:, [2]] != 0.0), plate.point, 0.0)
         shear = np.concatenate([level, np.cross(point, level)], axis=1)
-        return sampled_wrench(plate, np.concatenate([whole, twist, shear], axis=1), chosen, motion.time)
+        away = np.zeros_like(point)
+        for first, stop in true_runs(whole[:, 2] != 0.0):
+            away[first:stop, :2] = (point[first:stop] - point[first:stop].mean(axis=0))[:, :2]
+        way = np.pad(np.cross(away, whole[:, :3]), ((0, 0), (3, 0)))
+        return sampled_wrench(plate, np.concatenate([whole, twist, shear, way], axis=1), chosen, motion.time)
 
     def about(wrench: Array) -> Array:
         moved = wrench[:, 3:] - np.cross(middle, wrench[:, :3])
@@ -165,7 +172,8 @@ def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> 
         size=weight * np.array([1.0, 1.0, 1.0, *[trial.subject.stature] * 3]),
         wrench=[about(wrench) for wrench in wrenches],
         twist=[np.pad(each[known, 6:9], ((0, 0), (3, 0))) for each in every],
-        shear=[about(each[:, 9:]) for each in every],
+        shear=[about(each[:, 9:15]) for each in every],
+        way=[each[known, 15:] for each in every],
         change=about(np.gradient(np.sum(wrenches, axis=0), motion.time, axis=0)),
         segments=segment_masses(model, motion.frames(known)),
         space=np.concatenate([np.zeros_like(gone), np.cross(gone, total[:, :3])], axis=1),
@@ -203,6 +211,8 @@ def patterns(measured: BalanceFit, judged: list[int]) -> dict[str, tuple[Array, 
         terms[f"place {k}"] = _moved(wrench), [large * PLACE] * 2
         terms[f"scale {k}"] = wrench[..., None], [large * SCALE]
         terms[f"twist {k}"] = twist[..., None], [large * TWIST]
+        if measured.way:
+            terms[f"way {k}"] = measured.way[k][..., None], [large * WAY]
     # No more than usual for every plate: the common part is a term of its own.
     terms["place"] = np.sum([terms[f"place {k}"][0] for k in range(len(measured.wrench))], axis=0), [1e-4] * 2
     terms["twist"] = np.sum(measured.twist, axis=0)[..., None], [1e-3]
@@ -256,27 +266,31 @@ def observed(
     if measured.space is not None:
         drift = measured.change * (measured.time - measured.time.mean())[:, None]
         body |= {"space": (measured.space[..., None], [RATE]), "clock": (drift[..., None], [RATE])}
-    deviation, still = FIRST * measured.size, np.zeros((2, 2))
-    under_feet = [np.stack([foot.ahead, foot.outward], axis=1) / UNDER_FOOT for foot in feet]
+    deviation = FIRST * measured.size
+    # A place moves the center of pressure under the feet, the other way; space moves the feet.
+    under_feet = [
+        np.pad(np.stack([foot.ahead, foot.outward], axis=1), ((0, 1), (0, 1))) + np.diag([0, 0, 1.0])
+        for foot in feet
+    ]
+    at_feet = {"place": [-np.eye(3, 2)] * len(feet)}
+    at_feet["space"] = [np.append(around - foot.place, 0.0)[:, None] for foot in feet]
+    for number, foot in enumerate(feet):
+        alone = np.eye(len(feet))[number]
+        at_feet[f"place {foot.plate}"] = [-here * np.eye(3, 2) for here in alone]
+        at_feet[f"way {foot.plate}"] = [-here * foot.gain * np.eye(3)[:, 2:] for here in alone]
     for wide in (10.0, 10.0, 1.0):
         terms = {}
         for name, (effect, prior) in (plates | body).items():
-            # A place moves the center of pressure under the feet, the other way; space moves the feet.
-            at_feet = [
-                -np.eye(2) / UNDER_FOOT
-                if name in ("place", f"place {foot.plate}")
-                else (around - foot.place)[:, None] / UNDER_FOOT
-                if name == "space"
-                else still[:, : len(prior)]
-                for foot in feet
-            ]
-            white = np.concatenate([whitened(effect, measured.time, deviation), *at_feet])
+            of_feet = at_feet.get(name, [np.zeros((3, len(prior)))] * len(feet))
+            moved = [each / UNDER_FOOT[:, None] for each in of_feet]
+            white = np.concatenate([whitened(effect, measured.time, deviation), *moved])
             terms[name] = BalanceTerm(white, (wide if name in plates else 1.0) * np.array(prior))
         rows = whitened(measured.residual, measured.time, deviation)
         terms["markers of feet"] = BalanceTerm(
-            np.concatenate([np.zeros((rows.size, 2)), *under_feet]), np.array(UNDER_FEET)
+            np.concatenate([np.zeros((rows.size, 3)), *(each / UNDER_FOOT[:, None] for each in under_feet)]),
+            np.array(UNDER_FEET),
         )
-        values = np.concatenate([rows, *(foot.off / UNDER_FOOT for foot in feet)])
+        values = np.concatenate([rows, *(np.append(foot.off, foot.travel) / UNDER_FOOT for foot in feet)])
         rest = remainder(values, list(terms.values()))[: rows.size].reshape(-1, 6)
         if wide > 1.0:
             deviation = np.maximum(deviation * np.sqrt(np.mean(rest**2, axis=0)), LEAST * measured.size)
@@ -298,29 +312,28 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     if prepared is not None and prepared.mechanics is recorded and recorded.change is None:
         moments = prepared.moments
     measured = balance(trial, recorded, moments)
-    if measured is None or len(flights(trial, FootLoads.from_trial(trial))):
+    if measured is None or runs(trial):
         return
     known = {f.where.plate for f in case.findings if f.severity != "note"}
-    # A plate is judged by its vertical impulse while its foot carries the body alone.
-    step, weight = float(np.median(np.diff(measured.time))), measured.size[0]
-    upward = [(plate, wrench[:, 2]) for plate, wrench in zip(trial.forces, measured.wrench, strict=True)]
-    load = {side: np.sum([force for plate, force in upward if plate.side == side], axis=0) for side in SIDES}
-    alone = {"r": load["l"] < ALOFT * weight, "l": load["r"] < ALOFT * weight}
-    judged = [
-        k
-        for k, (plate, force) in enumerate(upward)
-        if SIDE_NAMES[plate.side] not in known
-        and step * float(np.sum(force * alone[plate.side])) / weight >= CARRIED
-    ]
+    sides = [plate.side for plate in trial.forces]
+    judged = [k for k in carrying_alone(measured, sides) if SIDE_NAMES[trial.forces[k].side] not in known]
     sheared = list(_sheared(trial, measured, judged))
     if sheared:  # the balance shows other errors once these forces are right
         yield from sheared
         return
-    sample = observed(measured, passages(case), trial.forces, judged)
+    feet = passages(case)
+    sample = observed(measured, feet, trial.forces, judged)
     for _ in range(len(judged) + 1):
         names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
+        names += [f"way {foot.plate}" for foot in feet if foot.plate in judged]
         names += ["place", "center", "space", "clock"] if len(judged) == len(trial.forces) > 1 else []
         fits = accusations(sample, names)
+        for foot in feet:
+            # a foot that rolls in another way moves its plate: the balance alone accuses no way
+            if (fit := fits.get(f"way {foot.plate}")) is not None:
+                needed = foot.gain * float(fit.size[0])
+                if -foot.travel * np.sign(needed) < OF_FEET * abs(needed):
+                    del fits[f"way {foot.plate}"]
         if not fits:
             break
         name = likeliest(fits)
@@ -345,6 +358,17 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     if EARLY_S < early < SMALLEST_S and early > STANDARD_ERRORS * error and not case.found("time_offset"):
         yield early_or_late(case, -early)
     yield from _reversed_moments(trial, sample, judged)
+
+
+def carrying_alone(measured: BalanceFit, sides: Sequence[str | None]) -> list[int]:
+    """Return the plates that can be judged, by their vertical impulse while their foot carries the body alone."""
+    step, weight = float(np.median(np.diff(measured.time))), measured.size[0]
+    upward, judged = [wrench[:, 2] for wrench in measured.wrench], []
+    for k, force in enumerate(upward):
+        others = np.sum([f for f, side in zip(upward, sides, strict=True) if side != sides[k]], axis=0)
+        if step * float(np.sum(force * (others < ALOFT * weight))) / weight >= CARRIED:
+            judged.append(k)
+    return judged
 
 
 def _sheared(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iterator[Finding]:
@@ -379,7 +403,8 @@ def shear_values(foot: str, gain: float, error: float) -> dict[str, object] | No
 def accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:
     """Return the errors of plates that are larger and more likely than the errors of sound plates."""
     fits = {name: sample.fit(name) for name in names if sample.terms[name].prior.max() < FOUND}
-    limits = {"place": DISPLACED, "scale": MISSCALED, "center": OFF_SUPPORT, "space": SPACE, "clock": CLOCK}
+    limits = {"place": DISPLACED, "scale": MISSCALED, "way": LONGER}
+    limits |= {"center": OFF_SUPPORT, "space": SPACE, "clock": CLOCK}
 
     def clear(name: str, fit: Estimate) -> bool:
         if name in ("space", "clock"):
@@ -435,6 +460,10 @@ def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[
         (scaled,) = concerned
         repair = change_plate(int(plate), force=factor * scaled.force, moment=factor * scaled.moment)
         yield finding("plate_scale", "warning", values, on_plate(scaled), repair)
+        return
+    if what == "way":
+        values = {"share": 1.0 / (1.0 + fit.size[0]), "uncertain": 2.0 * fit.deviation[0], "limit": LONGER}
+        yield finding("pressure_way.balance", "warning", values, on_plate(concerned[0]))
         return
     if what in ("space", "clock"):
         (share,), (error,) = fit.size, fit.deviation

@@ -212,6 +212,8 @@ CLEARLY, MEDIAN_LENGTH = 7.0, 1.538
 AROUND = 10
 # Jumps so few frames apart are one; opposite ones within this time are a ghost [s].
 TOGETHER, BACK = 5, 0.25
+# Time before and after a jump that shows whether the marker keeps its new place [s], without so many frames next to it.
+BESIDE, CATCH_UP = 0.14, 3
 # A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it.
 STRETCHED = 0.035
 FEWEST_FRAMES = 3
@@ -279,18 +281,21 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
     """Find slips of a marker, and frames in which it only leaves its place for a while."""
     markers = trial.markers
     time, events = markers.time, _events(markers[name], jumped)
-    distance = _distances_on_bodies(trial, name)
+    others = sorted({each for names, _ in bodies(trial).values() if name in names for each in names} - {name})
+    away = np.stack([markers[name] - markers[other] for other in others], axis=1)
+    distance, beside = np.linalg.norm(away, axis=2), away.mean(axis=1)
     ghosts: list[Run] = []
     slips: list[tuple[int, int, Array]] = []
     for first, stop, moved, far in events:
         before = slips[-1] if slips else None
-        if np.linalg.norm(moved) < 0.5 * far:
+        kept = _kept(beside, first, stop, round(BESIDE * markers.rate))
+        if min(float(np.linalg.norm(moved)), kept) < 0.5 * far:
             ghosts.append((float(time[first]), float(time[stop])))
         elif before and time[first] - time[before[1]] < BACK and moved @ before[2] < -0.5 * (moved @ moved):
             slips.pop()
             ghosts.append((float(time[before[0]]), float(time[stop])))
-        elif away := _away(distance, first, stop, round(BACK * markers.rate)):
-            ghosts.append((float(time[away[0]]), float(time[away[1]])))
+        elif gone := _away(distance, first, stop, round(BACK * markers.rate)):
+            ghosts.append((float(time[gone[0]]), float(time[gone[1]])))
         else:
             slips.append((first, stop, moved))
     if slips:
@@ -311,13 +316,27 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
         yield finding("leap.back", "warning", values, where)
 
 
-def _distances_on_bodies(trial: Trial, name: str) -> Array:
-    """Return the distances (T, K) [m] of a marker from the K others on its bodies."""
-    others = {other for names, _ in bodies(trial).values() if name in names for other in names} - {name}
-    return np.stack(
-        [np.linalg.norm(trial.markers[name] - trial.markers[other], axis=1) for other in sorted(others)],
-        axis=1,
-    )
+def _kept(beside: Array, first: int, stop: int, reach: int) -> float:
+    """Return the size [m] of the part of a jump from first to stop that remains, zero if the marker is noisy, infinite
+    where too few frames show it: the least with and without the frames next to the jump, in which a marker catches up.
+
+    beside (T, 3) [m]: place of the marker beside the others on its bodies: before and after the jump a polynomial of
+        time, with a step between.
+    """
+    sizes = [np.inf]
+    every = np.arange(max(first + 1 - reach, 0), min(stop + reach, len(beside)))
+    every = every[np.isfinite(beside[every]).all(axis=1)]
+    for left_out in (0, CATCH_UP):
+        frames = every[(every <= first - left_out) | (every >= stop + left_out)]
+        later = frames >= stop
+        if min(later.sum(), (~later).sum()) < TOGETHER:
+            continue
+        columns = np.column_stack([np.vander((frames - first) / reach, 4), later])
+        fit, *_ = np.linalg.lstsq(columns, beside[frames], rcond=None)
+        noise = np.sqrt(np.mean((beside[frames] - columns @ fit) ** 2))
+        error, size = noise * np.sqrt(np.linalg.pinv(columns.T @ columns)[-1, -1]), np.linalg.norm(fit[-1])
+        sizes.append(float(size) if size > CLEARLY * error else 0.0)
+    return min(sizes)
 
 
 def _away(distance: Array, first: int, stop: int, reach: int) -> tuple[int, int] | None:

@@ -43,50 +43,33 @@ OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     posture.feet_on_floor,
     posture.spectra,
 )
-OF_LOADS: tuple[Callable[[ModelCase], Iterator[Finding]], ...] = (
+OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     # units first: contacts and places of points under feet are unknown before
-    load_balance.plate_units,
-    units.force_unit,
-    units.point_unit,
-    units.moment_unit,
-    units.axes_of_loads,
-    load_balance.bodies_of_loads,
-    load_balance.feet_of_loads,
+    load_balance.plate_units: "mass",
+    units.force_unit: "mass file",
+    units.point_unit: "ground file",
+    units.moment_unit: "file",
+    units.axes_of_loads: "mass ground file",
+    load_balance.bodies_of_loads: "",
+    load_balance.feet_of_loads: "",
     # the place of the pressure identifies the foot, also with late loads; a scale needs the right foot and time
-    units.shift_of_loads,
-    load_balance.plate_scales,
-    coordinates.feet_on_plates,
-    load_balance.place_of_points,
-    load_balance.points_under_feet,
-    load_balance.feet_along_pressure,
-    load_balance.parts_of_feet,
-    load_balance.shear_of_loads,
-    load_balance.mass_of_model,
-    load_balance.balance_of_loads,
-    load_balance.cutoff_of_flight,
-    whole_wrench.whole_wrench,
-)
+    units.shift_of_loads: "mass file",
+    load_balance.plate_scales: "mass",
+    coordinates.feet_on_plates: "mass ground file",
+    load_balance.place_of_points: "mass ground place",
+    load_balance.points_under_feet: "place",
+    load_balance.feet_along_pressure: "ground place",
+    load_balance.parts_of_feet: "",
+    load_balance.shear_of_loads: "mass ground",
+    load_balance.mass_of_model: "mass",
+    load_balance.balance_of_loads: "mass",
+    load_balance.cutoff_of_flight: "mass",
+    whole_wrench.whole_wrench: "mass ground",
+}
+"""Check of loads -> what it needs: a freely moving body with known masses; forces and points in the axes of the ground;
+a file of loads (moments have checks of their own, and do not show the level of the ground); places of points, which
+moments show only where they belong to this model, motion and filter."""
 CUT_REMEDY = "copy or export the file again; if it is whole, correct the number of rows in its header"
-NEED_MASSES = {
-    units.force_unit, units.axes_of_loads, units.shift_of_loads, load_balance.plate_units,
-    load_balance.plate_scales, load_balance.shear_of_loads,
-    load_balance.place_of_points, load_balance.mass_of_model, load_balance.balance_of_loads,
-    load_balance.cutoff_of_flight,
-    coordinates.feet_on_plates, whole_wrench.whole_wrench,
-}  # fmt: skip
-"""Checks of loads that require a freely moving body with known masses."""
-ON_GROUND = {
-    units.point_unit, units.axes_of_loads, load_balance.place_of_points, load_balance.shear_of_loads,
-    load_balance.feet_along_pressure, coordinates.feet_on_plates, whole_wrench.whole_wrench,
-}  # fmt: skip
-"""Checks whose repairs hold for forces and points in the axes of the ground."""
-OF_FILES = {
-    units.force_unit, units.point_unit, units.moment_unit, units.axes_of_loads, units.shift_of_loads,
-    coordinates.feet_on_plates,
-}  # fmt: skip
-"""Checks of what files of loads state; moments have their own, and do not show the level of the ground."""
-OF_PLACE = {load_balance.place_of_points, load_balance.points_under_feet, load_balance.feet_along_pressure}
-"""Checks of points of force, which moments show only where they belong to this model, motion and filter."""
 HELD_MASS = 0.15
 """Share of the mass whose unknown motion leaves moments of legs testable; two arms have about a tenth."""
 BELONGS = 0.02
@@ -155,11 +138,10 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         wrong = [each for each in of_posture if each.severity == "error"]
         weighed = _is_weighed(fixed) and not of_coordinates and not wrong
         on_ground = all((load.force_frame, load.point_frame) == (GROUND, GROUND) for load in loads)
-        left_out = (set() if weighed else NEED_MASSES) | (set() if on_ground else ON_GROUND)
-        if moments is not None:
-            left_out |= OF_FILES | (set() if _is_whole(body) else OF_PLACE)
-        for of_loads in OF_LOADS:
-            if of_loads not in left_out:
+        known = {"mass": weighed, "ground": on_ground, "file": moments is None}
+        known["place"] = moments is None or _is_whole(body)
+        for of_loads, needs in OF_LOADS.items():
+            if all(known[each] for each in needs.split()):
                 case = case.with_findings(_asked(of_loads.__name__, of_loads(case)))
         findings = list(case.findings)
     return [*findings, *of_moments]

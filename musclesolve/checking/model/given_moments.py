@@ -18,10 +18,10 @@ P tau = P tau_0: the weight and inertia of trunk, arms and swinging leg. Over al
 
 and the mean vertical force at the root: near zero where all ground reactions were applied, m g where none was.
 
-Three recorded strides with their own moments have k of 0.82, 0.82 and 1.00 and r of 0.97 or more; 0.82 where the
-moments belong to a model with arms and the model has none, so that less than a quarter is no contradiction. Moments of
-another person's walk have r below 0.4; on a model that was not scaled to its subject k is 1.26. The check cannot find
-moments of another stride of the same person, or of a mass within the limit.
+Five recorded strides with their own moments have k of 0.82, 0.82, 0.97, 1.00 and 1.00 and r of 0.97 or more; 0.82
+where the moments belong to a model with arms and the model has none: there less than a quarter is no contradiction.
+Moments of another person's walk have r below 0.4; on a model that was not scaled to its subject k is 1.26. The check
+cannot find moments of another stride of the same person, or of a mass within the limit.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.data import Table
 from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 
-MASS = 0.25
-"""Largest difference of the factor k from 1."""
+MASS, OWN_MASS = 0.25, 0.1
+"""Largest difference of the factor k from 1, and of moments whose columns are coordinates of the model."""
 LEAST_LIKENESS = 0.6
 """Least likeness r of moments of the same motion."""
 CARRIED = 0.15
@@ -277,15 +277,15 @@ def belonging(body: ModelBody) -> Iterator[Finding]:
     if min(b, d) - max(a, c) < SHORT * min(b - a, d - c):
         values = {"first": a, "last": b, "moments_first": c, "moments_last": d}
         yield finding("another_trial.times", "warning", values, where)
-    stems = [
-        name.removesuffix(suffix)
-        for suffix in COLUMN_ENDINGS
-        for name in table.names
-        if name.endswith(suffix)
-    ]
-    if others := [name for name in stems if name not in body.model.coordinates]:
+    if others := _others(table, body.model):
         values = {"names": few(others, 6), "model": body.model.name}
         yield finding("other_coordinates", "warning", values, where)
+
+
+def _others(table: Table, model: OpenSimModel) -> list[str]:
+    """Columns of generalized forces that belong to no coordinate of a model."""
+    stems = [name.removesuffix(end) for end in COLUMN_ENDINGS for name in table.names if name.endswith(end)]
+    return [name for name in stems if name not in model.coordinates]
 
 
 def empty_columns(case: MomentCase) -> Iterator[Finding]:
@@ -323,10 +323,8 @@ def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
 
     def repair(table: Table) -> Table:
         values = table.values.copy()
-        for one, two in zip(names, other, strict=True):
-            values[:, table.names.index(f"{one}_moment")] = table.values[
-                :, table.names.index(f"{two}_moment")
-            ]
+        own, of_other = ([table.names.index(f"{name}_moment") for name in some] for some in (names, other))
+        values[:, own] = table.values[:, of_other]
         return replace(table, values=values)
 
     values = {"now": now, "then": then}
@@ -461,6 +459,8 @@ def whole_body(case: MomentCase) -> Iterator[Finding]:
     if likeness < LEAST_LIKENESS:
         values = {"likeness": likeness, "limit": LEAST_LIKENESS}
         yield case.fault("another_trial.moments", "error", values)
-    elif fit is not None and abs(fit.factor - 1.0) > MASS and not case.found("moment_zero"):
-        values = {"factor": fit.factor, "limit": MASS, "mass": mass}
+        return
+    limit = MASS if _others(case.table, case.fixed.model) else OWN_MASS
+    if fit is not None and abs(fit.factor - 1.0) > limit and not case.found("moment_zero"):
+        values = {"factor": fit.factor, "limit": limit, "mass": mass}
         yield case.fault("mass.moments", "warning", values)

@@ -23,6 +23,7 @@ from musclesolve.checking.model.load_units_and_axes import (
     UNCLEAR,
     best_fit,
     contacts_on,
+    each_load,
     moved,
     on_bodies,
     roles_of_unit,
@@ -34,7 +35,6 @@ from musclesolve.checking.model.model_case import (
     MEMORY,
     PASSES,
     SCALED,
-    Loads,
     ModelCase,
     Sole,
     covariance,
@@ -158,17 +158,13 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
     if frames.sum() < FEWEST_FRAMES or np.ptp(case.time[frames]) < SHORTEST_SHEAR:
         return
 
-    def of_foot(bodies: tuple[str, ...]) -> Loads:
-        return tuple(
-            replace(
-                load, force=load.force * (LEVEL if load.body in bodies else 0.0), moment=0.0 * load.moment
-            )
-            for load in case.loads
-        )
-
-    patterns = np.stack(
-        [case.acting(of_foot(sole.bodies))[frames][:, [0, 2]] for sole in fixed.soles], axis=2
+    level = each_load(lambda load: replace(load, force=load.force * LEVEL, moment=0.0 * load.moment))(
+        case.loads
     )
+    of_feet = [[load for load in level if load.body in sole.bodies] for sole in fixed.soles]
+    if not all(of_feet):
+        return
+    patterns = np.stack([case.acting(own)[frames][:, [0, 2]] for own in of_feet], axis=2)
     left = (fixed.due - case.acting(case.loads))[frames][:, [0, 2]]
     if not (np.abs(patterns).max(axis=(0, 1)) > 0.0).all():
         return
@@ -179,13 +175,7 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
         if values is None:
             continue
         names = [load.name for load in case.loads if load.body in sole.bodies]
-        factor = np.where(LEVEL > 0.0, needed, 1.0)
-
-        def repair(loads: Loads, names: list[str] = names, factor: Array = factor) -> Loads:
-            return tuple(
-                replace(load, force=load.force * factor) if load.name in names else load for load in loads
-            )
-
+        repair = scaled(np.where(LEVEL > 0.0, needed, 1.0), ["force"], names)
         yield case.fault("plate_scale.shear", "warning", values, repair)
 
 
@@ -310,19 +300,25 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
         if not sizes[worst] > max(limit, CLEAR * float(np.sqrt(np.trace(spread)))):
             return
         names = (case.loads[worst].name,)
-    errors = np.sqrt(np.diag(spread))
+    severity: Severity = "error" if np.linalg.norm(offset) > OTHER_ORIGIN else "warning"
+    of_ground = np.eye(3)[[0, 2]]
+    yield displaced(case, names, offset @ of_ground, np.sqrt(np.diag(spread)) @ of_ground, limit, severity)
+
+
+def displaced(
+    case: ModelCase, names: tuple[str, ...], offset: Array, error: Array, limit: float, severity: Severity
+) -> Finding:
+    """Points of force of some loads, or of all, that an offset (3,) with an error (3,) [m] brings to their places."""
     values = {
         "loads": ", ".join(names) if names else "all loads",
         "size": float(np.linalg.norm(offset)),
         "along_x": -offset[0],
-        "along_z": -offset[1],
-        "error_x": errors[0],
-        "error_z": errors[1],
+        "along_z": -offset[2],
+        "error_x": error[0],
+        "error_z": error[2],
         "limit": limit,
     }
-    repair = moved(np.array([offset[0], 0.0, offset[1]]), names)
-    severity: Severity = "error" if np.linalg.norm(offset) > OTHER_ORIGIN else "warning"
-    yield case.fault("pressure_offset.loads", severity, values, repair)
+    return case.fault("pressure_offset.loads", severity, values, moved(offset, names))
 
 
 def points_under_feet(case: ModelCase) -> Iterator[Finding]:

@@ -48,8 +48,8 @@ def each_load(change: Callable[[ExternalLoad], ExternalLoad], names: Sequence[st
     return lambda loads: tuple(change(load) if not names or load.name in names else load for load in loads)
 
 
-def scaled(factor: float, roles: Sequence[str], names: Sequence[str] = ()) -> Change:
-    """Multiply force, point or moment of all loads, or of some, by a factor."""
+def scaled(factor: float | Array, roles: Sequence[str], names: Sequence[str] = ()) -> Change:
+    """Multiply force, point or moment of all loads, or of some, by a factor, or by one for each axis (3,)."""
     return each_load(
         lambda load: replace(load, **{role: factor * getattr(load, role) for role in roles}), names
     )

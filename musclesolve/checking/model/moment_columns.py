@@ -118,7 +118,7 @@ def due_with_root(case: MomentCase) -> Array | None:
 
 
 def held_moments(case: MomentCase) -> Iterator[Finding]:
-    """Find moments that keep exactly one value, zero or another, for a part of the motion."""
+    """Find moments that keep exactly one value, zero or another, or one rate, for a part of the motion."""
     table, shared = case.table, {f"{name}_moment" for name in case.body.dofs}
     columns = [k for k, name in enumerate(table.names) if name in shared]
     first, last = case.body.time[[0, -1]]
@@ -127,12 +127,13 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
         return
     names = [table.names[k] for k in columns]
     size = np.nanmax(np.abs(table.values[:, columns]), axis=0, initial=0.0) > LEAST_MOMENT_RMS
-    for name, begin, end, value in held_stretches(
+    for name, begin, end, value, rate in held_stretches(
         table.values[inside][:, columns], table.time[inside], names
     ):
         if size[names.index(name)]:
             said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "value": value}
-            yield case.fault("moment_zero.stretch", "error", said, times=((begin, end),))
+            code = "moment_zero.line" if rate else "moment_zero.stretch"
+            yield case.fault(code, "error", said, times=((begin, end),))
 
 
 def copied_moments(case: MomentCase) -> Iterator[Finding]:

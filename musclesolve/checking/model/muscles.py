@@ -49,6 +49,8 @@ SAME = 1e-6
 """Difference of lengths and arms below which two paths are one [m]."""
 SHARED = 3
 """Number of muscles of a side with the same factor of strength from which it is a choice of the author."""
+STRONGER, ALL = float(np.log(2.0)), "all"
+"""Logarithm of the strength of all muscles over that of public models, which have factors of 0.8 to 1.25."""
 CHOSEN = (0.2, 5.0)
 """Factors of strength that an author may choose for one side."""
 FIBERS = (0.2, 1.8)
@@ -58,8 +60,6 @@ PULLS = 0.1
 """Share of the strength of all muscles of a joint from which the fibers of a muscle matter."""
 LEAP = 0.012
 """Change of a moment arm from one frame to the next beyond that of the frames beside it [m]."""
-MOST_OF = 0.5
-"""Share of the muscles of a joint whose arms differ from which the joint is wrong, not its muscles."""
 NAMED = 6
 
 
@@ -257,15 +257,14 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
             np.array([np.full(values.shape[1], np.nan) if norm is None else norm[end] for norm in norms])
             for end in (0, 1)
         )
+        own, middle = values, 0.5 * (low + high)
         if each.key == "strength":  # strong and weak people: the muscles of a model among each other
             known = np.isfinite(low[:, 0])
-            values = values - (
-                np.median((values - 0.5 * (low + high))[known]) if known.sum() >= 8 else np.nan
-            )
-            own = each.quantity(body)
-        else:
-            own = values
-        middle = 0.5 * (low + high)
+            of_all = float(np.median((values - middle)[known])) if known.sum() >= 8 else np.nan
+            values = values - of_all
+            if abs(of_all) > STRONGER:
+                said = f"all muscles are {np.exp(of_all):.2g} times as strong as in public models (force times fiber)"
+                yield Deviation("muscle_strength.all", ALL, abs(of_all) / STRONGER, said, change=-of_all)
         limit = each.beyond + each.relative * np.maximum(np.abs(low), np.abs(high))
         away = np.nan_to_num(np.maximum(low - values, values - high) / limit, nan=0.0)
         apart = np.zeros_like(away)
@@ -333,7 +332,7 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
     found: dict[str, list[Deviation]] = {}
     told: set[str] = {*crossed}
     for each in deviations(anatomy):
-        if each.muscle in used and each.muscle not in told:
+        if {each.muscle} <= {*used, ALL} - told:
             found.setdefault(each.code, []).append(each)
             if each.code in ("muscle_anatomy", "muscle_fiber"):
                 told.add(each.muscle)
@@ -365,6 +364,8 @@ def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
     """Muscles as their twins, or as in public models: one of two twins that both differ from each other."""
     apart = {deviation.muscle: deviation for deviation in differing}
     one = [name for name, at in apart.items() if not (at.twin and name.endswith("l") and twin(name) in apart)]
+    if code == "muscle_strength.all":
+        return None
     if code != "muscle_anatomy":
         return Mended({code: {name: apart[name].change for name in one}})
     known = all(apart[name].twin or twin(name) not in apart for name in one)

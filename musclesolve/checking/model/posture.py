@@ -62,6 +62,8 @@ YAW = 2.6
 """Rms of the direction of a planted foot [degrees] that no foot has; public walks have up to 2.1."""
 LOW = 0.03
 """Depth of heel or toe below its place in standing [m] that the floor prevents; public walks have up to 0.029."""
+ROLL = 18.0
+"""Difference of the rates at which the soles of planted feet pitch [degrees/s]: eight public walks have up to 17."""
 LEVEL = 0.05
 """Difference of the heights of contacts [m] up to which the floor is level."""
 SPEED = 0.35
@@ -89,7 +91,9 @@ SHORTEST = 1.0
 NOISE = 0.75
 """Rms of what the filter takes away, the median of the angles of the legs [degrees]; public models have 0.2 to 0.5."""
 HELD_S = 0.15
-"""Duration from which an angle with exactly one value is no motion [s]."""
+"""Duration from which an angle with exactly one value, or one rate, is no motion [s]."""
+STRAIGHT = 0.02
+"""Acceleration of a straight line over the range of an angle [1/s^2]: rounding, and motions of less than 0.02 Hz."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +101,7 @@ class Standing:
     """Feet while they stand, right and left: pitch of the sole, toe up, direction outward [degrees], speed [m/s].
 
     yaw: rms of the direction of the planted foot about its mean in each contact [degrees]. low: greatest depth of heel
-    or toe below its place in standing [m].
+    or toe below its place in standing [m]. roll: rate of the pitch of the planted foot [degrees/s].
     """
 
     pitch: Array
@@ -105,10 +109,11 @@ class Standing:
     speed: Array
     yaw: Array
     low: Array
+    roll: Array
 
     @property
     def misfits(self) -> Array:
-        """Pitch, its difference, direction, its difference, speed, yaw and depth of both feet over their limits."""
+        """Pitch, its difference, direction, its difference, speed, yaw, depth and roll of feet over their limits."""
         middle, half = 0.5 * (OUT[0] + OUT[1]), 0.5 * (OUT[1] - OUT[0])
         return np.array(
             [
@@ -119,6 +124,7 @@ class Standing:
                 *(self.speed / SPEED),
                 *(self.yaw / YAW),
                 *(self.low / LOW),
+                abs(self.roll[0] - self.roll[1]) / ROLL,
             ]
         )
 
@@ -152,9 +158,10 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
         toe_up = np.degrees(np.arcsin(np.clip(forward @ up, -1.0, 1.0)))
         turn = np.degrees(np.arctan2(np.cross(level, way) @ up, level @ way))
         outward = turn if sole.side == "r" else -turn
-        turned = [outward[stance] - outward[stance].mean() for stance in _stances(planted, EDGE)] or [
-            np.zeros(1)
-        ]
+        stances = _stances(planted, EDGE)
+        turned = [outward[stance] - outward[stance].mean() for stance in stances] or [np.zeros(1)]
+        longest = max(stances, key=lambda stance: stance.stop - stance.start, default=slice(0))
+        rolled = np.polyfit(time[longest], toe_up[longest], 1)[0] if stances else np.nan
         lowest = np.minimum(sole.heel @ up, sole.toe @ up)
         levels += (float(np.median(lowest[stance])) for stance in _stances(still))
         depth = [np.median((point @ up)[still]) - (point @ up).min() for point in (sole.heel, sole.toe)]
@@ -165,10 +172,12 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
                 np.quantile(slower, STILL),
                 np.std(np.concatenate(turned)),
                 max(depth),
+                rolled,
             )
         )
-    pitch, out, speeds, yaw, low = np.array(found).T
-    return Standing(pitch, out, speeds, yaw, low * (np.ptp(levels or [0.0]) < LEVEL))
+    pitch, out, speeds, yaw, low, roll = np.array(found).T
+    roll = roll if np.isfinite(roll).all() else np.zeros(2)
+    return Standing(pitch, out, speeds, yaw, low * (np.ptp(levels or [0.0]) < LEVEL), roll)
 
 
 def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
@@ -194,7 +203,7 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     groups += [("columns_exchanged", pair) for pair in combinations(names, 2)]
     rotations = [each for each in groups if each[0] == "angle_sign" and each[1][0].startswith(TURNING)]
     # offsets alone tilt or turn feet that stand
-    if max(now.misfits[4:].max(), 0.5 * now.misfits[:2].max()) < 1.0:
+    if max(now.misfits[4:10].max(), 0.5 * now.misfits[:2].max()) < 1.0:
         groups = rotations if fits else []
     tried = []
     for some in blocks(len(groups), TOGETHER) if groups else ():
@@ -205,13 +214,11 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         pose = body_motion(fixed.model, changed.reshape(-1, value.shape[1]))
         for (code, group), frames in zip(groups[some], blocks(len(pose.position), len(value)), strict=True):
             tried.append((standing(fixed, pose.poses(frames), time), code, group))
-    said = {
-        "right": float(now.pitch[0]), "left": float(now.pitch[1]),
-        "right_out": float(now.out[0]), "left_out": float(now.out[1]),
-        "right_speed": float(now.speed[0]), "left_speed": float(now.speed[1]),
-        "right_yaw": float(now.yaw[0]), "left_yaw": float(now.yaw[1]),
-        "right_low": float(now.low[0]), "left_low": float(now.low[1]),
-    }  # fmt: skip
+    both_feet = {"": now.pitch, "_out": now.out, "_speed": now.speed, "_yaw": now.yaw, "_low": now.low}
+    both_feet["_roll"] = now.roll
+    said: dict[str, object] = {"roll_limit": ROLL}
+    for what, (right, left) in both_feet.items():
+        said |= {f"right{what}": float(right), f"left{what}": float(left)}
     best, code, group = min(tried, key=lambda each: each[0].cost, default=(now, "", ()))
     if best.cost < EXPLAINED * now.cost and best.misfits.max() < 1.2 and not fits:
         yield finding(code, "error", said | {"names": " and ".join(group)}, where)
@@ -225,6 +232,7 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     for code, at in (
         ("foot_slides.standing", slice(4, 6)), ("foot_slides.turning", slice(6, 8)),
         ("foot_height.floor", slice(8, 10)), ("angle_offset", slice(2)), ("angle_offset.turned", slice(2, 4)),
+        ("angle_scale", slice(10, 11)),
     ):  # fmt: skip
         if now.misfits[at].max() >= 1.0:
             yield finding(code, "warning", said, where)
@@ -300,28 +308,28 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     if measured is None:
         return
     held = held_stretches(measured, motion.time, motion.names)
-    for name, first, last, value in held:
+    for name, first, last, value, rate in held:
         coordinate = fixed.model.coordinates[name]
         at_end = min(abs(value - coordinate.lower), abs(value - coordinate.upper)) < 1e-4
         if name in body.dofs and coordinate.rotational and not at_end:
-            held_at: dict[str, object] = {
-                "name": name,
-                "first": first,
-                "last": last,
-                "value": float(np.degrees(value)),
-            }
+            held_at: dict[str, object] = {"name": name, "first": first, "last": last}
+            held_at |= {"value": float(np.degrees(value)), "rate": float(np.degrees(rate))}
             severity: Severity = "error" if last - first > 2.0 * HELD_S else "warning"
-            yield finding("frozen.stretch", severity, held_at, Where(where.file, times=((first, last),)))
+            code = "frozen.line" if rate else "frozen.stretch"
+            yield finding(code, severity, held_at, Where(where.file, times=((first, last),)))
 
 
 def held_stretches(
     values: Array, time: Array, names: Sequence[str]
-) -> Iterator[tuple[str, float, float, float]]:
-    """Yield columns (T, K) that keep exactly one value for `HELD_S` and move otherwise: name, times, value."""
+) -> Iterator[tuple[str, float, float, float, float]]:
+    """Yield columns (T, K) that keep a value or a rate for `HELD_S` and bend otherwise: name, times, value, rate."""
     for name, column in zip(names, values.T, strict=True):
-        span = float(np.ptp(column))
+        span, step = float(np.ptp(column)), np.diff(time)
         if not span > 1e-9:
             continue
-        for first, stop in true_runs(np.abs(np.diff(column)) < 1e-9 * span):
+        straight = np.abs(np.diff(column, 2)) < STRAIGHT * span * step[1:] * step[:-1]
+        for first, stop in true_runs(straight):
             if stop - first >= 8 and time[stop] - time[first] >= HELD_S:
-                yield name, float(time[first]), float(time[stop]), float(column[first])
+                moved = column[stop] - column[first]
+                rate = moved / (time[stop] - time[first]) if abs(moved) > 1e-9 * span else 0.0
+                yield name, float(time[first]), float(time[stop + 1]), float(column[first]), float(rate)

@@ -11,8 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.checking.forces.plate_balance import (
-    ALOFT,
-    CARRIED,
+    DISPLACED,
     FOUND,
     HARMLESS,
     REVERSED,
@@ -20,12 +19,13 @@ from musclesolve.checking.forces.plate_balance import (
     BalanceFit,
     Observed,
     accusations,
+    carrying_alone,
     evidence_of_reversal,
     likeliest,
     observed,
 )
-from musclesolve.checking.model.load_balance import flight_spans
-from musclesolve.checking.model.load_units_and_axes import UNCLEAR, best_fit, each_load, moved
+from musclesolve.checking.model.load_balance import displaced, flight_spans
+from musclesolve.checking.model.load_units_and_axes import UNCLEAR, best_fit, each_load
 from musclesolve.checking.model.model_case import CAP, ModelCase
 from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.results.finding import Finding
@@ -110,13 +110,7 @@ def whole_wrench(case: ModelCase) -> Iterator[Finding]:
     if measured is None:
         return
     fit, axes = measured
-    step, weight = float(np.median(np.diff(fit.time))), fit.size[0]
-    upward = [wrench[:, 2] for wrench in fit.wrench]
-    judged = []
-    for k, force in enumerate(upward):
-        others = np.sum([f for f, side in zip(upward, sides, strict=True) if side != sides[k]], axis=0)
-        if step * float(np.sum(force * (others < ALOFT * weight))) / weight >= CARRIED:
-            judged.append(k)
+    judged = carrying_alone(fit, sides)
     plates = tuple(_Plate(side) for side in sides if side is not None)
     sample = observed(fit, [], plates, judged)
     every = len(judged) == len(case.loads) > 1
@@ -128,26 +122,11 @@ def whole_wrench(case: ModelCase) -> Iterator[Finding]:
         if not found:
             break
         name = likeliest(found)
-        yield _displaced(case, name, found[name].size, found[name].deviation, axes)
+        offset, error = (np.array([*part, 0.0]) @ axes for part in (found[name].size, found[name].deviation))
+        concerned = (case.loads[int(name.split()[1])].name,) if " " in name else ()
+        yield displaced(case, concerned, offset, np.abs(error), DISPLACED, "warning")
         sample = sample.freed(name, FOUND)
     yield from _reversed(case, sample, judged, every)
-
-
-def _displaced(case: ModelCase, name: str, size: Array, deviation: Array, axes: Array) -> Finding:
-    names = (case.loads[int(name.split()[1])].name,) if " " in name else ()
-    offset = np.array([*size, 0.0]) @ axes
-    error = np.abs(np.array([*deviation, 0.0]) @ axes)
-    values = {
-        "loads": names[0] if names else "all loads",
-        "size": float(np.linalg.norm(size)),
-        "along_x": -offset[0],
-        "along_z": -offset[2],
-        "error_x": error[0],
-        "error_z": error[2],
-        "limit": 0.012,
-    }
-    repair = moved(offset, names)
-    return case.fault("pressure_offset.loads", "warning", values, repair)
 
 
 def _reversed(case: ModelCase, sample: Observed, judged: list[int], every: bool) -> Iterator[Finding]:

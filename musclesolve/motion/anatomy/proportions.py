@@ -26,10 +26,10 @@ SHORTEST_RATIO, LONGEST_RATIO = 0.6, 1.5
 # markers on skin and shoes may change the distance of two landmarks by this as well [m], which matters more in small
 # subjects; but two landmarks are never nearer than this share of the usual length.
 IMPOSSIBLE, PLACEMENT, NEAREST = (0.5, 1.8), 0.04, 0.12
-# Ratio of the stature that fits thighs, shanks and trunk to the stature of the trial file: refused beyond the factor,
-# noted if it differs from one by more than the share. Adults differ by a few percent; small children and subjects with
-# short limbs by a quarter.
-FAR_STATURE, OFF_STATURE = 1.5, 0.1
+# Ratio of the stature that fits the measured segments to the stature of the trial file: refused beyond the factor,
+# noted if it differs from one by more than the share. Nine recorded people have 0.95 to 1.04 (standard deviation
+# 0.024); small children and subjects with short limbs differ by a quarter.
+FAR_STATURE, OFF_STATURE = 1.5, 0.08
 # A measured hip center lies within centimeters of the regression. Distances, as shares of the stature, above which it
 # is unusual, and above which it is the center of another joint. In obese subjects the regression itself is several
 # centimeters off.
@@ -99,7 +99,7 @@ def unusual_segments(recording: Recording, stature: float, offsets: Points) -> l
             "bad_anatomy",
             "subject",
             "stature_m",
-            problem=f"the stature is {stature:g} m, but thighs, shanks and trunk fit a subject {tall}",
+            problem=f"the stature is {stature:g} m, but the measured segments fit a subject {tall}",
             expected=f"{stature / FAR_STATURE:.2f} to {stature * FAR_STATURE:.2f} m",
             remedy="correct stature_m, or check which markers are mapped to hips, knees, ankles and "
             "shoulders",
@@ -144,11 +144,11 @@ def unusual_hips(
 
 
 def fitting_stature(offsets: Points) -> float:
-    """Return the usual stature [m] for these thighs and shanks, and for the trunk if it was measured."""
+    """Return the usual stature [m] for these thighs and shanks, and for trunk and arms if they were measured."""
     lengths = _lengths(offsets)
-    segments = [("trunk", None), *((segment, side) for segment in ("thigh", "shank") for side in SIDES)]
-    parts = [part for part in segments if part in lengths]
-    # Each leg counts half: the subject is as tall as trunk and one leg.
+    parts = [("trunk", None), *((segment, side) for segment in DISTAL_ENDS for side in SIDES)]
+    parts = [part for part in parts if part in lengths]
+    # Each leg and arm counts half.
     weight = {None: 1.0, "r": 0.5, "l": 0.5}
     measured = sum(weight[side] * lengths[segment, side] for segment, side in parts)
     return measured / sum(weight[side] * segment_shares()[segment]["share"] for segment, side in parts)
@@ -160,7 +160,7 @@ def stature_notes(stature: float, offsets: Points) -> list[str]:
     if abs(fitting / stature - 1.0) <= OFF_STATURE:
         return []
     return [
-        f"Thighs, shanks and trunk fit a subject about {fitting:.2f} m tall, but stature_m is {stature:g}: "
+        f"The measured segments fit a subject about {fitting:.2f} m tall, but stature_m is {stature:g}: "
         "check it, masses and lengths of unmeasured segments depend on it."
     ]
 

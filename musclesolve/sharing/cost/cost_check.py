@@ -52,15 +52,7 @@ def check_solution(problem: Problem, cost: Cost, activation: Array) -> Array:
     value = cost.value(problem, activation)
     if cost.built_in:
         return value
-    if (unknown := np.flatnonzero(~np.isfinite(value))).size:
-        raise input_error(
-            "bad_cost",
-            where=f"the cost {cost.name}",
-            problem=f"its value is {value[unknown[0]]:g} at activations of {activation[unknown[0]].min():.3g} to "
-            f"{activation[unknown[0]].max():.3g}",
-            expected="a finite number",
-            remedy="look at logarithms, roots and quotients in `term_value` or the expression",
-        )
+    _check_finite(cost, "its value", value, ~np.isfinite(value), activation)
     for part in single_costs(cost):
         if isinstance(part, ExpressionCost):
             part.check_convexity(problem, activation)
@@ -136,6 +128,20 @@ def _check_convexity(problem: Problem, cost: Cost, activation: Array) -> None:
         )
 
 
+def _check_finite(cost: Cost, what: str, numbers: Array, unknown: Mask, activation: Array) -> None:
+    """Refuse numbers (T, ...) of a cost at activations (T, n) where one of them is unknown."""
+    if unknown.any():
+        point = tuple(np.argwhere(unknown)[0])
+        low, high = activation[point[0]].min(), activation[point[0]].max()
+        raise input_error(
+            "bad_cost",
+            where=f"the cost {cost.name}",
+            problem=f"{what} is {numbers[point]:g} at activations of {low:.3g} to {high:.3g}",
+            expected="finite numbers between the bounds",
+            remedy="look at logarithms, roots and quotients in `term_value` or the expression",
+        )
+
+
 def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
     """Check the shapes of value and derivatives at activations (T, n), and the gradient by differences of the value."""
     frames, muscles = activation.shape
@@ -160,15 +166,7 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
     held = problem.upper <= problem.lower  # perhaps at the end of the domain
     for method, numbers in at.items():
         unknown = ~np.isfinite(numbers) & (True if numbers.ndim == 1 else ~held)
-        if unknown.any():
-            point = np.argwhere(unknown)[0]
-            raise input_error(
-                "bad_cost",
-                where=place,
-                problem=f"{method} is {numbers[tuple(point)]:g} at activations of {activation[point[0]].min():.3g} to "
-                f"{activation[point[0]].max():.3g}",
-                expected="finite numbers between the bounds",
-            )
+        _check_finite(cost, method, numbers, unknown, activation)
     if cost.needs & {"linear_program", "nonsmooth"}:
         return
     slope, size = at["term_gradient"].astype(np.float64), np.abs(at["term_value"].astype(np.float64))[:, None]

@@ -115,8 +115,8 @@ def test_a_narrow_pelvis_is_a_warning_with_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.in_part(2)
-@pytest.mark.parametrize("factor", [0.77, 1.3])
-def test_a_stature_a_third_off_is_one_warning(factor: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize("factor", [0.77, 1.12, 1.3])
+def test_a_stature_that_the_segments_contradict_is_one_warning(factor: float, tmp_path: Path) -> None:
     path = subject_recording(tmp_path)
     copy = open_copy(path)
     copy.set_key("subject", "stature_m", repr(factor * ADULT[0]))

@@ -69,14 +69,14 @@ def test_a_check_that_raises_is_a_finding_beside_the_others(
         assert "'broken'" in own.what and "ZeroDivisionError" in own.what
 
 
-@pytest.mark.parametrize("name", ["check_size", "fitting_stature", "flights"])
+@pytest.mark.parametrize("name", ["check_size", "fitting_stature", "runs"])
 def test_a_part_of_a_check_that_raises_leaves_the_other_parts(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = {
         "check_size": "analysis",
         "fitting_stature": "analysis",
-        "flights": "forces.plate_axes",
+        "runs": "forces.plate_axes",
     }[name]
 
     def broken(*arguments: object, **options: object) -> None:

@@ -13,7 +13,7 @@ from examined import examined
 
 from musclesolve import synthetic_recording
 from musclesolve.checking.analysis import find_time_range
-from musclesolve.checking.forces.plate_axes import best_rotation, horizontal_axes, pressure_direction
+from musclesolve.checking.forces.plate_axes import best_rotation, horizontal_axes, way_of_pressure
 from musclesolve.checking.loading import load
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
@@ -40,7 +40,7 @@ def accused(trial: Path) -> list[str]:
     case, findings = load(trial)
     assert case is not None and not findings
     case = find_time_range(case)
-    return [finding.what for check in (horizontal_axes, pressure_direction) for finding in check(case)]
+    return [finding.what for check in (horizontal_axes, way_of_pressure) for finding in check(case)]
 
 
 @pytest.mark.in_part(3)

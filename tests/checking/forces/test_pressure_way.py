@@ -4,21 +4,39 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from examined import examined
+from recorded_data import recorded
 
 from musclesolve.data import reference_stride
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
+from musclesolve.synthetic.places import plate_middles
+from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 
-@pytest.mark.parametrize(("factor", "is_found"), [(0.5, True), (0.85, False), (1.0, False), (1.7, True)])
-def test_the_way_of_scaled_points(factor: float, is_found: bool, tmp_path: Path) -> None:
-    copy = open_copy(reference_stride())
-    for side in "rl":
-        plate = copy.plates(side)[0]
+def ways(copy: Copy, sides: str, factor: float, folder: Path) -> list[str]:
+    """The plates with another way after the points of some plates were scaled about the middle of each contact."""
+    for plate in (plate for side in sides for plate in copy.plates(side)):
         point = copy.plate(plate, "point")
-        middle = np.nanmedian(point, axis=0)
+        middle = plate_middles(copy.plate(plate, "force")[:, 2], point)
         copy.set_plate(plate, "point", middle + factor * (point - middle))
-    found = [each for each in examined(write_copy(copy, tmp_path)).findings if each.code == "pressure_way"]
-    assert len(found) == 2 * is_found
+    findings = examined(write_copy(copy, folder)).findings
+    return sorted(str(each.where.plate) for each in findings if each.code == "pressure_way")
+
+
+@pytest.mark.parametrize(
+    ("factor", "is_found"), [(0.5, True), (0.85, False), (1.0, False), (1.3, True), (1.7, True)]
+)
+def test_the_way_of_scaled_points(factor: float, is_found: bool, tmp_path: Path) -> None:
+    assert ways(open_copy(reference_stride()), "rl", factor, tmp_path) == ["left", "right"] * is_found
+
+
+@pytest.mark.parametrize(("side", "factor"), [("r", 1.3), ("l", 0.7)])
+def test_balance_and_foot_show_the_way_of_one_plate(side: str, factor: float, tmp_path: Path) -> None:
+    found = ways(open_copy(reference_stride()), side, factor, tmp_path)
+    assert found == [{"r": "right", "l": "left"}[side]]
+
+
+@pytest.mark.parametrize("factor", [0.7, 1.0, 1.3])
+def test_the_way_on_a_treadmill(factor: float, tmp_path: Path) -> None:
+    copy = open_copy(recorded("treadmill_emg/s01") / "trial.toml")
+    assert ways(copy, "l", factor, tmp_path) == ["left"] * (factor != 1.0)

@@ -18,8 +18,8 @@ from musclesolve.checking.forces.plate_axes import (
     best_rotation,
     horizontal_axes,
     leaning_force,
-    pressure_direction,
     rotation_matrix,
+    way_of_pressure,
 )
 from musclesolve.checking.loading import load
 from musclesolve.files import Trial
@@ -74,7 +74,7 @@ def on_plate_axes(trial: Path) -> list[Finding]:
     """Return the findings of the checks of the horizontal axes alone."""
     case, findings = load(trial)
     assert case is not None and not findings
-    return [finding for check in (horizontal_axes, pressure_direction) for finding in check(case)]
+    return [finding for check in (horizontal_axes, way_of_pressure) for finding in check(case)]
 
 
 @pytest.mark.in_part(3)

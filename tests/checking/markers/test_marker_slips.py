@@ -87,6 +87,15 @@ def test_a_marker_that_drifts_away_and_jumps_back_or_the_reverse_has_not_slipped
     assert 0.04 < end - start < 0.11
 
 
+def test_a_marker_that_jitters_has_not_slipped(tmp_path: Path) -> None:
+    """Late for some frames and then ahead: the steps add up to a slip, the places before and after do not."""
+    copy = open_copy(STRIDE)
+    first = copy.frame(0.4)
+    for frame, share in enumerate((-0.25, -0.5, -0.75, 0.75, 0.5, 0.25), first):
+        copy.move("wrist_l", slice(frame, frame + 1), copy.in_file((0.016 * share, 0.0, 0.0)))
+    assert found(copy, tmp_path)[1] == [("leap", {"wrist_l"})]
+
+
 def test_a_ghost_of_many_frames_is_no_slip(tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     moved(copy, "knee_lateral_r", 0.4, (27.0, 21.6, 28.8), 9)

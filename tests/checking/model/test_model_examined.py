@@ -212,10 +212,12 @@ def test_a_cut_off_lowers_the_frequency_of_accelerations() -> None:
     assert rates == sorted(rates) and rates[0] < 5.0 < rates[2]
 
 
-def test_stretches_of_one_value_are_those_that_last() -> None:
+def test_stretches_of_one_value_or_rate_are_those_that_last() -> None:
     time = np.arange(100) / 100.0
-    values = np.stack([np.sin(9.0 * time), np.sin(9.0 * time), np.zeros(100)], axis=1)
-    values[50:80, 0], values[50:55, 1] = 0.25, 0.25
-    ((name, first, last, value),) = held_stretches(values, time, ("long", "short", "zero"))
-    assert (name, value) == ("long", 0.25)
-    assert (first, last) == pytest.approx((0.50, 0.79))
+    values = np.stack([*[np.sin(9.0 * time)] * 3, np.zeros(100), np.sin(0.7 * time)], axis=1)
+    values[50:80, 0], values[50:55, 1], values[20:50, 2] = 0.25, 0.25, 0.1 + 2.0 * time[20:50]
+    found = list(held_stretches(values, time, ("long", "short", "line", "zero", "slow")))
+    assert [each[0] for each in found] == ["long", "line"]
+    np.testing.assert_allclose(
+        [each[1:] for each in found], [(0.50, 0.79, 0.25, 0.0), (0.20, 0.49, 0.5, 2.0)]
+    )
