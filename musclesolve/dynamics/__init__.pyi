@@ -1,4 +1,5 @@
 from .contact.belt import RigidSeat as RigidSeat
+from .contact.belt import Strap as Strap
 from .contact.belt import sled_model as sled_model
 from .contact.belt import three_point_belt as three_point_belt
 from .contact.body_surfaces import body_laws as body_laws
@@ -10,11 +11,16 @@ from .contact.surfaces import cylinder as cylinder
 from .contact.surfaces import ellipsoid as ellipsoid
 from .contact.surfaces import plane as plane
 from .contact.surfaces import sphere as sphere
+from .forward.applied_forces import ExternalForces as ExternalForces
+from .forward.applied_forces import JointMoments as JointMoments
 from .forward.contact_simulation import Start as Start
 from .forward.contact_simulation import simulate_contact as simulate_contact
 from .forward.joint_resistance import JointResistance as JointResistance
 from .forward.simulate import half_sine as half_sine
 from .forward.simulate import simulate as simulate
+from .forward.spring_dampers import BrokenLine as BrokenLine
+from .forward.spring_dampers import SpringDamper as SpringDamper
+from .forward.spring_dampers import SpringDampers as SpringDampers
 from .inverse.inverse_dynamics import Wrench as Wrench
 from .inverse.inverse_dynamics import projected_moments as projected_moments
 from .inverse.joint_reactions import expand as expand
