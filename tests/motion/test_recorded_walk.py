@@ -153,7 +153,7 @@ def test_a_landmark_at_another_marker_is_refused_with_its_line(trial_file: Path,
 @pytest.mark.parametrize(
     ("edit", "says"),
     [
-        (("stature_m = 1.83", "stature_m = 1.15"), ["line 7, [subject] stature_m", "1.80 m tall"]),
+        (("stature_m = 1.83", "stature_m = 1.15"), ["line 7, [subject] stature_m", "1.79 m tall"]),
         (("mass_kg = 85.07", "mass_kg = 40"), ["line 6, [subject] mass_kg", "the forces fit 85.3 kg"]),
     ],
 )

@@ -8,13 +8,14 @@ from typer.testing import CliRunner
 
 from musclesolve import read_result
 from musclesolve.cli import app as cli
-from musclesolve.plotting.study import average_figures as averages
+from musclesolve.plotting import figure_names
 from musclesolve.results.files.result_netcdf import write_result
 
 
 @pytest.fixture(autouse=True)
 def one_figure(monkeypatch):
-    monkeypatch.setattr(averages, "FIGURES", {"average_activations": averages.average_activations})
+    one = figure_names.drawings("average")["average_activations"]
+    monkeypatch.setattr(figure_names, "drawings", lambda kind: {"average_activations": one})
 
 
 @pytest.fixture

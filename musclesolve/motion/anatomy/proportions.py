@@ -101,8 +101,7 @@ def unusual_segments(recording: Recording, stature: float, offsets: Points) -> l
             "stature_m",
             problem=f"the stature is {stature:g} m, but the measured segments fit a subject {tall}",
             expected=f"{stature / FAR_STATURE:.2f} to {stature * FAR_STATURE:.2f} m",
-            remedy="correct stature_m, or check which markers are mapped to hips, knees, ankles and "
-            "shoulders",
+            remedy="correct stature_m, or check which markers are mapped to the joints of legs and arms",
         )
     return [
         unusual

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from refusals import refused
 from small_model_motion import DOFS, TIME, feasible_moments, save_inputs, small_motion
-from xarray.core.indexing import MemoryCachedArray
 
 from musclesolve import Problem, opensim_problem, read_osim
 from musclesolve.dynamics import vectors
@@ -23,7 +22,6 @@ from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model
 from musclesolve.pipeline.opensim.moments import coordinate_moments
 from musclesolve.pipeline.opensim.shared_choice import shared_choice
 from musclesolve.pipeline.share import share, sharing_problem
-from musclesolve.results.dataset import model_picture
 from musclesolve.results.facts import Facts
 from musclesolve.run_trial import share_model
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -362,10 +360,7 @@ def test_a_long_motion_in_blocks_gives_the_same_bit_for_bit(
 ) -> None:
     motion, moments = small_motion(small), feasible_moments(small)
     whole = share_model(small, motion, moments, dofs=DOFS)
-    for module in (vectors, model_picture):
-        monkeypatch.setattr(module, "blocks", partial(vectors.blocks, size=25))
+    monkeypatch.setattr(vectors, "blocks", partial(vectors.blocks, size=25))
     monkeypatch.setattr(vectors, "BLOCK", 25)
-    monkeypatch.setattr(model_picture, "MOST_FRAMES", 25)
     long = share_model(small, motion, moments, dofs=DOFS)
-    assert isinstance(long.variables["path_position"]._data, MemoryCachedArray)
     assert long.identical(whole) and len(TIME) > 2 * 25
