@@ -36,10 +36,10 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 158128,
-    "public names": 192,
-    "bindings of vague names": 1229,
-    "records of one module": 242,
+    "Python, package and muscle_db": 158058,
+    "public names": 201,
+    "bindings of vague names": 1220,
+    "records of one module": 235,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""
 VAGUE = {"found", "own", "given", "each", "asked", "told"}
