@@ -150,7 +150,7 @@ def path_blocks(
     """Blocks of poses (T, K): their slice, the poses of the bodies, the arguments of `solve_paths`; known: these poses,
     if they were computed before.
     """
-    for start in range(0, len(values), _BLOCK):
+    for start in range(0, max(len(values), 1), _BLOCK):
         part = slice(start, start + _BLOCK)
         motion = body_motion(system.model, values[part]) if known is None else known.poses(part)
         position, center, rotation = system.placed(motion)

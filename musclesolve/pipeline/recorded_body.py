@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve._util.checks import check_real_array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import ALL_SIDES, sides_of, with_side
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, segment_motion
@@ -171,8 +172,9 @@ def recorded_body(
     model, motion, wrenches = recorded.model, recorded.motion, recorded.wrenches
     if moments is None:
         moments = measured_moments(trial, model, motion, wrenches)
-    elif np.shape(moments) != (shape := motion.coordinates.shape):
-        raise input_error("bad_shape", name="moments", shape=np.shape(moments), expected=f"{shape}")
+    else:
+        shape = motion.coordinates.shape
+        moments = np.array(check_real_array(moments, "moments", f"{shape} [N m, N]", shapes=(shape,)))
     lacking = (
         moments if recorded.change is None else measured_moments(trial, model, recorded.unchanged, wrenches)
     )

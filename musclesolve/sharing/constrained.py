@@ -40,7 +40,7 @@ from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.certificate import empty_box, kkt_residual, within_domain
-from musclesolve.sharing.cost.casadi_expression import ExpressionCost, Formula, expression_cost
+from musclesolve.sharing.cost.casadi_expression import ExpressionCost, Formula, named_expression
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_cost, check_solution
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -126,7 +126,7 @@ def expression_constraint(
         >>> held.name, float(held.upper)
         ('first', 0.2)
     """
-    body = expression_cost(name, expression, uses=uses, constants=constants, frame_constants=frame_constants)
+    body = named_expression(name, expression, uses, constants, frame_constants)
     where = f"expression_constraint {name!r}"
     low, high = (
         np.array(check_real_array(bound, word, "a number, or one for each frame", where=where))

@@ -186,7 +186,10 @@ def _check_numbers(values: Mapping[str, Any]) -> None:
     rules: list[tuple[str, Callable[[Array], Mask], str]] = [
         ("max_isometric_force", not_positive, "a positive number [N]"),
         ("force_capacity", lambda x: x < 0, "zero or more [N]"),
-        *((name, lambda x: np.isnan(x) & np.isnan(x).all(axis=0), "a number") for name in ("lower", "upper")),
+        *(
+            (name, lambda x: np.isnan(x) & np.isnan(x).all(axis=0) & (len(x) > 1), "a number")
+            for name in ("lower", "upper")
+        ),
         ("lower", lambda x: x < 0, "zero or more"),
         ("upper", np.isinf, "a finite bound; a large number such as 10 sets it free"),
         ("lower", lambda x: x > values["upper"], "no more than upper"),

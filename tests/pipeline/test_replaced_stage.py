@@ -54,6 +54,8 @@ def test_a_body_has_the_moments_of_its_parts(bodies):
         replace(free, moments=braced.moments)
     with refused("bad_shape", "(66, 3)", "(66, 44)"):
         forces.recorded_body(free.trial, free.options, free.mechanics, moments=free.moments[:, :3])
+    with refused("not_numbers", "moments"):
+        forces.recorded_body(free.trial, free.options, free.mechanics, moments=[["a"]])
 
 
 def test_the_example_of_the_road_prints_what_it_shows():

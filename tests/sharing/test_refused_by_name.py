@@ -57,6 +57,7 @@ def test_squares_are_a_cost():
         (lambda: ms.solve(PROBLEM, solver=ms.sharing.Ipopt), "bad_type", ("Ipopt is a class", "Ipopt()")),
         (lambda: ms.solve(PROBLEM, changed(needs="separable")), "bad_cost", ("needs", "Changed", "a set")),
         (lambda: ms.solve(PROBLEM, changed(name=None)), "bad_cost", ("name", "Changed", "a text")),
+        (lambda: ms.solve(PROBLEM, solver=object), "bad_type", ("is no solver",)),
         (
             lambda: ms.solve(PROBLEM, changed(term_hessian_diagonal=lambda s, p, a: 7.0 + 0.0 * a)),
             "bad_cost",
@@ -93,6 +94,31 @@ def test_squares_are_a_cost():
 def test_what_is_wrong_is_named(call: Callable[[], Any], code: str, words: tuple[str, ...]) -> None:
     with refused(code, *words):
         call()
+
+
+@pytest.mark.parametrize("exponent", [3.0, 60.0])
+def test_right_derivatives_are_not_refused(exponent):
+    powers = changed(
+        term_value=lambda s, p, a: (a**exponent).sum(axis=1),
+        term_gradient=lambda s, p, a: exponent * a ** (exponent - 1.0),
+        term_hessian_diagonal=lambda s, p, a: exponent * (exponent - 1.0) * a ** (exponent - 2.0),
+    )
+    assert ms.solve(PROBLEM, powers).status[0] == ms.Status.SOLVED
+
+
+def test_a_slope_may_have_a_kink_at_the_solution():
+    kinked = changed(
+        term_value=lambda s, p, a: (a**2 + np.maximum(a - 0.5, 0.0) ** 2).sum(axis=1),
+        term_gradient=lambda s, p, a: 2.0 * a + 2.0 * np.maximum(a - 0.5, 0.0),
+        term_hessian_diagonal=lambda s, p, a: 2.0 + 2.0 * (a > 0.5),
+    )
+    twins = ms.Problem([[0.05, 0.05]], [50.0], [1000.0, 1000.0], [1000.0, 1000.0])
+    assert ms.solve(twins, kinked).activation == pytest.approx(0.5)
+
+
+def test_a_constraint_may_have_the_name_of_a_cost():
+    held = ms.sharing.expression_constraint("min_max", lambda a, f, d: a[0], upper=0.2)
+    assert held.name == "min_max"
 
 
 def test_bounds_may_lack_a_number_in_single_frames():

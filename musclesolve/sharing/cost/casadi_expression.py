@@ -102,21 +102,36 @@ def expression_cost(
 
     Raises:
         InputError: the expression cannot be evaluated, or is not a single number; a constant has more axes than two;
-            the name is no text.
+            the name is no text, or is the name of a cost of the library.
     """
     from musclesolve.sharing.cost.cost_registry import named_costs
 
+    if isinstance(name, str) and name in named_costs():
+        raise input_error(
+            "duplicate_name",
+            problem=f"{name!r} is the name of a cost of the library",
+            expected="another name, by which results tell the two apart",
+        )
+    return named_expression(
+        name, expression, uses, constants, frame_constants, convex, formula=formula, source=source
+    )
+
+
+def named_expression(
+    name: str,
+    expression: Formula,
+    uses: tuple[str, ...] = (),
+    constants: Mapping[str, ArrayLike] | None = None,
+    frame_constants: Mapping[str, ArrayLike] | None = None,
+    convex: bool = False,
+    **described: str,
+) -> ExpressionCost:
+    """An expression by its name; arguments as of `expression_cost`."""
     if not (isinstance(name, str) and name.strip()):
         raise input_error(
             "bad_type",
             problem=f"the name of the expression is {as_text(name)}",
             expected="a text that is not empty",
-        )
-    if name in named_costs():
-        raise input_error(
-            "duplicate_name",
-            problem=f"{name!r} is the name of a cost of the library",
-            expected="another name, by which results tell the two apart",
         )
     if not isinstance(convex, bool | np.bool_):
         raise input_error(
@@ -133,7 +148,7 @@ def expression_cost(
     count = len(constants or {}) + len(frame_constants or {})
     if len(values) < count:
         raise input_error("sharing.same_data_twice", name=name)
-    return ExpressionCost(name, expression, tuple(uses), tuple(values.items()), convex, formula, source)
+    return ExpressionCost(name, expression, tuple(uses), tuple(values.items()), convex, **described)
 
 
 @dataclass(frozen=True, eq=False)

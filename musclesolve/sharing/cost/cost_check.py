@@ -101,20 +101,21 @@ def _check_convexity(problem: Problem, cost: Cost, activation: Array) -> None:
             for sign in (1, -1)
         ]
         with np.errstate(all="ignore"):
-            ahead, behind = (cost.term_gradient(problem, end) for end in ends)
+            stated = np.asarray(cost.term_hessian_diagonal(problem, activation))
+            ahead, middle, behind = (cost.term_gradient(problem, at) for at in (ends[0], activation, ends[1]))
             curvature = ahead - behind
-            twice = np.asarray(cost.term_hessian_diagonal(problem, activation)) * (ends[0] - ends[1])
             curvature[np.abs(curvature) < ROUNDING * (np.abs(ahead) + np.abs(behind))] = 0.0
-            away = np.abs(twice - curvature) > CURVATURE_TOLERANCE * (np.abs(twice) + np.abs(curvature))
+            sides = (ahead - middle) / (ends[0] - activation), (middle - behind) / (activation - ends[1])
+            near = np.clip(stated, np.minimum(*sides), np.maximum(*sides))  # the slope may have a kink
+            away = np.abs(stated - near) > CURVATURE_TOLERANCE * (np.abs(stated) + np.abs(near))
             inside = np.minimum(activation - problem.lower, problem.upper - activation) > 0.05 * width
         for place in np.argwhere(away & inside & (curvature != 0.0))[:1]:
             at = tuple(place)
-            stated, differences = (each[at] / (ends[0] - ends[1])[at] for each in (twice, curvature))
             raise input_error(
                 "bad_cost",
                 where=f"the cost {cost.name}",
-                problem=f"term_hessian_diagonal is {stated:g} for {(problem.muscle or ())[at[1]]} at "
-                f"{activation[at]:.3g}, where differences of term_gradient give {differences:g}",
+                problem=f"term_hessian_diagonal is {stated[at]:g} for {(problem.muscle or ())[at[1]]} at "
+                f"{activation[at]:.3g}, where differences of term_gradient give {near[at]:g}",
                 expected="the second derivatives of the terms",
             )
     curvature = curvature[np.isfinite(curvature).all(axis=1)]

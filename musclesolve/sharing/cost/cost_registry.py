@@ -111,9 +111,8 @@ def find_cost(cost: str | Cost) -> Cost:
                 remedy="make its class a frozen dataclass",
             )
         for stated, kind, expected in (("name", str, "a text"), ("needs", Set, "a set of words")):
-            if not isinstance(getattr(cost, stated), kind):
-                value = as_text(getattr(cost, stated))
-                problem = f"{stated} of the cost {type(cost).__name__} is {value}"
+            if not isinstance(value := getattr(cost, stated, None), kind):
+                problem = f"{stated} of the cost {type(cost).__name__} is {as_text(value)}"
                 raise input_error("bad_cost", problem=problem, expected=expected)
         return cost
     if not isinstance(cost, str):

@@ -176,12 +176,11 @@ def solvers() -> dict[str, SolverRecord]:
 def find_solver(solver: str | Solver) -> Solver:
     """The solver object for a name; an object is returned as it is."""
     if not isinstance(solver, str):
-        if isinstance(solver, type):
+        problem, remedy = f"{as_text(solver)} is no solver", None
+        if callable(getattr(solver, "solve", None)) and hasattr(solver, "name"):
+            if not isinstance(solver, type):
+                return solver
             problem, remedy = f"{solver.__name__} is a class", f"make an object of it: {solver.__name__}()"
-        elif callable(getattr(solver, "solve", None)) and hasattr(solver, "name"):
-            return solver
-        else:
-            problem, remedy = f"{as_text(solver)} is no solver", None
         expected = "a name, or an object with name and solve"
         raise UnknownSolverError.from_template("bad_type", problem=problem, expected=expected, remedy=remedy)
     if solver not in REGISTRY:
