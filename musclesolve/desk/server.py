@@ -69,25 +69,31 @@ def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None])
     """
     logging.getLogger("nicegui").setLevel(logging.ERROR)  # no log line for every missing page
     made = not folder.exists()
-    desk = Desk(folder)
-    with contextlib.closing(_listening(port)) as listening:
-        port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
-        guarded = Guard(_application(desk, token), token, port, LARGEST + (1 << 20))
-        config = uvicorn.Config(
-            guarded, log_level="critical", access_log=False, timeout_graceful_shutdown=1, ws_max_size=1 << 24
-        )
-        server = uvicorn.Server(config)
-        pages.on_shutdown(desk.runner.end)
-        desk.close = lambda: setattr(server, "should_exit", True)
-        address = f"http://{HOST}:{port}/{token}/"
-        announce(address)
-        if opens:
-            Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-        with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(server.serve(sockets=[listening]))
-    if made:  # a folder of a name that was not meant is not left behind
-        with contextlib.suppress(OSError):  # it is not empty
-            folder.rmdir()
+    try:
+        desk = Desk(folder)
+        with contextlib.closing(_listening(port)) as listening:
+            port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
+            guarded = Guard(_application(desk, token), token, port, LARGEST + (1 << 20))
+            config = uvicorn.Config(
+                guarded,
+                log_level="critical",
+                access_log=False,
+                timeout_graceful_shutdown=1,
+                ws_max_size=1 << 24,
+            )
+            server = uvicorn.Server(config)
+            pages.on_shutdown(desk.runner.end)
+            desk.close = lambda: setattr(server, "should_exit", True)
+            address = f"http://{HOST}:{port}/{token}/"
+            announce(address)
+            if opens:
+                Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+            with contextlib.suppress(KeyboardInterrupt):
+                asyncio.run(server.serve(sockets=[listening]))
+    finally:
+        if made:  # a folder of a name that was not meant is not left behind
+            with contextlib.suppress(OSError):  # it is not empty
+                folder.rmdir()
 
 
 def _listening(port: int) -> socket.socket:

@@ -453,7 +453,7 @@ def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[
         values: dict[str, object] = {
             "share": abs(reads),
             "amount": "little" if reads < 0.0 else "much",
-            "uncertain": 2.0 * deviation / factor**2,
+            "uncertain": deviation / factor**2,
             "factor": factor,
             "limit": MISSCALED,
         }
@@ -462,7 +462,8 @@ def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[
         yield finding("plate_scale", "warning", values, on_plate(scaled), repair)
         return
     if what == "way":
-        values = {"share": 1.0 / (1.0 + fit.size[0]), "uncertain": 2.0 * fit.deviation[0], "limit": LONGER}
+        share = 1.0 / (1.0 + fit.size[0])
+        values = {"share": share, "uncertain": fit.deviation[0] * share**2, "limit": LONGER}
         yield finding("pressure_way.balance", "warning", values, on_plate(concerned[0]))
         return
     if what in ("space", "clock"):
@@ -483,8 +484,8 @@ def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[
         "size": float(np.linalg.norm(fit.size)),
         "forward": forward,
         "left": left,
-        "uncertain_forward": 2.0 * fit.deviation[0],
-        "uncertain_left": 2.0 * fit.deviation[1],
+        "uncertain_forward": fit.deviation[0],
+        "uncertain_left": fit.deviation[1],
         "plates": "this plate" if plate else "all plates alike",
         "limit": DISPLACED,
     }
@@ -517,7 +518,7 @@ def _reversed_moments(trial: Trial, sample: Observed, judged: list[int]) -> Iter
             return
         values = {
             "factor": 1.0 + fits[name].size[0],
-            "uncertain": 2.0 * fits[name].deviation[0],
+            "uncertain": fits[name].deviation[0],
             "odds": min(np.exp(evidence[name]), 1000.0),
         }
         for index in groups[name]:

@@ -493,8 +493,10 @@ def moves_when_standing(case: Case) -> Iterator[Finding]:
     if (static := case.trial.static) is None:
         return
     seen = static.position[:, np.isfinite(static.position).all(axis=(0, 2))]
-    low, high = np.percentile(seen, (25.0, 75.0), axis=0)
-    size = float(np.percentile(np.linalg.norm(high - low, axis=1), 75.0)) if seen.size else 0.0
+    if not seen.size:
+        return
+    low, high = np.percentile(seen - seen.mean(axis=1, keepdims=True), (25.0, 75.0), axis=0)
+    size = float(np.percentile(np.linalg.norm(high - low, axis=1), 75.0))
     if size > STILL:
         yield finding("static_moves", "error", {"size": size, "limit": STILL}, Where(static.path))
 

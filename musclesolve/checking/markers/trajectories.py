@@ -14,7 +14,9 @@ from musclesolve.checking.case import REACH, Case
 from musclesolve.checking.markers.body_distances import bodies, distances
 from musclesolve.checking.repair import move_back, remove_samples
 from musclesolve.checking.stages import Stage, check_at
+from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Trial
+from musclesolve.recording.gaps.rigid_registration import register
 from musclesolve.recording.markers.landmark_names import upper_markers
 from musclesolve.recording.trial.recording_checks import jumps as jump_frames
 from musclesolve.recording.trial.recording_checks import largest_jump
@@ -284,6 +286,9 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
     others = sorted({each for names, _ in bodies(trial).values() if name in names for each in names} - {name})
     away = np.stack([markers[name] - markers[other] for other in others], axis=1)
     distance, beside = np.linalg.norm(away, axis=2), away.mean(axis=1)
+    beside = (
+        beside if len(others) < 3 else _in_axes(beside, np.stack([markers[name] for name in others], axis=1))
+    )
     ghosts: list[Run] = []
     slips: list[tuple[int, int, Array]] = []
     for first, stop, moved, far in events:
@@ -316,9 +321,19 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
         yield finding("leap.back", "warning", values, where)
 
 
+def _in_axes(vector: Array, points: Array) -> Array:
+    """Vectors (T, 3) in the axes of points (T, n, 3); as they are where the points lie on a line."""
+    whole = np.flatnonzero(np.isfinite(points).all(axis=(1, 2)))
+    try:
+        poses = register(points[whole[0]], points) if whole.size else None
+    except InputError:
+        poses = None
+    return vector if poses is None else np.einsum("tji,tj->ti", poses.rotation, vector)
+
+
 def _kept(beside: Array, first: int, stop: int, reach: int) -> float:
-    """Return the size [m] of the part of a jump from first to stop that remains, zero if the marker is noisy, infinite
-    where too few frames show it: the least with and without the frames next to the jump, in which a marker catches up.
+    """Return the size [m] of the part of a jump from first to stop that remains, infinite where too few frames show it:
+    the least with and without the frames next to the jump, in which a marker catches up.
 
     beside (T, 3) [m]: place of the marker beside the others on its bodies: before and after the jump a polynomial of
         time, with a step between.
@@ -333,9 +348,7 @@ def _kept(beside: Array, first: int, stop: int, reach: int) -> float:
             continue
         columns = np.column_stack([np.vander((frames - first) / reach, 4), later])
         fit, *_ = np.linalg.lstsq(columns, beside[frames], rcond=None)
-        noise = np.sqrt(np.mean((beside[frames] - columns @ fit) ** 2))
-        error, size = noise * np.sqrt(np.linalg.pinv(columns.T @ columns)[-1, -1]), np.linalg.norm(fit[-1])
-        sizes.append(float(size) if size > CLEARLY * error else 0.0)
+        sizes.append(float(np.linalg.norm(fit[-1])))
     return min(sizes)
 
 

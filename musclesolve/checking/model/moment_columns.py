@@ -132,8 +132,10 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
     ):
         if size[names.index(name)]:
             said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "value": value}
-            code = "moment_zero.line" if rate else "moment_zero.stretch"
-            yield case.fault(code, "error", said, times=((begin, end),))
+            if rate:
+                yield case.fault("moment_zero.line", "warning", said, times=((begin, end),))
+            else:
+                yield case.fault("moment_zero.stretch", "error", said, times=((begin, end),))
 
 
 def copied_moments(case: MomentCase) -> Iterator[Finding]:

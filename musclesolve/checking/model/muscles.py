@@ -262,9 +262,12 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
             known = np.isfinite(low[:, 0])
             of_all = float(np.median((values - middle)[known])) if known.sum() >= 8 else np.nan
             values = values - of_all
-            if abs(of_all) > STRONGER:
+            by_size = of_all - 3.0 * np.log(
+                body.size
+            )  # authors scale strengths with the volume of a body, or do not
+            if min(abs(of_all), abs(by_size)) > STRONGER:
                 said = f"all muscles are {np.exp(of_all):.2g} times as strong as in public models (force times fiber)"
-                yield Deviation("muscle_strength.all", ALL, abs(of_all) / STRONGER, said, change=-of_all)
+                yield Deviation("muscle_strength.all", ALL, abs(of_all) / STRONGER, said)
         limit = each.beyond + each.relative * np.maximum(np.abs(low), np.abs(high))
         away = np.nan_to_num(np.maximum(low - values, values - high) / limit, nan=0.0)
         apart = np.zeros_like(away)

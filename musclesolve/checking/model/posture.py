@@ -95,6 +95,9 @@ HELD_S = 0.15
 STRAIGHT = 0.02
 """Acceleration of a straight line over the range of an angle [1/s^2]: rounding, and motions of less than 0.02 Hz."""
 
+KINK = 10.0
+"""Acceleration over the range at both ends of a straight line that fills a gap [1/s^2]; a slow motion bends less."""
+
 
 @dataclass(frozen=True, eq=False)
 class Standing:
@@ -314,7 +317,8 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         if name in body.dofs and coordinate.rotational and not at_end:
             held_at: dict[str, object] = {"name": name, "first": first, "last": last}
             held_at |= {"value": float(np.degrees(value)), "rate": float(np.degrees(rate))}
-            severity: Severity = "error" if last - first > 2.0 * HELD_S else "warning"
+            long = last - first > 2.0 * HELD_S and not rate
+            severity: Severity = "error" if long else "warning"
             code = "frozen.line" if rate else "frozen.stretch"
             yield finding(code, severity, held_at, Where(where.file, times=((first, last),)))
 
@@ -327,9 +331,19 @@ def held_stretches(
         span, step = float(np.ptp(column)), np.diff(time)
         if not span > 1e-9:
             continue
-        straight = np.abs(np.diff(column, 2)) < STRAIGHT * span * step[1:] * step[:-1]
-        for first, stop in true_runs(straight):
+        bend = np.abs(np.diff(column, 2)) / (span * step[1:] * step[:-1])
+        for first, stop in true_runs(np.abs(np.diff(column)) <= 1e-9 * span):
             if stop - first >= 8 and time[stop] - time[first] >= HELD_S:
-                moved = column[stop] - column[first]
-                rate = moved / (time[stop] - time[first]) if abs(moved) > 1e-9 * span else 0.0
+                yield name, float(time[first]), float(time[stop]), float(column[first]), 0.0
+        for first, stop in true_runs(bend < STRAIGHT):
+            moved, last = column[stop] - column[first], min(stop, len(bend) - 1)
+            # a slow motion bends smoothly at the ends
+            kinks = min(bend[max(first - 1, 0)], bend[last]) > KINK
+            if (
+                kinks
+                and stop - first >= 8
+                and time[stop] - time[first] >= HELD_S
+                and abs(moved) > 1e-3 * span
+            ):
+                rate = moved / (time[stop] - time[first])
                 yield name, float(time[first]), float(time[stop + 1]), float(column[first]), float(rate)

@@ -144,14 +144,13 @@ def check(
 ) -> None:
     """Report all problems of a recording before anything is computed; exit code 2 if one is an error.
 
-    Of a study: the problems of every trial that is not excluded. Of a folder: of every trial file in it.
+    Of a study: the problems of every trial that is not excluded. Of a folder: of every trial file in it, or else of its
+    study.
     """
     from musclesolve.cli.tables.check_tables import trial_tables
     from musclesolve.recording.schema import is_study
     from musclesolve.studies.questions.answers import check_with_questions
 
-    if (trial / "study.toml").is_file():
-        trial /= "study.toml"
     if trial.is_dir() or is_study(trial):
         _check_many(trial)
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.names import unknown_name
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page
@@ -30,6 +31,9 @@ def cost_shapes(problem: Problem, muscles: Sequence[str], costs: Mapping[str, Co
     the arrays of the problem suffice for unless given.
     """
     frame, names = problem.frames(slice(0, 1)), list(problem.muscle or ())
+    for muscle in muscles or [""]:
+        if muscle not in names:
+            raise unknown_name(muscle, "muscle", names, " of the problem")
     shown = costs or {
         name: record()
         for name, record in every_cost().items()
@@ -55,7 +59,7 @@ def cost_shapes(problem: Problem, muscles: Sequence[str], costs: Mapping[str, Co
             activation[:, names.index(muscle)] = FORCES
             values = np.array([cost.value(frame, row[None])[0] for row in activation])
             over[muscle] = values - values[0]
-        largest = max(float(values.max()) for values in over.values())
+        largest = max(float(values.max()) for values in over.values()) or 1.0
         for muscle, values in over.items():
             capacity = float(frame.force_capacity[0, names.index(muscle)])
             axes.plot(capacity * FORCES, values / largest, label=muscle, **styles[muscle])

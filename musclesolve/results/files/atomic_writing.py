@@ -188,5 +188,5 @@ def _input_error(place: Path) -> Iterator[None]:
             "not_writable",
             file=place,
             problem=f"cannot be written: {error.strerror or error}",
-            remedy="choose another place with -o, or make room or permission there",
+            remedy="choose another place, or make room or permission there",
         ) from error

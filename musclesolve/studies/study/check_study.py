@@ -101,7 +101,7 @@ def check_study(path: str | Path, jobs: int | None = None, progress: Progress | 
 
 
 def check_folder(folder: Path, progress: Progress | None = None) -> StudyCheck:
-    """Check every trial file of a folder; folders inside it are not searched.
+    """Check every trial file of a folder, or else its study; folders inside it are not searched.
 
     Raises:
         InputError: there is no trial file in the folder.
@@ -111,6 +111,8 @@ def check_folder(folder: Path, progress: Progress | None = None) -> StudyCheck:
     except InputError as error:
         if error.key != "studies.no_trial_file":
             raise
+        if (folder / "study.toml").is_file():
+            return check_study(folder / "study.toml", progress=progress)
         remedy = f"musclesolve init {shlex.quote(str(folder))} drafts one from the recordings in it"
         raise input_error(error.key, file=folder, remedy=remedy) from None
     jobs = {trial.name: Job(trial.name, trial, folder, {}) for trial in trials}
