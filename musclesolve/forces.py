@@ -16,7 +16,8 @@ T frames lie in the time range. T' frames are more by a margin, so that derivati
 x forward, y left, z up. Each stage is a function on plain arrays and dataclasses, and may be replaced by another one.
 Here a brace pulls the knee straight, with 20 N m for each radian, and the muscles flex the knee against it:
 
->>> from musclesolve.forces import find_options, mechanics, measured_moments, recorded_body, share
+>>> from musclesolve.forces import find_options, mechanics, recorded_body, share
+>>> from musclesolve.pipeline.mechanics import measured_moments
 >>> trial = ms.read_trial(ms.data.reference_stride())
 >>> recorded = mechanics(trial)  # landmarks, model, motion, ground reactions
 >>> moments = measured_moments(trial, recorded.model, recorded.motion, recorded.wrenches)
@@ -53,7 +54,6 @@ from musclesolve.pipeline.emg_informed import with_arguments
 from musclesolve.pipeline.mechanics import (
     TIME_MARGIN,
     Mechanics,
-    measured_moments,
     subject_model,
 )
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
@@ -122,9 +122,7 @@ def prepare_recording(
 ) -> RecordedBody:
     """Compute all stages before the sharing of forces for a recording; arguments as in `run`."""
     options = find_options(trial, cost, solver, side)
-    recorded = mechanics(trial, progress)
-    moments = measured_moments(trial, recorded.model, recorded.motion, recorded.wrenches)
-    return recorded_body(trial, options, recorded, progress, moments)
+    return recorded_body(trial, options, mechanics(trial, progress), progress)
 
 
 def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:

@@ -11,7 +11,9 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve import forces
+from musclesolve.pipeline.mechanics import measured_moments
 from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.results.dataset.assemble import assemble
 
 BRACE = 20.0
 """Stiffness of a brace about the knee [N m/rad]."""
@@ -22,7 +24,7 @@ def bodies() -> tuple[RecordedBody, RecordedBody]:
     """The stride, and the stride with a brace that pulls the right knee straight."""
     trial = ms.read_trial(ms.data.reference_stride())
     recorded = forces.mechanics(trial)
-    moments = forces.measured_moments(trial, recorded.model, recorded.motion, recorded.wrenches)
+    moments = measured_moments(trial, recorded.model, recorded.motion, recorded.wrenches)
     knee = recorded.model.dof("knee_flexion_r")
     moments[:, knee] += BRACE * recorded.motion.coordinates[:, knee]
     options = forces.find_options(trial, side="r")
@@ -46,6 +48,11 @@ def test_muscles_produce_the_moments_that_are_given(bodies):
     flexion = bodies[0].angle[:, bodies[0].dofs.index("knee_flexion_r")]
     assert np.ptp(flexion) > 0.5
     assert produced[1] - produced[0] == pytest.approx(BRACE * flexion, abs=1e-6)
+
+
+def test_a_result_says_that_its_moments_were_given(bodies):
+    said = ["were given in place" in " ".join(assemble(forces.share(body)).attrs["notes"]) for body in bodies]
+    assert said == [False, True]
 
 
 def test_a_body_has_the_moments_of_its_parts(bodies):
