@@ -74,6 +74,11 @@ def test_squares_are_a_cost():
             ("term_expression has the shape (3, 1)", "sum over the muscles"),
         ),
         (
+            lambda: ms.solve(PROBLEM, changed(term_expression=lambda s, c, a, p: None), "ipopt"),
+            "bad_cost",
+            ("term_expression gives no expression",),
+        ),
+        (
             lambda: ms.sharing.expression_cost("stress_cubed", lambda a, f, d: casadi.sumsqr(a)),
             "duplicate_name",
             ("stress_cubed", "another name"),

@@ -72,7 +72,15 @@ def check_expression(problem: Problem, cost: Cost) -> None:
             continue
         numbers = part.term_parameters(first)
         a, p = casadi.SX.sym("a", first.n_muscles), parameter_symbols(casadi.SX.sym, shapes_of(numbers))
-        symbol = casadi.SX(part.term_expression(casadi, a, p))
+        try:
+            symbol = casadi.SX(part.term_expression(casadi, a, p))
+        except (NotImplementedError, TypeError) as error:
+            raise input_error(
+                "bad_cost",
+                where=f"the cost {part.name}",
+                problem="term_expression gives no expression of CasADi",
+                expected="the value of term_value in one frame, made of activation and parameters",
+            ) from error
         stated = float(part.term_value(first, activation)[0])
         if symbol.numel() == 1:
             f = casadi.Function("f", [a, casadi.veccat(*arrays_of(p))], [symbol])
