@@ -35,3 +35,12 @@ def test_every_trial_file_has_a_row_and_the_worst_decides(tmp_path):
     assert done.exit_code == 2
     assert "bad.toml" in done.stdout and stride.name in done.stdout
     assert "1 of 2 trials has an error: mend them" in " ".join(done.stdout.split())
+
+
+def test_a_folder_with_a_study_alone_is_the_study(tmp_path):
+    for subject in ("P1", "P2"):
+        (tmp_path / subject).mkdir()
+        write_stride(tmp_path / subject)
+    assert call("init", "--study", str(tmp_path)).exit_code == 0
+    found = json.loads(call("check", str(tmp_path), "--json").stdout)
+    assert found["ok"] and len(found["trials"]) == 2
