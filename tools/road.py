@@ -36,7 +36,7 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 158058,
+    "Python, package and muscle_db": 158138,
     "public names": 201,
     "bindings of vague names": 1220,
     "records of one module": 235,

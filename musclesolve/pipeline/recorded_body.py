@@ -45,7 +45,7 @@ class RecordedBody:
 
     moments (T, K+6): generalized forces [N m, N] of inverse dynamics, the last six the residual at the pelvis; NaN
     where a distal foot was not measured. parts: the groups of degrees of freedom that the muscles serve, on the
-    analyzed sides; placed: the muscles of each part. joints: of the parts; for legs hip, knee and ankle. given:
+    analyzed sides; placed: the muscles of each part. joints: of the parts; for legs hip, knee and ankle. replaced:
     whether the moments were given in place of the ones of inverse dynamics.
     """
 
@@ -60,7 +60,7 @@ class RecordedBody:
     joints: tuple[str, ...]
     emg: MeasuredActivation | None = None
     fascicles: MeasuredFascicles | None = None
-    given: bool = False
+    replaced: bool = False
 
     def __post_init__(self) -> None:
         for part in self.parts:
@@ -172,7 +172,7 @@ def recorded_body(
     report = progress or no_progress
     report("inverse dynamics", 0.35)
     model, motion, wrenches = recorded.model, recorded.motion, recorded.wrenches
-    given = moments is not None
+    replaced = moments is not None
     if moments is None:
         moments = measured_moments(trial, model, motion, wrenches)
     else:
@@ -222,7 +222,7 @@ def recorded_body(
             fascicles.check_unit(trial.document, muscles.parameters)
     names = tuple(dict.fromkeys(name for joint in joints for name in joint.names))
     computed = moments, validity, gait, parts, placed, names
-    return RecordedBody(trial, options, recorded, *computed, emg, fascicles, given)
+    return RecordedBody(trial, options, recorded, *computed, emg, fascicles, replaced)
 
 
 def joined_parts(

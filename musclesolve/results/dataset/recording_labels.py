@@ -36,7 +36,7 @@ from musclesolve.results.dataset.reasons import reasons_of_sides
 from musclesolve.results.dataset.skeleton import Variable
 from musclesolve.settings.trial import PARTLY_PREDICTED, PREDICTED
 
-GIVEN = (
+REPLACED = (
     "The moments of the joints were given in place of the ones of inverse dynamics. What bears the difference counts "
     "with the joint reaction moments."
 )
@@ -82,7 +82,7 @@ def recording_labels(body: RecordedBody, analysis: Analysis, paths: bool) -> Lab
         notes=[
             *(WarningNote(str(warning), warning.code) for warning in mechanics.warnings(body.trial)),
             *parameter_warnings(each.part.state.parameters for each in analysis.parts),
-            *([GIVEN] if body.given else []),
+            *([REPLACED] if body.replaced else []),
             *fiber_notes(analysis, body.options),
             *measured.notes,
             *analysis.notes,

@@ -183,7 +183,7 @@ def _dump(result: xr.Dataset, file: netCDF4.Dataset, stored: Mapping[str, Any] =
 
 def _chunks(variable: xr.Variable) -> dict[str, Any]:
     """Encoding with chunks of some frames for a long variable, so that each chunk is written once."""
-    return {"chunksizes": (64, *variable.shape[1:])} if len(variable) > FRAMES else {}
+    return {"chunksizes": (min(64, len(variable)), *variable.shape[1:])} if len(variable) > FRAMES else {}
 
 
 def write_result(result: xr.Dataset, path: str | Path) -> None:
