@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import SEXES
 from musclesolve.errors import InputError, file_error
-from musclesolve.recording.schema import file_state
 from musclesolve.recording.text.text_file import file_path, open_input, opening
 
 SUFFIX = ".b3d"
@@ -174,8 +173,7 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
             "a file that is whole",
             code="truncated_file",
         )
-    header = _header(file, file_state(file), stated)
-    stream.seek(start)
+    header = _header(stream.read(stated), file)
     version = header.whole(10)
     if not 1 <= version <= NEWEST:
         raise file_error(
@@ -220,11 +218,9 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
 
 
 @lru_cache(maxsize=2)
-def _header(file: Path, state: object, length: int) -> _Message:
-    """The header of a file in a state, which is read and parsed once for all trials of the file."""
-    with open_input(file) as stream:
-        stream.seek(_LENGTH)
-        return _Message(stream.read(length), file)
+def _header(raw: bytes, file: Path) -> _Message:
+    """The header of a file, which is parsed once for all its trials."""
+    return _Message(raw, file)
 
 
 def _trial(

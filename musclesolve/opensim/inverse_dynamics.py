@@ -99,7 +99,7 @@ def device_forces(
 def joint_forces(model: OpenSimModel, pose: BodyMotion, wrench: Array) -> Array:
     """Generalized forces (T, K) of each joint, without couplings, from the wrenches (T, B, 6) that the bodies need.
 
-    pose: with the axes of all joints, from `body_motion`.
+    pose: of `body_motion`, with the values and unit twists of the axes of all joints.
     """
     axes, force = joint_axes(model), np.zeros((len(wrench), len(model.coordinates)))
     joint, sense = axes.joint, np.where(axes.arrays.backward, -1.0, 1.0)

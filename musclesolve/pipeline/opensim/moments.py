@@ -145,8 +145,10 @@ def shared_moments(
     read = coordinate_moments(source, required, motion.time, driven, motion.cutoff_hz)
     force = np.zeros(values.shape)
     force[:, [number[name] for name in (*required, *driven)]] = read.moment
-    pose, every = body_motion(model, values), joint_axes(model)
+    pose = body_motion(model, values) if angular else None
     for joint in angular:  # M_k = a_k . M, with the axes a_k (T, 3, 3) in the parent frame
+        assert pose is not None
+        every = joint_axes(model)
         frame = pose.rotation[:, model.body_number[joint.parent.body]] @ joint.parent.rotation
         of_joint = np.flatnonzero(every.joint == model.joints.index(joint)).tolist()
         axis_of = {every.axes[a].coordinates[0]: a for a in of_joint if every.axes[a].coordinates}
