@@ -284,11 +284,9 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
     markers = trial.markers
     time, events = markers.time, _events(markers[name], jumped)
     others = sorted({each for names, _ in bodies(trial).values() if name in names for each in names} - {name})
-    away = np.stack([markers[name] - markers[other] for other in others], axis=1)
-    distance, beside = np.linalg.norm(away, axis=2), away.mean(axis=1)
-    beside = (
-        beside if len(others) < 3 else _in_axes(beside, np.stack([markers[name] for name in others], axis=1))
-    )
+    around = np.stack([markers[other] for other in others], axis=1)
+    away = markers[name][:, None] - around
+    distance, beside = np.linalg.norm(away, axis=2), _in_axes(away.mean(axis=1), around)
     ghosts: list[Run] = []
     slips: list[tuple[int, int, Array]] = []
     for first, stop, moved, far in events:
@@ -322,7 +320,7 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
 
 
 def _in_axes(vector: Array, points: Array) -> Array:
-    """Vectors (T, 3) in the axes of points (T, n, 3); as they are where the points lie on a line."""
+    """Vectors (T, 3) in the axes of points (T, n, 3); as they are where the points span no triangle."""
     whole = np.flatnonzero(np.isfinite(points).all(axis=(1, 2)))
     try:
         poses = register(points[whole[0]], points) if whole.size else None

@@ -262,9 +262,8 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
             known = np.isfinite(low[:, 0])
             of_all = float(np.median((values - middle)[known])) if known.sum() >= 8 else np.nan
             values = values - of_all
-            by_size = of_all - 3.0 * np.log(
-                body.size
-            )  # authors scale strengths with the volume of a body, or do not
+            # authors scale strengths with the volume of a body, or do not
+            by_size = of_all - 3.0 * np.log(body.size)
             if min(abs(of_all), abs(by_size)) > STRONGER:
                 said = f"all muscles are {np.exp(of_all):.2g} times as strong as in public models (force times fiber)"
                 yield Deviation("muscle_strength.all", ALL, abs(of_all) / STRONGER, said)

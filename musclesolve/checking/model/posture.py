@@ -323,6 +323,12 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             yield finding(code, severity, held_at, Where(where.file, times=((first, last),)))
 
 
+def _lasting(mask: Mask, time: Array) -> list[tuple[int, int]]:
+    """Runs of eight steps and more that last for `HELD_S`."""
+    runs = true_runs(mask)
+    return [(first, stop) for first, stop in runs if stop - first >= 8 and time[stop] - time[first] >= HELD_S]
+
+
 def held_stretches(
     values: Array, time: Array, names: Sequence[str]
 ) -> Iterator[tuple[str, float, float, float, float]]:
@@ -332,18 +338,11 @@ def held_stretches(
         if not span > 1e-9:
             continue
         bend = np.abs(np.diff(column, 2)) / (span * step[1:] * step[:-1])
-        for first, stop in true_runs(np.abs(np.diff(column)) <= 1e-9 * span):
-            if stop - first >= 8 and time[stop] - time[first] >= HELD_S:
-                yield name, float(time[first]), float(time[stop]), float(column[first]), 0.0
-        for first, stop in true_runs(bend < STRAIGHT):
+        for first, stop in _lasting(np.abs(np.diff(column)) <= 1e-9 * span, time):
+            yield name, float(time[first]), float(time[stop]), float(column[first]), 0.0
+        for first, stop in _lasting(bend < STRAIGHT, time):
             moved, last = column[stop] - column[first], min(stop, len(bend) - 1)
             # a slow motion bends smoothly at the ends
-            kinks = min(bend[max(first - 1, 0)], bend[last]) > KINK
-            if (
-                kinks
-                and stop - first >= 8
-                and time[stop] - time[first] >= HELD_S
-                and abs(moved) > 1e-3 * span
-            ):
+            if min(bend[max(first - 1, 0)], bend[last]) > KINK and abs(moved) > 1e-3 * span:
                 rate = moved / (time[stop] - time[first])
                 yield name, float(time[first]), float(time[stop + 1]), float(column[first]), float(rate)
