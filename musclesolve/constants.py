@@ -51,6 +51,7 @@ FAST, DESIGNED = "fast", "designed"
 
 TRIAL_FILE, RESULT_FILE, UNCERTAINTY_FILE = "trial.toml", "result.nc", "uncertainty.nc"
 COMPARISON_FILE, AVERAGE_FILE, STUDY_FILE = "comparison.nc", "average.nc", "study.nc"
-"""Names of a drafted trial file, and of the files that commands write into a folder."""
+STUDY_DRAFT = "study.toml"
+"""Names of drafted trial and study files, and of the files that commands write into a folder."""
 BIORBD = ".biomod"
 """Suffix of the models of biorbd, in small letters."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any
 
 _MOST_VALUES = 6
@@ -49,7 +50,8 @@ def as_text(value: object) -> str:
 def with_sizes(record: Any) -> str:
     """The `__repr__` of a record of arrays, in one line: shapes of arrays, lengths of tuples, what is short."""
     parts = []
-    for name, value in vars(record).items():
+    for name in (field.name for field in fields(record) if field.repr):
+        value = getattr(record, name)
         if (size := getattr(value, "shape", None)) is not None:
             parts.append(f"{name} {size}")
         elif isinstance(value, tuple):

@@ -183,13 +183,14 @@ def _check_numbers(values: Mapping[str, Any]) -> None:
     def not_positive(array: Array) -> Mask:
         return ~((array < HUGE) & (array > 0))
 
+    def unknown(array: Array) -> Mask:  # in every frame of several
+        return np.isnan(array) & np.isnan(array).all(axis=0) & (len(array) > 1)
+
     rules: list[tuple[str, Callable[[Array], Mask], str]] = [
         ("max_isometric_force", not_positive, "a positive number [N]"),
         ("force_capacity", lambda x: x < 0, "zero or more [N]"),
-        *(
-            (name, lambda x: np.isnan(x) & np.isnan(x).all(axis=0) & (len(x) > 1), "a number")
-            for name in ("lower", "upper")
-        ),
+        ("lower", unknown, "a number"),
+        ("upper", unknown, "a number"),
         ("lower", lambda x: x < 0, "zero or more"),
         ("upper", np.isinf, "a finite bound; a large number such as 10 sets it free"),
         ("lower", lambda x: x > values["upper"], "no more than upper"),

@@ -135,17 +135,15 @@ def costs(
 
 def _cost_figure(path: Path) -> list[Path]:
     """Draw the shapes of the costs, of muscles of the default set in a bent leg at rest."""
+    import muscle_db
     from musclesolve.pipeline.pose_problem import pose_problem
     from musclesolve.plotting.page.figure_files import file_content
     from musclesolve.plotting.page.page_style import PageStyle, page_style
     from musclesolve.plotting.study.cost_figure import cost_shapes
     from musclesolve.results.files.atomic_writing import write_files
-    from musclesolve.settings.schema import tables_of
-    from musclesolve.settings.trial import RecordedSettings
 
-    database = tables_of(RecordedSettings)["muscles"].settings["database"].default
     bent = {"hip_flexion_r": 0.4, "knee_flexion_r": 0.7, "ankle_dorsiflexion_r": 0.1}  # [rad]
-    problem = pose_problem(bent, None, dict.fromkeys(bent, 0.0), database)
+    problem = pose_problem(bent, None, dict.fromkeys(bent, 0.0), muscle_db.DEFAULT)
     muscles = ("soleus_r", "gastrocnemius_medial_r", "vastus_lateralis_r", "gracilis_r")
     with page_style(PageStyle(file_format=path.suffix[1:].casefold())):
         return write_files(path.parent, {path.name: file_content(cost_shapes(problem, muscles))})

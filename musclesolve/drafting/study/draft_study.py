@@ -12,6 +12,7 @@ from typing import Any
 from unicodedata import normalize
 
 from musclesolve._util.names import shortened
+from musclesolve.constants import STUDY_DRAFT
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text
 from musclesolve.drafting.study.study_recordings import (
     RecordedTrial,
@@ -40,7 +41,7 @@ from musclesolve.settings.json_schema import FOLDER, schema_name
 from musclesolve.settings.other_files import study_schema
 from musclesolve.settings.trial import PREDICTED
 
-NAME, TABLE = "study.toml", "subjects.csv"
+NAME, TABLE = STUDY_DRAFT, "subjects.csv"
 DRAFT_HEAD = (
     "Drafted by `musclesolve init --study` from what lies in the folder. Comments state where a value comes from.",
     "Decide the lines that begin with TODO; `musclesolve study` computes the rest.",

@@ -26,7 +26,7 @@ The muscles in question follow from the proof y of the shortage: those with y . 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
 
@@ -103,8 +103,8 @@ class Diagnosis:
     proof: Array
     muscle: tuple[str, ...]
     dof: tuple[str, ...]
-    part: Problem
-    passive: Array
+    part: Problem = field(repr=False)
+    passive: Array = field(repr=False)
 
     __repr__ = with_sizes
 

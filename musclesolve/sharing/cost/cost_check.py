@@ -65,11 +65,11 @@ def check_expression(problem: Problem, cost: Cost) -> None:
     """Check that the expressions of costs of methods are their values, within the bounds of the first frame."""
     import casadi
 
-    first = problem.frames(slice(0, 1))
-    activation = first.lower + 0.37 * (first.upper - first.lower)
     for part in single_costs(cost):
         if part.built_in or isinstance(part, ExpressionCost):
             continue
+        first = problem.frames(slice(0, 1))
+        activation = first.lower + 0.37 * (first.upper - first.lower)
         numbers = part.term_parameters(first)
         a, p = casadi.SX.sym("a", first.n_muscles), parameter_symbols(casadi.SX.sym, shapes_of(numbers))
         try:

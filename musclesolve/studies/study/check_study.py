@@ -12,6 +12,7 @@ from typing import Any
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
+from musclesolve.constants import STUDY_DRAFT
 from musclesolve.errors import InputError, input_error
 from musclesolve.results.judgement import LABELS, ORDER, Report
 from musclesolve.sharing.kernel.compiled_solver import compile_kernel
@@ -111,8 +112,8 @@ def check_folder(folder: Path, progress: Progress | None = None) -> StudyCheck:
     except InputError as error:
         if error.key != "studies.no_trial_file":
             raise
-        if (folder / "study.toml").is_file():
-            return check_study(folder / "study.toml", progress=progress)
+        if (folder / STUDY_DRAFT).is_file():
+            return check_study(folder / STUDY_DRAFT, progress=progress)
         remedy = f"musclesolve init {shlex.quote(str(folder))} drafts one from the recordings in it"
         raise input_error(error.key, file=folder, remedy=remedy) from None
     jobs = {trial.name: Job(trial.name, trial, folder, {}) for trial in trials}
