@@ -310,9 +310,9 @@ def test_forces_through_time_that_are_none(body):
     assert not none(TIME, np.repeat(body.standing[None], FRAMES, 0), np.zeros((FRAMES, 33, 3))).any()
 
 
-def test_a_table_of_resistance_of_another_model(model):
-    with refused("bad_model", "forward_resistance.toml", "inverse_human"):
-        JointResistance.build(model, "forward_resistance")
+def test_a_table_of_resistance_of_another_model():
+    with refused("bad_model", "inverse_resistance.toml", "forward_human"):
+        JointResistance.build(forward_human_model(), "inverse_resistance")
 
 
 def test_complex_numbers_pass(model):

@@ -55,8 +55,8 @@ class JointResistance:
         """
         path = locate(_BUNDLED.get(model.topology.name, FORWARD) if table is None else table)
         raw = toml_of(read_text(path, "table of joint resistance"))
+        base = toml_of(read_text(locate(raw["extends"]), "table of joint resistance")) if "extends" in raw else {}
         problem = f"not a table of joint resistance for the model {model.topology.name!r}"
-        round_, single = raw.get("cone", []), raw.get("stop", [])
 
         def ranges(rows: list[dict], *keys: str) -> Array:
             """Angles [rad], then the moment [N m], of the rows of a table."""
@@ -66,6 +66,7 @@ class JointResistance:
             return numbers
 
         try:
+            round_, single = (_both_sides([*base.get(kind, []), *raw.get(kind, [])]) for kind in ("cone", "stop"))
             frames = np.array([[row["front"], row["side"], row["axis"]] for row in round_]).reshape(-1, 3, 3)
             if not np.allclose(frames @ np.swapaxes(frames, 1, 2), np.eye(3), atol=1e-9):
                 raise ValueError("front, side and axis of a cone must be perpendicular unit vectors")
@@ -88,8 +89,9 @@ class JointResistance:
                 raise ValueError(f"the range of {single[int(np.argmax(empty))]['dof']} is empty")
             stops = Stops(joints, contiguous(model.tree.axes(model.standing[None])[0, joints]), ends)
             viscous = np.zeros(model.tree.joint_count)
-            for row in round_:
-                viscous[[model.dof(name) for name in row["dofs"]]] = row["damping"]
+            for row, pair in zip(round_, bodies, strict=True):
+                between = model.topology.dofs_between(model.topology.bodies[body].name for body in pair)
+                viscous[[model.dof(name) for name in between]] = row["damping"]
             for row in single:
                 viscous[model.dof(row["dof"])] = row["damping"]
         except InputError as fault:
@@ -184,6 +186,19 @@ class JointResistance:
             couples[:, child] -= size[:, c, None] * about[:, c]
             couples[:, parent] += size[:, c, None] * about[:, c]
         return couples
+
+
+def _both_sides(rows: list[dict]) -> list[dict]:
+    """The rows of a table; a row of {side} is one of the right side and its mirror image."""
+    sided = list[dict]()
+    for row in rows:
+        for side in "rl" if any("{side}" in value for value in row.values() if isinstance(value, str)) else "r":
+            named = {key: value.replace("{side}", side) if isinstance(value, str) else value for key, value in row.items()}
+            for key in ("front", "side", "axis"):
+                if side == "l" and key in row:
+                    named[key] = [row[key][0], -row[key][1], row[key][2]]
+            sided.append(named)
+    return sided
 
 
 def rise(x: Array) -> Array:
