@@ -44,15 +44,13 @@ from musclesolve.dynamics import (
     JointResistance,
     Model,
     Start,
+    Surface,
     body_laws,
     body_surfaces,
-    ellipsoid,
-    pairs_with,
     simulate_contact,
     sled_model,
 )
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
-from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 from musclesolve.dynamics.forward.simulate import mass_center, momentum, no_pulse
 from musclesolve.dynamics.rotations import rotation_about
@@ -133,7 +131,7 @@ def bus_surfaces(rounding: float = ROUNDING) -> list[Surface]:
     block = {"semi_axes": half - rounding, "order": 20.0, "radius": rounding, "body": "sled", "model": "bus"}
     return [
         Surface("bus body", center, **block),
-        ellipsoid("bus tire", wheel, size, body="sled", model="bus"),
+        Surface.ellipsoid("bus tire", wheel, size, body="sled", model="bus"),
     ]
 
 
@@ -151,8 +149,8 @@ class Scene:
         models = {"bus": sled_model(MASS), "man": subject(who)}
         model, bus = models["man"], bus_surfaces(how.rounding)
         skins = body_surfaces(model, "man")
-        laws = pairs_with(FLOOR, skins, body_laws(skins, friction=how.ground))
-        laws |= pairs_with(bus[0], skins, body_laws(skins, friction=how.friction))
+        laws = FLOOR.pairs_with(skins, body_laws(skins, friction=how.ground))
+        laws |= bus[0].pairs_with(skins, body_laws(skins, friction=how.friction))
         pairs = ContactPairs.build(models, [FLOOR, *bus, *skins], laws)
         joints = np.zeros((1, model.tree.joint_count))
         for name, degrees in STEP.items():

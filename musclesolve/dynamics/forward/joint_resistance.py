@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,11 @@ class JointResistance:
         """
         path = locate(_BUNDLED.get(model.topology.name, FORWARD) if table is None else table)
         raw = toml_of(read_text(path, "table of joint resistance"))
-        base = toml_of(read_text(locate(raw["extends"]), "table of joint resistance")) if "extends" in raw else {}
+        base = (
+            toml_of(read_text(locate(raw["extends"]), "table of joint resistance"))
+            if "extends" in raw
+            else {}
+        )
         problem = f"not a table of joint resistance for the model {model.topology.name!r}"
 
         def ranges(rows: list[dict], *keys: str) -> Array:
@@ -66,7 +71,9 @@ class JointResistance:
             return numbers
 
         try:
-            round_, single = (_both_sides([*base.get(kind, []), *raw.get(kind, [])]) for kind in ("cone", "stop"))
+            round_, single = (
+                _both_sides([*base.get(kind, []), *raw.get(kind, [])]) for kind in ("cone", "stop")
+            )
             frames = np.array([[row["front"], row["side"], row["axis"]] for row in round_]).reshape(-1, 3, 3)
             if not np.allclose(frames @ np.swapaxes(frames, 1, 2), np.eye(3), atol=1e-9):
                 raise ValueError("front, side and axis of a cone must be perpendicular unit vectors")
@@ -190,15 +197,17 @@ class JointResistance:
 
 def _both_sides(rows: list[dict]) -> list[dict]:
     """The rows of a table; a row of {side} is one of the right side and its mirror image."""
-    sided = list[dict]()
-    for row in rows:
-        for side in "rl" if any("{side}" in value for value in row.values() if isinstance(value, str)) else "r":
-            named = {key: value.replace("{side}", side) if isinstance(value, str) else value for key, value in row.items()}
-            for key in ("front", "side", "axis"):
-                if side == "l" and key in row:
-                    named[key] = [row[key][0], -row[key][1], row[key][2]]
-            sided.append(named)
-    return sided
+
+    def of_side(value: Any, key: str, side: str) -> Any:
+        if isinstance(value, str):
+            return value.replace("{side}", side)
+        return [value[0], -value[1], value[2]] if side == "l" and key in ("front", "side", "axis") else value
+
+    return [
+        {key: of_side(value, key, side) for key, value in row.items()}
+        for row in rows
+        for side in ("rl" if "{side}" in str(row) else "r")
+    ]
 
 
 def rise(x: Array) -> Array:

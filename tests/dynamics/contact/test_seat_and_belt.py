@@ -13,12 +13,12 @@ from musclesolve.dynamics import (
     ContactPairs,
     RigidSeat,
     Start,
+    Surface,
     body_surfaces,
     forward_human_model,
     half_sine,
     simulate_contact,
     sled_model,
-    sphere,
     three_point_belt,
 )
 from musclesolve.dynamics.contact.belt import Attachment, Strap, Webbing
@@ -48,7 +48,7 @@ def test_a_person_sinks_into_the_cushion_to_the_closed_form():
     seat = RigidSeat((0.0, 0.0, 0.0), 0.0, 20.0, 0.07, 0.07, -0.4, RigidSeat.printed().cushion)
     ball, skin = (
         free_body(60.0, (1.0, 1.0, 1.0), "occupant"),
-        sphere("hip_r", (0, 0, 0), 0.1, "occupant", "occupant"),
+        Surface.sphere("hip_r", (0, 0, 0), 0.1, "occupant", "occupant"),
     )
     base = sled_model()
     pairs = ContactPairs.build({"sled": base, "occupant": ball}, [*seat.surfaces(), skin], seat.pairs([skin]))
@@ -135,7 +135,7 @@ def test_a_driven_sled_moves_as_prescribed_and_carries_the_balance():
     """The occupant falls on the sled and brakes it not at all; the drive does the work."""
     base, ball = sled_model(50.0), free_body(40.0, (1.0, 1.0, 1.0), "occupant")
     seat = RigidSeat.printed()
-    skin = sphere("hip_r", (0, 0, 0), 0.1, "occupant", "occupant")
+    skin = Surface.sphere("hip_r", (0, 0, 0), 0.1, "occupant", "occupant")
     pairs = ContactPairs.build({"sled": base, "occupant": ball}, [*seat.surfaces(), skin], seat.pairs([skin]))
     moving = 0.0 * base.standing
     moving[:2, 0] = 5.0

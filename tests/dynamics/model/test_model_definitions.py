@@ -15,7 +15,6 @@ from musclesolve.dynamics import (
     human_model,
     joint_moments_by_route,
     load_topology,
-    standing_layout,
 )
 
 RIG = """
@@ -66,7 +65,7 @@ def load(tmp_path):
 
 
 def made(topology, **other):
-    return Model(topology, standing_layout(topology), MASS, **other)
+    return Model(topology, topology.standing_layout(), MASS, **other)
 
 
 def test_a_small_definition_needs_no_numbers_segments_shares_and_scales(load):
@@ -156,7 +155,7 @@ def test_motions_that_belong_to_no_joint_are_refused(model):
 
 def test_masses_must_be_those_of_the_bodies(load):
     topology = load(RIG)
-    standing = standing_layout(topology)
+    standing = topology.standing_layout()
     two = MassProperties(MASS.mass[:2], MASS.center[:2], MASS.inertia[:2])
     with refused("bad_model", "2", "3"):
         Model(topology, standing, two)
@@ -176,7 +175,7 @@ def test_masses_must_be_those_of_the_bodies(load):
 def test_a_standing_layout_that_cannot_be_is_refused(load, change, words):
     topology = load(RIG)
     with refused(*words):
-        Model(topology, change(standing_layout(topology)), MASS)
+        Model(topology, change(topology.standing_layout()), MASS)
 
 
 def test_gravity_is_three_numbers(load):
