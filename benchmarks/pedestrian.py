@@ -43,12 +43,12 @@ from musclesolve.dynamics import (
     ContactPairs,
     JointResistance,
     Model,
+    RigidSeat,
     Start,
     Surface,
     body_laws,
     body_surfaces,
     simulate_contact,
-    sled_model,
 )
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
@@ -146,7 +146,7 @@ class Scene:
     @classmethod
     def build(cls, in_the_way: float, who: str = STANDARD, how: Choices = CHOSEN) -> Scene:
         """The man's left hip reaches so far [m] into the way of the bus's right side."""
-        models = {"bus": sled_model(MASS), "man": subject(who)}
+        models = {"bus": RigidSeat.sled(MASS), "man": subject(who)}
         model, bus = models["man"], bus_surfaces(how.rounding)
         skins = body_surfaces(model, "man")
         laws = FLOOR.pairs_with(skins, body_laws(skins, friction=how.ground))

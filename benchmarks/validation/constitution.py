@@ -15,7 +15,6 @@ from musclesolve.dynamics import (
     Sensitivity,
     Targets,
     consistent_motion,
-    disagreement,
     forward_human_model,
     joint_moments_by_route,
     projected_moments,
@@ -40,7 +39,7 @@ def laws() -> str:
     """Identities that hold whatever the data, with the largest error found."""
     trial = ms.read_trial(reference_stride())
     body, result = mechanics(trial), ms.run(trial)
-    routes = disagreement(joint_moments_by_route(body.model, body.motion, body.wrenches))
+    routes = joint_moments_by_route(body.model, body.motion, body.wrenches).disagreement()
     stride = ms.synthetic.reference_stride()
     residual = np.abs(stride.pelvis_residual(np.linspace(0.0, stride.period, 200))).max()
     rows = [

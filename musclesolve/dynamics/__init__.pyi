@@ -1,6 +1,5 @@
 from .contact.belt import RigidSeat as RigidSeat
 from .contact.belt import Strap as Strap
-from .contact.belt import sled_model as sled_model
 from .contact.belt import three_point_belt as three_point_belt
 from .contact.body_surfaces import body_laws as body_laws
 from .contact.body_surfaces import body_surfaces as body_surfaces
@@ -24,7 +23,6 @@ from .inverse.joint_reactions import joint_reactions as joint_reactions
 from .inverse.lagrange_multipliers import lagrange_multipliers as lagrange_multipliers
 from .inverse.newton_euler import joint_loads as joint_loads
 from .inverse.newton_euler import segment_motion as segment_motion
-from .inverse.route_agreement import disagreement as disagreement
 from .inverse.route_agreement import joint_moments_by_route as joint_moments_by_route
 from .kinematics.consistent_motion import consistent_motion as consistent_motion
 from .kinematics.measured_targets import Targets as Targets

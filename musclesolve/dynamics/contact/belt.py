@@ -262,26 +262,26 @@ class RigidSeat:
                     chosen[f"{model} {name}", surface.name] = self.cushion
         return chosen
 
+    @staticmethod
+    def sled(mass: float = 300.0) -> Model:
+        """Base body with the frame of the sled, its center of mass at the frame's origin (Silva 2003, Tables 4.1, 4.2).
 
-def sled_model(mass: float = 300.0) -> Model:
-    """Base body with the frame of the sled, its center of mass at the frame's origin (Silva 2003, Tables 4.1, 4.2).
+        Args:
+            mass: [kg].
 
-    Args:
-        mass: [kg].
-
-    Examples:
-        >>> ms.dynamics.sled_model(250.0).mass.total
-        250.0
-    """
-    mass = check_number(mass, "mass", "a positive number", above=0.0)
-    topology = load_topology("sled")
-    # about a plate of one by two meters; a driven sled does not turn
-    inertia = mass * np.diag([0.2, 0.3, 0.4])
-    return Model(
-        topology,
-        topology.standing_layout(),
-        MassProperties(np.array([mass]), np.zeros((1, 3)), inertia[None]),
-    )
+        Examples:
+            >>> ms.dynamics.RigidSeat.sled(250.0).mass.total
+            250.0
+        """
+        mass = check_number(mass, "mass", "a positive number", above=0.0)
+        topology = load_topology("sled")
+        # about a plate of one by two meters; a driven sled does not turn
+        inertia = mass * np.diag([0.2, 0.3, 0.4])
+        return Model(
+            topology,
+            topology.standing_layout(),
+            MassProperties(np.array([mass]), np.zeros((1, 3)), inertia[None]),
+        )
 
 
 def three_point_belt(

@@ -10,7 +10,6 @@ from musclesolve.dynamics import (
     MassProperties,
     Model,
     differentiate,
-    disagreement,
     forward_human_model,
     human_model,
     joint_moments_by_route,
@@ -81,7 +80,7 @@ def test_a_small_definition_needs_no_numbers_segments_shares_and_scales(load):
     coordinates = np.zeros((21, 8))
     coordinates[:, :2] = np.column_stack([0.3 * np.sin(3.0 * time), 0.5 * np.cos(2.0 * time)])
     motion = differentiate(model, time, coordinates)
-    assert max(disagreement(joint_moments_by_route(model, motion, [])).values()) < 1e-11
+    assert max(joint_moments_by_route(model, motion, []).disagreement().values()) < 1e-11
 
 
 FAULTS = {
