@@ -32,7 +32,6 @@ from musclesolve.recording.plates.plate_corrections import corrected_plates
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.trial.analyzed_range import find_range, finds_range, nothing_found, without_ends
-from musclesolve.recording.trial.body_file import body_path
 from musclesolve.recording.trial.emg_channels import check_overlap, check_signals, read_emg
 from musclesolve.recording.trial.fascicle_lengths import read_fascicles
 from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
@@ -40,6 +39,7 @@ from musclesolve.recording.trial.input_hashes import hashes_as_read
 from musclesolve.recording.trial.model_trial import read_model_trial
 from musclesolve.recording.trial.recording_checks import check_trial, in_space
 from musclesolve.recording.trial.settings import (
+    body_path,
     check_consistency,
     check_errors,
     check_filter,

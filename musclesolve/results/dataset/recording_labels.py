@@ -22,18 +22,24 @@ from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.mapping_tables import HINGES
 from musclesolve.recording.trial.input_hashes import change_notes, input_lines
-from musclesolve.results.dataset.body_angles import ROTATIONS, body_angles
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
-from musclesolve.results.dataset.labels import COMPONENTS, MEDIAL, SEGMENT_OF, Labels, change_attributes
+from musclesolve.results.dataset.labels import (
+    COMPONENTS,
+    MEDIAL,
+    ROTATIONS,
+    SEGMENT_OF,
+    Labels,
+    body_angles,
+    change_attributes,
+)
 from musclesolve.results.dataset.muscle_variables import (
     emg_attributes,
     fascicle_attributes,
     fiber_notes,
     person_attributes,
 )
-from musclesolve.results.dataset.picture import subject_paths, subject_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
-from musclesolve.results.dataset.skeleton import Variable
+from musclesolve.results.dataset.skeleton import Variable, subject_paths, subject_skeleton
 from musclesolve.settings.trial import PARTLY_PREDICTED, PREDICTED
 
 REPLACED = (
