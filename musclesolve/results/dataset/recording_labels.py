@@ -93,7 +93,11 @@ def recording_labels(body: RecordedBody, analysis: Analysis, paths: bool) -> Lab
             *measured.notes,
             *analysis.notes,
             *body.options.database.notes,
-            *person_notes(body),
+            *(
+                person.notes(body.muscles, body.options.sharing.tendon)
+                if (person := body.options.person)
+                else ()
+            ),
             *body.gait.notes,
             *change_notes(body.trial),
             *([] if body.emg is None else body.emg.notes(body.time)),
@@ -118,12 +122,6 @@ def recording_axes(body: RecordedBody) -> dict[str, Array]:
         forward, left, up = np.moveaxis(model.rigid_bodies.subset(segment).rotation(motion.q)[:, 0], 2, 0)
         axes[joint] = np.stack([-up, forward, MEDIAL[side] * left], axis=1)
     return axes
-
-
-def person_notes(body: RecordedBody) -> list[str]:
-    """Sentences on the person whose factors scale the muscles; empty without a person."""
-    person = body.options.person
-    return [] if person is None else person.notes(body.muscles, body.options.sharing.tendon)
 
 
 def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
@@ -245,7 +243,10 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         **emg_attributes(trial.emg, trial.settings.emg.weight),
         **fascicle_attributes(trial.fascicles),
         "hip_method": trial.hip_method,
-        **{f"{joint}_method": trial.joint_method(joint) for joint in HINGES},
+        **{
+            f"{joint}_method": "functional" if f"{joint}_r" in trial.hinges else "landmarks"
+            for joint in HINGES
+        },
         "consistency_method": consistency.method,
         "consistency_derivatives": consistency.derivatives,
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
