@@ -17,7 +17,7 @@ from benchmarks.printed_inertia import printed_human
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics import Model, forward_human_model, human_model, plane
+from musclesolve.dynamics import Model, Surface, forward_human_model, human_model
 from musclesolve.dynamics.contact.belt import Strap, Straps
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
@@ -41,7 +41,7 @@ SKIN = 3.5e5
 """Stiffness of the skin on a hard ground [N/m^1.5], as in `forward_surfaces.toml`."""
 TWO_SKINS = SKIN / 2.0**1.5
 """Of two skins one behind the other: each gives half of the depth [N/m^1.5]."""
-FLOOR = plane("floor", (0, 0, 0), (0, 0, 1))
+FLOOR = Surface.plane("floor", (0, 0, 0), (0, 0, 1))
 
 Figures = dict[str, dict[str, float]]
 """What the runs of a case give: name of the run -> name of the quantity -> value."""

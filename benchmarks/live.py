@@ -20,11 +20,11 @@ from rich.table import Table
 
 from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
-from musclesolve import read_trial, replay
+from musclesolve import Live, read_trial, replay
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
 from musclesolve.forces import prepare_recording
-from musclesolve.live import Live, samples
+from musclesolve.live import samples
 from musclesolve.pipeline.share import share
 from musclesolve.studies.benchmark.measure import machine
 

@@ -43,16 +43,14 @@ from musclesolve.dynamics import (
     ContactPairs,
     JointResistance,
     Model,
+    RigidSeat,
     Start,
+    Surface,
     body_laws,
     body_surfaces,
-    ellipsoid,
-    pairs_with,
     simulate_contact,
-    sled_model,
 )
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
-from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 from musclesolve.dynamics.forward.simulate import mass_center, momentum, no_pulse
 from musclesolve.dynamics.rotations import rotation_about
@@ -133,7 +131,7 @@ def bus_surfaces(rounding: float = ROUNDING) -> list[Surface]:
     block = {"semi_axes": half - rounding, "order": 20.0, "radius": rounding, "body": "sled", "model": "bus"}
     return [
         Surface("bus body", center, **block),
-        ellipsoid("bus tire", wheel, size, body="sled", model="bus"),
+        Surface.ellipsoid("bus tire", wheel, size, body="sled", model="bus"),
     ]
 
 
@@ -148,11 +146,11 @@ class Scene:
     @classmethod
     def build(cls, in_the_way: float, who: str = STANDARD, how: Choices = CHOSEN) -> Scene:
         """The man's left hip reaches so far [m] into the way of the bus's right side."""
-        models = {"bus": sled_model(MASS), "man": subject(who)}
+        models = {"bus": RigidSeat.sled(MASS), "man": subject(who)}
         model, bus = models["man"], bus_surfaces(how.rounding)
         skins = body_surfaces(model, "man")
-        laws = pairs_with(FLOOR, skins, body_laws(skins, friction=how.ground))
-        laws |= pairs_with(bus[0], skins, body_laws(skins, friction=how.friction))
+        laws = FLOOR.pairs_with(skins, body_laws(skins, friction=how.ground))
+        laws |= bus[0].pairs_with(skins, body_laws(skins, friction=how.friction))
         pairs = ContactPairs.build(models, [FLOOR, *bus, *skins], laws)
         joints = np.zeros((1, model.tree.joint_count))
         for name, degrees in STEP.items():

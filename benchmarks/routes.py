@@ -17,14 +17,7 @@ from benchmarks.arguments import command_line, input_file
 from benchmarks.serial_chains import random_chain
 from benchmarks.timing import console
 from musclesolve.data import reference_stride
-from musclesolve.dynamics import (
-    Model,
-    Wrench,
-    differentiate,
-    disagreement,
-    forward_human_model,
-    joint_moments_by_route,
-)
+from musclesolve.dynamics import Model, Wrench, differentiate, forward_human_model, joint_moments_by_route
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.forces import mechanics
 
@@ -62,7 +55,7 @@ def main(trials: list[str]) -> None:
     """Print the largest relative disagreement of every pair of routes."""
     table = None
     for name, model, motion, wrenches in cases([*trials, str(reference_stride())]):
-        pairs = disagreement(joint_moments_by_route(model, motion, wrenches))
+        pairs = joint_moments_by_route(model, motion, wrenches).disagreement()
         if table is None:
             table = Table("case", "frames", "dofs", *(f"{one}\n{other}" for one, other in pairs))
         size = (str(len(motion.time)), str(len(model.topology.dof_names)))

@@ -31,7 +31,6 @@ from musclesolve.dynamics import (
     body_surfaces,
     half_sine,
     simulate_contact,
-    sled_model,
     three_point_belt,
 )
 from musclesolve.dynamics.contact.belt import Strap
@@ -81,7 +80,7 @@ def seated(model: Model, seat: RigidSeat, bent: Mapping[str, float] | None = Non
 
     bent: angles [deg] of degrees of freedom that differ from the sled's occupant.
     """
-    sled, skins = sled_model(), body_surfaces(model, "occupant")
+    sled, skins = RigidSeat.sled(), body_surfaces(model, "occupant")
     surfaces = [*seat.surfaces(), *skins]
     models = {"sled": sled, "occupant": model}
     pairs = ContactPairs.build(models, surfaces, seat.pairs(skins))
@@ -121,7 +120,7 @@ def sled(
     frames: Array = FRAMES,
 ) -> ContactSimulation:
     """The sled stops within a duration [s]."""
-    model, base, seat = subject(who), sled_model(), RigidSeat.printed()
+    model, base, seat = subject(who), RigidSeat.sled(), RigidSeat.printed()
     q, skins = seated(model, seat), body_surfaces(model, "occupant")
     pairs = ContactPairs.build(
         {"sled": base, "occupant": model}, [*seat.surfaces(), *skins], seat.pairs(skins)

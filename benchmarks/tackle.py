@@ -32,7 +32,6 @@ from musclesolve.dynamics import (
     Start,
     body_laws,
     body_surfaces,
-    pairs_with,
     simulate_contact,
 )
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
@@ -127,7 +126,7 @@ def tackle(how: Tackle, who: str = STANDARD, frames: Array = FRAMES) -> ContactS
         for skin, law in laws.items():
             factor = how.head if skin == f"{name} head" else how.skin
             laws[skin] = replace(law, stiffness=factor * law.stiffness)
-        chosen |= pairs_with(FLOOR, skins, laws)
+        chosen |= FLOOR.pairs_with(skins, laws)
     flesh = HertzContact(
         how.skin * TWO_SKINS, restitution=how.restitution, friction=how.grip, slip_speed=0.05
     )
@@ -157,7 +156,7 @@ def tackle(how: Tackle, who: str = STANDARD, frames: Array = FRAMES) -> ContactS
 def place(model: Model, q: Array, at: tuple[float, float], skins: list[Surface]) -> None:
     """Move a person so that the hips are above a place and the lowest surface is one millimeter above the floor."""
     skins = [replace(skin, model="") for skin in skins]
-    alone = ContactPairs.build({"one": model}, [FLOOR, *skins], pairs_with(FLOOR, skins, HertzContact(SKIN)))
+    alone = ContactPairs.build({"one": model}, [FLOOR, *skins], FLOOR.pairs_with(skins, HertzContact(SKIN)))
     gap = alone.gaps(BodyStates.from_models([model], [(q, 0.0 * q)])).min()
     q[: model.topology.point_count] += np.array([*at, 0.001 - gap])
 

@@ -24,8 +24,8 @@ def main(folder: Path) -> None:
     leaning = np.array([[[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]])
     q = model.tree.pose(angles, np.array([[0.0, 0.0, 0.91]]), leaning)[0]
 
-    floor, surfaces = dy.plane("floor", (0, 0, 0), (0, 0, 1)), dy.body_surfaces(model)
-    touching = dy.pairs_with(floor, surfaces, dy.body_laws(surfaces))
+    floor, surfaces = dy.Surface.plane("floor", (0, 0, 0), (0, 0, 1)), dy.body_surfaces(model)
+    touching = floor.pairs_with(surfaces, dy.body_laws(surfaces))
     pairs = dy.ContactPairs.build({"person": model}, [floor, *surfaces], touching)
     start = dy.Start(model, q, 0.0 * q, [dy.JointResistance.build(model)])
     fall = dy.simulate_contact({"person": start}, pairs, np.linspace(0.0, 2.0, 1001))

@@ -29,7 +29,6 @@ from .report.picture.save_picture import save_picture as save_picture
 from .report.study.dataset_page import make_dataset as make_dataset
 from .results.cycles.cycle_averages import average_cycles as average_cycles
 from .results.cycles.discrete_values import discrete_values as discrete_values
-from .results.cycles.discrete_values import write_values as write_values
 from .results.cycles.gait_cycles import cycles as cycles
 from .results.cycles.gait_scores import gait_deviation_index as gait_deviation_index
 from .results.cycles.gait_scores import gait_scores as gait_scores

@@ -21,7 +21,7 @@ from musclesolve.pipeline.share import sharing_problem
 from musclesolve.pipeline.simulated_body import is_simulated
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.shared_result import judged_result
+from musclesolve.results.dataset.assemble import judged_result
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem

@@ -24,8 +24,8 @@ from musclesolve.recording.data import Table
 from musclesolve.recording.formats import read_forces_table
 from musclesolve.recording.text.cells import role_and_size
 from musclesolve.recording.text.text_file import file_path
+from musclesolve.results.dataset.assemble import judged_result
 from musclesolve.results.finding import Where, finding
-from musclesolve.results.shared_result import judged_result
 from musclesolve.settings.trial import ModelSettings, share_arguments
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver

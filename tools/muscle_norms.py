@@ -23,7 +23,7 @@ HEADER = """\
 # Models: {models}.
 # Lengths and arms as of a person with a shank of {shank:g} m. strength: logarithm of force times optimal length [N m];
 # fiber: logarithm of the optimal fiber length [m]; pennation [degrees]; path and arm [mm] and stretch [optimal fiber
-# lengths] in the poses of musclesolve/checking/model/muscles.py.
+# lengths] in the poses of musclesolve/checking/model/muscles.py. An arm that is not here is zero.
 """
 
 
@@ -52,7 +52,9 @@ def main(*files: str) -> None:
         lines.append(f"[{name}]")
         for key, values in own.items():
             digits = 3 if key in ("strength", "fiber", "stretch") else 1
-            low, high = np.min(values, axis=0), np.max(values, axis=0)
+            low, high = np.round([np.min(values, axis=0), np.max(values, axis=0)], digits)
+            if key.startswith("arm.") and not low.any() and not high.any():
+                continue
             pairs = ", ".join(f"[{a:.{digits}f}, {b:.{digits}f}]" for a, b in zip(low, high, strict=True))
             lines.append(f"{key} = [{pairs}]" if len(low) > 1 else f"{key} = {pairs}")
         lines.append("")

@@ -20,18 +20,14 @@ from musclesolve.dynamics import (
     HertzContact,
     Model,
     RigidSeat,
+    Surface,
     body_laws,
     body_surfaces,
-    cylinder,
-    ellipsoid,
     forward_human_model,
-    pairs_with,
-    plane,
     three_point_belt,
 )
 from musclesolve.dynamics.contact.belt import Strap
 from musclesolve.dynamics.contact.contact_pairs import ContactLaw
-from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.model.data_files import read_table
 
 DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -104,8 +100,8 @@ def occupant(name: str, model: Model) -> Occupant:
     hard = body_laws(struck, friction=DATA["law"]["friction"], slip_speed=SLIP)
     for surface in panels(name):
         around.append(replace(surface, name=f"{name} {surface.name}"))
-        laws |= pairs_with(around[-1], struck, hard)
-    laws |= pairs_with(FLOOR, skins, body_laws(skins, friction=ON_GROUND, slip_speed=SLIP))
+        laws |= around[-1].pairs_with(struck, hard)
+    laws |= FLOOR.pairs_with(skins, body_laws(skins, friction=ON_GROUND, slip_speed=SLIP))
     return Occupant(name, model, seated(model, seat, DATA["pose"][name]), skins, around, laws, straps)
 
 
@@ -128,18 +124,22 @@ def bounded(surface: Surface, row: dict) -> Surface:
     axes = np.column_stack([along, np.cross(normal, along), normal])
     size = np.array([0.5 * half, row["half_width"], deep])
     middle = surface.center + 0.5 * half * along - deep * normal
-    return ellipsoid(surface.name, middle, size, axes, ORDER, "chassis", "truck")
+    return Surface.ellipsoid(surface.name, middle, size, axes, ORDER, "chassis", "truck")
 
 
 def panels(name: str) -> list[Surface]:
     """Return the panels that an occupant can hit: side, roof and dashboard in front, the tub behind."""
 
     def wall(which: str) -> Surface:
-        return plane(which, DATA["panel"][which]["point"], DATA["panel"][which]["normal"], "chassis", "truck")
+        return Surface.plane(
+            which, DATA["panel"][which]["point"], DATA["panel"][which]["normal"], "chassis", "truck"
+        )
 
     def box(which: str) -> Surface:
         row = DATA["box"][which]
-        return ellipsoid(which, row["center"], row["half"], order=ORDER, body="chassis", model="truck")
+        return Surface.ellipsoid(
+            which, row["center"], row["half"], order=ORDER, body="chassis", model="truck"
+        )
 
     if name == "rear":
         return [box(which) for which in ("left_side", "right_side", "rear_floor")]
@@ -147,7 +147,7 @@ def panels(name: str) -> list[Surface]:
     return [
         wall(side),
         wall("roof"),
-        cylinder("dashboard", **DATA["roll"]["dashboard"], body="chassis", model="truck"),
+        Surface.cylinder("dashboard", **DATA["roll"]["dashboard"], body="chassis", model="truck"),
     ]
 
 

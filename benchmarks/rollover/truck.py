@@ -22,14 +22,11 @@ from musclesolve.dynamics import (
     HertzContact,
     MassProperties,
     Model,
+    Surface,
     coincident,
     load_topology,
-    plane,
-    sphere,
-    standing_layout,
 )
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, Touch
-from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.forward.simulate import System
 from musclesolve.dynamics.forward.spring_dampers import BrokenLine, SpringDamper, SpringDampers
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, scalar_products
@@ -44,7 +41,7 @@ AXLES = ("front", "rear")
 def truck() -> Model:
     """The bodies of Tables 4.3 and 4.4, as the tables lay them out."""
     topology = load_topology(FOLDER / "truck_model.toml")
-    standing = standing_layout(topology)
+    standing = topology.standing_layout()
     rows = {name: row for row in DATA["body"] for name in row["names"]}
     mass, center, inertia = [], [], []
     for body in topology.bodies:
@@ -111,7 +108,7 @@ def skins(
     for kind, (side, turn) in product(("cage", "chassis"), SIDES):
         for k, place in enumerate(DATA["points"][kind]):
             name = f"{kind} {k + 1} {side}"
-            surfaces.append(sphere(name, turn * place, frame["radius"], "chassis", "truck"))
+            surfaces.append(Surface.sphere(name, turn * place, frame["radius"], "chassis", "truck"))
             laws["floor", name] = steel
     return surfaces, laws
 
@@ -130,7 +127,7 @@ class Standing:
 
 def standing_truck() -> Standing:
     """Equilibrium of weight, springs and tires by Newton's method along what the constraints allow."""
-    model, ground = truck(), plane("floor", (0, 0, 0), (0, 0, 1))
+    model, ground = truck(), Surface.plane("floor", (0, 0, 0), (0, 0, 1))
     kept, springs = rows(model), suspension(model)
     surfaces, laws = skins(model)
     pairs = ContactPairs.build({"truck": model}, [ground, *surfaces], laws)

@@ -12,12 +12,11 @@ from benchmarks.validation.page import table
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import (
+    Sensitivity,
     Targets,
     consistent_motion,
-    disagreement,
     forward_human_model,
     joint_moments_by_route,
-    landmark_sensitivity,
     projected_moments,
     simulate,
 )
@@ -40,7 +39,7 @@ def laws() -> str:
     """Identities that hold whatever the data, with the largest error found."""
     trial = ms.read_trial(reference_stride())
     body, result = mechanics(trial), ms.run(trial)
-    routes = disagreement(joint_moments_by_route(body.model, body.motion, body.wrenches))
+    routes = joint_moments_by_route(body.model, body.motion, body.wrenches).disagreement()
     stride = ms.synthetic.reference_stride()
     residual = np.abs(stride.pelvis_residual(np.linspace(0.0, stride.period, 200))).max()
     rows = [
@@ -165,7 +164,7 @@ def response_of_nearest(body: Mechanics, point: str) -> Array:
     """Derivative of the moments by a point in its worst direction, (T, K+6), with the nearest pose."""
     time = body.measured.time
     args = body.model, time, targets(body), body.wrenches, [point], inside(time, body.motion)
-    return np.abs(landmark_sensitivity(*args).worst_direction().values[:, :, 0])
+    return np.abs(Sensitivity.by_landmark(*args).worst_direction().values[:, :, 0])
 
 
 def response_of_driven(body: Mechanics, point: str) -> Array:

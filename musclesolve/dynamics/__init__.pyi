@@ -1,16 +1,11 @@
 from .contact.belt import RigidSeat as RigidSeat
 from .contact.belt import Strap as Strap
-from .contact.belt import sled_model as sled_model
 from .contact.belt import three_point_belt as three_point_belt
 from .contact.body_surfaces import body_laws as body_laws
 from .contact.body_surfaces import body_surfaces as body_surfaces
-from .contact.body_surfaces import pairs_with as pairs_with
 from .contact.contact_pairs import ContactPairs as ContactPairs
 from .contact.contact_pairs import HertzContact as HertzContact
-from .contact.surfaces import cylinder as cylinder
-from .contact.surfaces import ellipsoid as ellipsoid
-from .contact.surfaces import plane as plane
-from .contact.surfaces import sphere as sphere
+from .contact.surfaces import Surface as Surface
 from .forward.applied_forces import ExternalForces as ExternalForces
 from .forward.applied_forces import JointMoments as JointMoments
 from .forward.contact_simulation import Start as Start
@@ -28,7 +23,6 @@ from .inverse.joint_reactions import joint_reactions as joint_reactions
 from .inverse.lagrange_multipliers import lagrange_multipliers as lagrange_multipliers
 from .inverse.newton_euler import joint_loads as joint_loads
 from .inverse.newton_euler import segment_motion as segment_motion
-from .inverse.route_agreement import disagreement as disagreement
 from .inverse.route_agreement import joint_moments_by_route as joint_moments_by_route
 from .kinematics.consistent_motion import consistent_motion as consistent_motion
 from .kinematics.measured_targets import Targets as Targets
@@ -47,9 +41,5 @@ from .model.mass_matrix import MassProperties as MassProperties
 from .model.mass_matrix import mass_matrix as mass_matrix
 from .model.model import Model as Model
 from .model.segment_inertia import StatedSegment as StatedSegment
-from .model.topology import standing_layout as standing_layout
 from .model.topology_file import load_topology as load_topology
-from .sensitivity.moment_sensitivity import application_sensitivity as application_sensitivity
-from .sensitivity.moment_sensitivity import force_sensitivity as force_sensitivity
-from .sensitivity.moment_sensitivity import landmark_sensitivity as landmark_sensitivity
-from .sensitivity.moment_sensitivity import mass_sensitivity as mass_sensitivity
+from .sensitivity.moment_sensitivity import Sensitivity as Sensitivity

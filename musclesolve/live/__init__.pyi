@@ -1,5 +1,3 @@
-from .joining import Wanted as Wanted
-from .live import Live as Live
 from .recorder import Recorder as Recorder
 from .recorder import read_frames as read_frames
 from .replay import samples as samples

@@ -11,7 +11,7 @@ from musclesolve.live.stream import Passed, Sink, run_session
 
 
 def stream_session(
-    wanted: Wanted,
+    live: Live | Wanted,
     sources: Sequence[str],
     sinks: Sequence[str | Sink] = (),
     *,
@@ -22,7 +22,7 @@ def stream_session(
     """Samples of named streams through a `Live` to named sinks, until they end or `stop` or `seconds` say so.
 
     Args:
-        wanted: the `Live`, and the axes of the streams.
+        live: takes the samples, in the axes of the files of its trial; `Wanted` states other axes.
         sources: as --from has them, such as "lsl:Markers".
         sinks: as --to has them, such as "udp:5006", or Sinks.
         stop: called at least ten times a second.
@@ -32,10 +32,10 @@ def stream_session(
     Raises:
         InputError: a stream that cannot be opened, or carries something else than is needed.
     """
-    live = wanted.live
-    assert isinstance(live, Live)
+    wanted = live if isinstance(live, Wanted) else Wanted.from_live(live)
+    assert isinstance(wanted.live, Live)
     source, ready = open_session(wanted, sources, sinks, **joining)
-    return run_session(live, source, ready, stop, seconds, fresh=True)
+    return run_session(wanted.live, source, ready, stop, seconds, fresh=True)
 
 
 def open_session(

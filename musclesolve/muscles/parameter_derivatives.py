@@ -42,7 +42,8 @@ def muscle_change(
     musculotendon_length: ArrayLike = 0.0,
     musculotendon_velocity: ArrayLike = 0.0,
 ) -> MuscleChange:
-    """The derivative of a muscle state along changes of parameters of the muscles, broadcast to (..., T, n) each.
+    """The derivative of a muscle state along changes of parameters of the muscles, broadcast to (..., T, n) each
+    [N, m, rad, m/s].
 
     `optimal_fiber_length=parameters.optimal_fiber_length` is the derivative by the logarithm; the maximum shortening
     velocity stays the same in optimal fiber lengths per second. Where the tendon is slack, the derivatives of the

@@ -3,7 +3,6 @@ import collections.abc
 import matplotlib.figure
 
 from .figure_sets import save_figures as save_figures
-from .page.page_style import PageStyle as PageStyle
 from .page.page_style import page_style as page_style
 from .result.certificate_figure import certificates as certificates
 
@@ -14,13 +13,9 @@ from .result.passive_moment_figure import passive_moment_figure as passive_momen
 from .result.pose_figure import pose_activations as pose_activations
 
 # Of an average, a comparison, an uncertainty, of sensitivities.
-from .study.average_figures import average_activations as average_activations
-from .study.average_figures import average_angles_and_moments as average_angles_and_moments
-from .study.average_figures import average_muscle_forces as average_muscle_forces
 from .study.benchmark_figure import solver_times as solver_times
 from .study.comparison_figures import compare_muscle_forces as compare_muscle_forces
 from .study.cost_figure import cost_shapes as cost_shapes
-from .study.emg_figures import emg_trade_off as emg_trade_off
 from .study.sensitivity_maps import force_sensitivity_map as force_sensitivity_map
 from .study.sensitivity_maps import sensitivity_map as sensitivity_map
 

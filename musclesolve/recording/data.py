@@ -684,7 +684,3 @@ class Trial(AnyTrial, Recording):
         if len(mapped) == 1:
             return f"{self.hip_regression}, mapped on the {SIDE_NAMES[mapped[0]]}"
         return "mapped" if mapped else self.hip_regression
-
-    def joint_method(self, joint: str) -> str:
-        """Return the method of the knees or ankles: "functional" or "landmarks"."""
-        return "functional" if f"{joint}_r" in self.hinges else "landmarks"

@@ -285,14 +285,6 @@ class MotionChanged:
 
 
 @dataclass(frozen=True)
-class FiberEnd:
-    """The muscle with the shortest or the longest fibers of all."""
-
-    muscle: str
-    normalized_length: float  # over optimal fiber length
-
-
-@dataclass(frozen=True)
 class Channel:
     """Agreement of activation with the envelope of an EMG channel."""
 
@@ -629,25 +621,25 @@ class Facts:
                 times.append(duration)
         return float(np.average(masses, weights=times)) if times else None
 
-    def active_fibers(self, least: float) -> list[FiberEnd]:
-        """Shortest and longest fiber of each muscle over valid frames with an activation of at least `least`."""
+    def active_fibers(self, least: float) -> list[tuple[float, str]]:
+        """Shortest and longest normalized fiber of each muscle in valid frames of an activation of at least `least`."""
         if not {"fiber_length", "optimal_fiber_length", "activation"} <= set(self.result.data_vars):
             return []
         result, sides = self.result, frames.muscle_sides(self.result)
         length, activation = (
             result[name].transpose("muscle", "time").values for name in ("fiber_length", "activation")
         )
-        optimal, ends = result["optimal_fiber_length"].values, list[FiberEnd]()
+        optimal, ends = result["optimal_fiber_length"].values, list[tuple[float, str]]()
         for k, (name, side) in enumerate(sides.items()):
             fiber = length[k] / optimal[k]
             active = self.valid[side] & (activation[k] >= least) & np.isfinite(fiber)
             if active.any():
-                ends += [FiberEnd(name, float(end(fiber[active]))) for end in (np.min, np.max)]
+                ends += [(float(end(fiber[active])), name) for end in (np.min, np.max)]
         return ends
 
     @cached_property
-    def fibers(self) -> tuple[FiberEnd, FiberEnd] | None:
-        """The shortest and the longest fiber over the valid frames; None where there are none."""
+    def fibers(self) -> dict[str, dict[str, Any]] | None:
+        """Muscle and length of the shortest and the longest fiber over the valid frames; None where there are none."""
         if "least_normalized_fiber_length" not in self.result:
             return None
         least, greatest = (
@@ -656,7 +648,10 @@ class Facts:
         if not np.isfinite(least).any():
             return None
         names, low, high = self.result["muscle"].values, int(np.nanargmin(least)), int(np.nanargmax(greatest))
-        return FiberEnd(str(names[low]), float(least[low])), FiberEnd(str(names[high]), float(greatest[high]))
+        return {
+            "shortest": {"muscle": str(names[low]), "normalized_length": float(least[low])},
+            "longest": {"muscle": str(names[high]), "normalized_length": float(greatest[high])},
+        }
 
     @cached_property
     def muscles_at_limit(self) -> list[AtLimit]:

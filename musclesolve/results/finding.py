@@ -222,11 +222,8 @@ class Units(Formatter):
         if spec and isinstance(value, Real) and not isfinite(value):
             return "-"
         if not spec.startswith("plain"):
-            return str(
-                super().format_field(
-                    value, f"z{spec}" if spec.startswith(".") and spec.endswith("f") else spec
-                )
-            )
+            fixed = spec.startswith(".") and spec.endswith("f")
+            return str(super().format_field(value, f"z{spec}" if fixed else spec))
         digits = int(spec.removeprefix("plain"))
         return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 

@@ -606,12 +606,9 @@ def _fibers(facts: Facts) -> Iterator[Comparison]:
     lowest, highest = entry["lowest"], entry["highest"]
     every = facts.active_fibers(entry["active"])
     for side in facts.legs:
-        if ends := [each for each in every if sides[each.muscle] == side]:
-            worst = max(
-                ends, key=lambda end: max(lowest / end.normalized_length, end.normalized_length / highest)
-            )
-            length, name = worst.normalized_length, sided(worst.muscle)
-            yield _of("fibers", side, lowest <= length <= highest, length, muscle=name)
+        if ends := [end for end in every if sides[end[1]] == side]:
+            length, muscle = max(ends, key=lambda end: max(lowest / end[0], end[0] / highest))
+            yield _of("fibers", side, lowest <= length <= highest, length, muscle=sided(muscle))
 
 
 def _reserves(facts: Facts) -> Iterator[Comparison]:

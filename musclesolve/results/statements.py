@@ -451,10 +451,8 @@ def tendons(facts: Facts) -> Said:
 @of_result
 def fiber_lengths(facts: Facts) -> Said:
     """State the least and the greatest normalized fiber length, with their muscles."""
-    if (ends := facts.fibers) is None:
-        yield say("fiber_lengths", None, asked="least_normalized_fiber_length" in facts.result)
-    else:
-        yield say("fiber_lengths", dict(zip(("shortest", "longest"), map(asdict, ends), strict=True)))
+    asked = facts.fibers is None and "least_normalized_fiber_length" in facts.result
+    yield say("fiber_lengths", facts.fibers, asked=asked)
 
 
 @of_result

@@ -1,9 +1,7 @@
 from .analysis.cost_mixture import fit_cost_weights as fit_cost_weights
-from .analysis.force_ranges import feasible_range as feasible_range
-from .analysis.force_ranges import near_optimal_range as near_optimal_range
+from .analysis.force_ranges import force_range as force_range
 from .analysis.pareto import pareto_front as pareto_front
 from .analysis.reserve_check import check_reserves as check_reserves
-from .analysis.strength_margin import activation_margin as activation_margin
 from .analysis.strength_margin import least_assistance as least_assistance
 from .analysis.strength_margin import strength_margin as strength_margin
 from .certificate import kkt_residual as kkt_residual

@@ -1,4 +1,4 @@
-"""Muscles of a subject or of an OpenSim model as CasADi functions of the pose."""
+"""Muscles of a subject or of an OpenSim model as CasADi functions of the pose, and their sharing as one program."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 import muscle_db
 from muscle_db import MuscleDatabase
@@ -16,7 +17,7 @@ from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_choice, check_number, check_type, one_or_several
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import SIDES
-from musclesolve.constants import ELASTIC, RIGID
+from musclesolve.constants import ELASTIC, RIGID, USUAL_COST
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError, input_error
@@ -28,6 +29,10 @@ from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined, sca
 from musclesolve.opensim.geometry import opensim_geometry, path_system, tendon_shifts
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.muscle_parameters import muscle_parameters
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.problem import Problem
 from musclesolve.symbolic.hill import BALANCED, equilibrium_function, rigid_fiber, rigid_forces
 from musclesolve.symbolic.iterated_paths import Evaluated, IteratedPaths
 from musclesolve.symbolic.path_length import Places, iterated_muscles, path_length
@@ -68,6 +73,101 @@ class MuscleChain:
     capacity: Any = None
     passive: Any = None
     engine: Any = field(default=None, repr=False)
+
+    def sharing_program(self, cost: Cost | str = USUAL_COST) -> SharingProgram:
+        """The static optimization of the muscles with rigid tendons, out of the pose.
+
+            minimize f(a)  subject to  r(q) (a capacity(q, qd) + passive(q, qd)) = M,  0 <= a <= 1.
+
+        Coefficients of the cost that depend on the pose are among the parameters p (`SharingProgram.parameters`).
+
+        Args:
+            cost: a cost, or its name.
+
+        Raises:
+            InputError: an unknown cost; a chain with elastic tendons or factors.
+
+        Examples:
+            >>> chain = ms.symbolic.muscle_chain(muscles="silva_2003", side="r")
+            >>> program = chain.sharing_program("stress_cubed")
+            >>> program.x.shape, program.g.shape
+            ((43, 1), (7, 1))
+        """
+        cost = find_cost(cost)
+        if self.capacity is None or self.factors:
+            raise InputError(
+                "the program needs rigid tendons and no factors",
+                code="conflict",
+                where="chain",
+                expected="the chain of muscle_chain(..., tendon='rigid', factors=())",
+                remedy="write the program with chain.moment",
+            )
+        dofs, count = len(self.dofs), len(self.muscles)
+        q, qd, moment = (ca.MX.sym(name, dofs) for name in ("q", "qd", "moment"))
+        a, none = ca.MX.sym("a", count), np.zeros(dofs)
+        like = SharingProgram(self, cost, a, None, None, None).problem(none, none, none)
+        numbers = parameter_symbols(ca.MX.sym, shapes_of(cost.parameters(like)))
+        return SharingProgram(
+            chain=self,
+            cost=cost,
+            x=a,
+            f=cost.expression(ca, a, numbers),
+            g=self.moment(q, qd, a) - moment,
+            p=ca.vertcat(q, qd, moment, *map(ca.vec, arrays_of(numbers))),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SharingProgram:
+    """Minimize f(x, p) subject to g(x, p) = 0 and 0 <= x <= 1, in symbols of CasADi.
+
+    x (n,): activations; g (m,): muscle moments minus joint moments [N m]; p: pose q (m,), rates qd (m,), joint moments
+    (m,) [N m], and the numbers of the cost. `nlp` is what `casadi.nlpsol` takes.
+    """
+
+    chain: MuscleChain
+    cost: Cost
+    x: Any
+    f: Any
+    g: Any
+    p: Any
+
+    @property
+    def nlp(self) -> dict[str, Any]:
+        """The program for `casadi.nlpsol`: x, f, g, p."""
+        return {"x": self.x, "f": self.f, "g": self.g, "p": self.p}
+
+    def problem(self, q: ArrayLike, qd: ArrayLike, moment: ArrayLike) -> Problem:
+        """The problem of one pose for `ms.solve`; q, qd, moment (m,) [rad, rad/s, N m]."""
+        chain, parameters = self.chain, self.chain.muscle_parameters
+        fiber_length, fiber_velocity, cosine = map(_row, chain.fiber(q, qd))
+        capacity, passive = _row(chain.capacity(q, qd)), _row(chain.passive(q, qd))
+        arm = np.array(chain.moment_arm(q))
+        return Problem(
+            moment_arm=arm[None],
+            moment=(np.asarray(moment, dtype=float) - arm @ passive[0])[None],
+            force_capacity=capacity,
+            max_isometric_force=parameters.max_isometric_force,
+            muscle=chain.muscles,
+            dof=chain.dofs,
+            fiber_velocity=fiber_velocity,
+            fiber_length=fiber_length,
+            fiber_force_capacity=np.divide(capacity, cosine, out=np.zeros_like(cosine), where=cosine > 0.0),
+            joint_angle=_row(q),
+            joint_rate=_row(qd),
+            optimal_fiber_length=parameters.optimal_fiber_length,
+            joints_crossed=parameters.joints_crossed,
+            passive_force=passive,
+        )
+
+    def parameters(self, q: ArrayLike, qd: ArrayLike, moment: ArrayLike) -> Array:
+        """The numbers p of a pose; arguments as for `problem`."""
+        numbers = self.cost.parameters(self.problem(q, qd, moment))
+        return np.concatenate([*map(np.ravel, (q, qd, moment)), flat(numbers, 1)[0]])
+
+
+def _row(value: Any) -> Array:
+    return np.array(value).reshape(1, -1)
 
 
 def muscle_chain(

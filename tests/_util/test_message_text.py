@@ -95,7 +95,7 @@ TAKERS: dict[str, tuple[Callable[..., object], tuple[str, ...]]] = {
         ),
     ),
     "solve": (lambda **more: ms.solve(problem(), **more), ("cost", "solver", "warm_start", "on_infeasible")),
-    "feasible_range": (lambda **more: ms.sharing.feasible_range(problem(), **more), ("muscles",)),
+    "force_range": (lambda **more: ms.sharing.force_range(problem(), **more), ("muscles",)),
     "check_reserves": (
         lambda **more: ms.sharing.check_reserves(
             problem(), ms.solve(problem(), on_infeasible="reserve"), **more

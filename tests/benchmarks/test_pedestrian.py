@@ -29,7 +29,7 @@ from benchmarks.pedestrian import (
     run_over,
 )
 from benchmarks.recorded_figures import recorded
-from musclesolve.dynamics import sphere
+from musclesolve.dynamics import Surface
 from musclesolve.dynamics.contact.contact_pairs import separation
 from musclesolve.dynamics.forward.simulate import momentum
 
@@ -48,7 +48,7 @@ SPEED = 30.0
 )
 def test_the_bus_has_the_stated_size(place, gap):
     """In front, beside, below and off the corner; to two centimeters, since flat faces bulge."""
-    found = separation(bus_surfaces()[0], sphere("probe", place, 1e-6))
+    found = separation(bus_surfaces()[0], Surface.sphere("probe", place, 1e-6))
     assert found.gap == pytest.approx(gap, abs=0.02)
 
 

@@ -27,7 +27,7 @@ from benchmarks.thesis_figures.study import SAGITTAL, Study
 from benchmarks.thesis_figures.twitches import PEAK, RATES, summed, sustained, twitch
 from musclesolve.constants import USUAL_COST
 from musclesolve.data import reference_stride
-from musclesolve.dynamics import Targets, application_sensitivity, landmark_sensitivity, mass_sensitivity
+from musclesolve.dynamics import Sensitivity, Targets
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.motion.signals.residual_analysis import CutoffVerdict
 from musclesolve.settings.trial import MuscleSettings
@@ -98,17 +98,19 @@ def test_differences_are_the_derivatives(study) -> None:
     """Masses and points of application enter linearly, measured points to first order."""
     recorded = mechanics_by(study, "nearest")
     model, motion, joints = recorded.model, recorded.motion, recorded.model.tree.joint_count
-    by_mass = mass_sensitivity(model, motion, segment_motion(model, motion))
+    by_mass = Sensitivity.by_mass(model, motion, segment_motion(model, motion))
     exact = {
         "5.46": by_mass.values[:, :joints, by_mass.sources.index("shank_r")],
-        "5.39": application_sensitivity(model, motion, recorded.wrenches[0]).values[:, :joints, 0],
+        "5.39": Sensitivity.by_point(model, motion, recorded.wrenches[0]).values[:, :joints, 0],
     }
     for number, values in exact.items():
         found = sensitivity(study, SOURCES[number][0], "nearest", 0.1)
         np.testing.assert_allclose(found, study.of_cycle(values), atol=1e-9)
     targets = Targets.build(model, recorded.measured.points, recorded.measured.directions)
     keep = study.trial.inside(recorded.measured.time, *study.trial.time_range)
-    points = landmark_sensitivity(model, recorded.measured.time, targets, recorded.wrenches, ["knee_r"], keep)
+    points = Sensitivity.by_landmark(
+        model, recorded.measured.time, targets, recorded.wrenches, ["knee_r"], keep
+    )
     found = sensitivity(study, SOURCES["5.42"][0], "nearest", 1e-5)
     np.testing.assert_allclose(found, study.of_cycle(points.values[:, :joints, 0]), atol=0.1)
 

@@ -23,7 +23,6 @@ from musclesolve.dynamics import (
     HertzContact,
     RigidSeat,
     body_surfaces,
-    disagreement,
     forward_human_model,
     human_model,
     joint_moments_by_route,
@@ -160,12 +159,12 @@ SLOW = {"fig 6.16": optimizers}
 
 def routes_of_chains():
     model = random_chain(10, seed=10)
-    return disagreement(joint_moments_by_route(model, swinging(model), []))
+    return joint_moments_by_route(model, swinging(model), []).disagreement()
 
 
 def routes_of_the_stride():
     recorded = STUDY.recorded
-    return disagreement(joint_moments_by_route(recorded.model, recorded.motion, recorded.wrenches))
+    return joint_moments_by_route(recorded.model, recorded.motion, recorded.wrenches).disagreement()
 
 
 def butterworth():

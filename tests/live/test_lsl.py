@@ -13,10 +13,11 @@ import pytest
 from refusals import refused
 
 from musclesolve import Live, Status
-from musclesolve.live import Wanted, joining, samples, stream_session
+from musclesolve.live import joining, samples, stream_session
 from musclesolve.live.adapters import lsl
 from musclesolve.live.adapters.lsl import EvenTimes, LslStream
 from musclesolve.live.channels import Channel, Layout, frame_channels, frame_values
+from musclesolve.live.joining import Wanted
 
 
 def outlet(name: str, channels: list[tuple[str, str]], rate: float, source: str = "") -> pylsl.StreamOutlet:

@@ -23,9 +23,9 @@ from qtm_rt.packet import (
 from refusals import refused
 
 from musclesolve import Live
-from musclesolve.live import Wanted, samples
+from musclesolve.live import samples
 from musclesolve.live.adapters.qualisys import QualisysStream
-from musclesolve.live.joining import Joined
+from musclesolve.live.joining import Joined, Wanted
 from musclesolve.live.stream import run_session
 
 

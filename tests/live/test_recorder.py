@@ -20,7 +20,8 @@ import musclesolve as ms
 from musclesolve import Live, Status, read_trial
 from musclesolve.data import reference_stride
 from musclesolve.files import read_mot, read_trc
-from musclesolve.live import Recorder, Wanted, read_frames, samples
+from musclesolve.live import Recorder, read_frames, samples
+from musclesolve.live.joining import Wanted
 from musclesolve.live.recorder import NumberRows
 from musclesolve.live.sample_clock import Taken
 from musclesolve.live.session import open_source

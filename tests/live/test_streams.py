@@ -28,11 +28,11 @@ from musclesolve.cli import live_progress
 from musclesolve.cli.live_progress import StatusLine, session_lines
 from musclesolve.cli.printing import announce
 from musclesolve.data import reference_stride
-from musclesolve.live import Wanted, joining, samples, stream_session
+from musclesolve.live import joining, samples, stream_session
 from musclesolve.live import stream as stream_module
 from musclesolve.live.adapters.registry import ADAPTERS, check_streams, open_sink, open_stream
 from musclesolve.live.adapters.udp import UdpStream
-from musclesolve.live.joining import Joined, Reading
+from musclesolve.live.joining import Joined, Reading, Wanted
 from musclesolve.live.live import FILLING
 from musclesolve.live.stream import Arrival, Passed, Sample, StreamEnded, run_session
 
@@ -113,7 +113,7 @@ def test_a_replay_through_a_session_gives_the_frames_of_its_samples(live):
     direct = [live.step(*sample) for sample in samples(live, live.trial)]
     live.clear()
     sink = Kept()
-    passed = stream_session(Wanted.from_live(live), ["replay"], [sink])
+    passed = stream_session(live, ["replay"], [sink])
     assert passed.samples == len(direct) and passed.lost == 0 and not passed.remarks and sink.closed
     assert passed.valid == sum(frame.valid.all() for frame in direct) > 50
     for frame, other in zip(sink.frames, direct, strict=True):

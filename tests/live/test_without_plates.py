@@ -18,9 +18,10 @@ from musclesolve import Live, Status, replay
 from musclesolve.cli.live_progress import StatusLine
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.forces import mechanics, recording_of
-from musclesolve.live import Recorder, Wanted, samples
+from musclesolve.live import Recorder, samples
 from musclesolve.live.adapters.udp import UdpStream
 from musclesolve.live.channels import Channel, Layout
+from musclesolve.live.joining import Wanted
 from musclesolve.live.live import NOT_CARRIED
 from musclesolve.live.page.page_state import PageSetup
 from musclesolve.live.replay import Replay

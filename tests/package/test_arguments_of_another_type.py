@@ -23,7 +23,7 @@ TAKE_A_FILE = {
     "run_many": lambda given: ms.run_many([given], "results"),
     "run_many into": lambda given: ms.run_many("trial.toml", given),
     "calibrate_muscles": lambda given: ms.calibrate_muscles([given]),
-    "write_values": lambda given: ms.write_values(pd.DataFrame(), given),
+    "export of values": lambda given: ms.export(pd.DataFrame(), given),
 }
 TAKE_VALUES = {
     "gait_events": ms.gait_events,
@@ -64,11 +64,6 @@ def test_values_of_another_type_are_refused(name, given):
 def test_one_thing_that_is_no_trial_is_refused(function):
     with refused("bad_type", "3 is not a path"):
         function(3)
-
-
-def test_only_a_table_is_written():
-    with refused("bad_type", "3 is no table of values"):
-        ms.write_values(3, "values.csv")
 
 
 @pytest.mark.parametrize("name", ["max_isometric_force", "moment", "lower", "reserve_weight"])

@@ -9,19 +9,14 @@ from refusals import refused
 import musclesolve as ms
 from benchmarks.serial_chains import random_chain
 from musclesolve.data import reference_stride
-from musclesolve.dynamics import (
-    Wrench,
-    differentiate,
-    disagreement,
-    forward_human_model,
-    joint_moments_by_route,
-)
+from musclesolve.dynamics import Wrench, differentiate, forward_human_model, joint_moments_by_route
+from musclesolve.dynamics.inverse.route_agreement import MomentsByRoute
 from musclesolve.errors import MuscleSolveError
 from musclesolve.forces import mechanics
 
 
 def worst(model, motion, wrenches):
-    return max(disagreement(joint_moments_by_route(model, motion, wrenches)).values())
+    return max(joint_moments_by_route(model, motion, wrenches).disagreement().values())
 
 
 def test_on_a_random_motion_of_the_human(model, motion, wrenches):
@@ -62,12 +57,12 @@ def test_on_the_human_with_spherical_joints():
 
 def test_disagreement_sees_a_wrong_route():
     right = np.ones((3, 2))
-    pairs = disagreement({"one": right, "other": right + 0.5})
+    pairs = MomentsByRoute({"one": right, "other": right + 0.5}).disagreement()
     assert pairs[("one", "other")] == pytest.approx(0.5 / 1.5)
 
 
 def test_routes_without_moments_agree_and_broken_ones_are_named():
     still = np.zeros((3, 2))
-    assert set(disagreement({"one": still, "other": still}).values()) == {0.0}
+    assert set(MomentsByRoute({"one": still, "other": still}).disagreement().values()) == {0.0}
     with refused(None, "other", error=MuscleSolveError):
-        disagreement({"one": still, "other": np.full((3, 2), np.nan)})
+        MomentsByRoute({"one": still, "other": np.full((3, 2), np.nan)}).disagreement()

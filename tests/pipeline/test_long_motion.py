@@ -18,7 +18,7 @@ from musclesolve.pipeline import recorded_body
 from musclesolve.pipeline import share as share_module
 from musclesolve.pipeline.share import share
 from musclesolve.results.dataset import assemble
-from musclesolve.results.shared_result import judged_result
+from musclesolve.results.dataset.assemble import judged_result
 
 WEAK = 0.5
 """Strength at which some frames need reserves."""

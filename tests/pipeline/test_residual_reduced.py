@@ -12,7 +12,6 @@ import musclesolve as ms
 from musclesolve import synthetic_recording
 from musclesolve.dynamics import projected_moments
 from musclesolve.forces import mechanics, prepare
-from musclesolve.live import Live
 from musclesolve.report.page import write_report
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import write_result
@@ -148,7 +147,7 @@ def test_predicted_forces_are_refused(path, tmp_path) -> None:
 
 def test_live_and_calibration_refuse_it(trial) -> None:
     with refused("conflict", "residual"):
-        Live(trial)
+        ms.Live(trial)
     with refused("conflict", "[consistency] residual"):
         ms.calibrate_body([trial])
 

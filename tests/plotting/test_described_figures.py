@@ -24,7 +24,6 @@ from thorough import some
 
 from musclesolve import Status
 from musclesolve.plotting import (
-    PageStyle,
     activations,
     ground_reaction,
     muscle_forces,
@@ -73,7 +72,7 @@ def test_a_browser_gets_the_curves_scales_and_words_that_matplotlib_draws(kind, 
     data = DATA[kind]
     draw = figures_of(data, kind)[name]
     page = described(lambda: draw(data))
-    with page_style(PageStyle(width_mm=200.0)):
+    with page_style(width_mm=200.0):
         figure = draw(data)
     axes = [each for each in figure.axes if each.get_visible() and each.axison]
     panels = [each for each in page["panels"] if each is not None]

@@ -13,11 +13,11 @@ from synthetic_result import result as every_muscle
 
 from musclesolve._util import worker_pool as helper_process
 from musclesolve._util.worker_pool import Helper
-from musclesolve.plotting import PageStyle, page_style, save_figures
 from musclesolve.plotting import figure_sets as sets
+from musclesolve.plotting import page_style, save_figures
 from musclesolve.plotting.figure_names import files_of, in_every_format
 from musclesolve.plotting.figure_sets import figure_files
-from musclesolve.plotting.page.page_style import SIDE_COLOR, SIDE_WIDTH
+from musclesolve.plotting.page.page_style import SIDE_COLOR, SIDE_WIDTH, PageStyle
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, line_style
 from musclesolve.results.dataset.quantities import in_set
 

@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 from refusals import refused
 from synthetic_study import bump, cycles, smooth
 
-from musclesolve.plotting import PageStyle, page_style
+from musclesolve.plotting import page_style
 from musclesolve.plotting.figure_names import group_figures_in
 from musclesolve.plotting.study.group_figures import group_curves, group_drawings, group_files
 from musclesolve.results.dataset.quantities import shown
@@ -72,7 +72,7 @@ def test_without_comparisons_there_are_curves_alone():
 @pytest.mark.parametrize("groups", [None, ["control"] * 6 + ["patient"] * 6])
 def test_all_text_lies_within_the_page(width, groups):
     means, found = study(groups)
-    with page_style(PageStyle(width_mm=width, font_pt=7)):
+    with page_style(width_mm=width, font_pt=7):
         sheet = group_curves(means, "joint_angle", found)
     sheet.canvas.draw()
     pixels = sheet.get_window_extent()

@@ -14,7 +14,7 @@ from refusals import refused
 from synthetic_result import result as every_muscle
 
 from musclesolve import plotting
-from musclesolve.plotting import PageStyle, page_style
+from musclesolve.plotting import page_style
 from musclesolve.plotting.page.figure_files import file_content
 from musclesolve.plotting.study.comparison_figures import line_style
 from musclesolve.studies.benchmark.measure import Row
@@ -93,7 +93,7 @@ def test_a_norm_of_a_muscle_stands_behind_it(data, tmp_path):
     file.write_text("\n".join(["quantity,name,unit,percent,mean,sd,subjects", *rows]))
     walk = data.assign_attrs(heel_strike_times_r=[0.0, 0.5], heel_strike_times_l=[0.0, 0.5])
     walk["walking_speed"] = walk["time"].copy(data=np.full(walk.sizes["time"], 1.2))
-    with page_style(PageStyle(norm_file=str(file))):
+    with page_style(norm_file=str(file)):
         soleus = plotting.one_muscle(walk, "soleus").axes[0]
         other = plotting.one_muscle(walk, "tibialis_anterior").axes[0]
     bands = [
@@ -125,7 +125,7 @@ def test_compared_costs_have_the_colors_of_the_user():
     usual = line_style(0, 2, "stress_cubed")["color"]
     with mpl.rc_context({"axes.prop_cycle": cycler(color=["red", "green"])}):
         assert [line_style(number, 2)["color"] for number in (0, 1)] == ["red", "green"]
-        with page_style(PageStyle(look={"color": {"stress_cubed": "black"}})):
+        with page_style(look={"color": {"stress_cubed": "black"}}):
             assert line_style(0, 2, "stress_cubed")["color"] == "black"
     assert line_style(0, 2, "stress_cubed")["color"] == usual
 
@@ -134,7 +134,7 @@ def test_a_png_has_the_resolution_asked_for(data):
     figure = plotting.one_muscle(data, "soleus")
     widths = []
     for dpi in (None, 100, 300):
-        with page_style(PageStyle(dpi=dpi)):
+        with page_style(dpi=dpi):
             content = file_content(figure)
         widths.append(int.from_bytes(content[16:20], "big"))
     assert widths[1] == pytest.approx(figure.get_figwidth() * 100, abs=1)

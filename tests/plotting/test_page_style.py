@@ -13,10 +13,10 @@ from synthetic_result import set_status, with_cutoffs, with_fascicles, with_tend
 from thorough import some
 
 import musclesolve as ms
-from musclesolve.plotting import PageStyle, page_style
+from musclesolve.plotting import page_style
 from musclesolve.plotting.figure_sets import FIGURES
 from musclesolve.plotting.page.arrangement import broken, text_width
-from musclesolve.plotting.page.page_style import current_style
+from musclesolve.plotting.page.page_style import PageStyle, current_style
 from musclesolve.plotting.page.sheet import page
 
 COLUMN, PAGE = PageStyle(width_mm=85.0, font_pt=7.0), PageStyle(width_mm=180.0, font_pt=9.0)
@@ -61,7 +61,7 @@ def test_a_column_shows_the_strongest_muscle_of_each_group_unless_others_are_cho
     data["muscle_force"].loc[{"muscle": "gastrocnemius_medial_l"}] = 9e3
 
     def shown(*names: str, width: float = 85.0) -> tuple[list[str], list[str]]:
-        with page_style(PageStyle(width_mm=width, font_pt=7.0, muscles=names)):
+        with page_style(width_mm=width, font_pt=7.0, muscles=names):
             figure = FIGURES["muscle_forces"](data)
         panels = [axes for axes in figure.axes if axes.get_visible()]
         titles = [axes.get_title(loc="left").replace("\n", " ") for axes in panels]

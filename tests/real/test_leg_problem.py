@@ -36,8 +36,8 @@ def test_the_problem_survives_the_file(result, tmp_path):
 def test_the_best_answer_lies_within_its_ranges(result):
     problem = ms.leg_problem(result.isel(time=slice(60, 70)), "r")
     best = ms.solve(problem)
-    wide = ms.sharing.feasible_range(problem, ["soleus_r"])
-    near = ms.sharing.near_optimal_range(problem, within=0.05, muscles=["soleus_r"])
+    wide = ms.sharing.force_range(problem, ["soleus_r"])
+    near = ms.sharing.force_range(problem, within=0.05, muscles=["soleus_r"])
     k, solved = problem.muscle.index("soleus_r"), best.status == ms.Status.SOLVED
     assert solved.sum() > 4
     for low, high in ((wide.least, near.least), (near.least, best.force), (best.force, near.greatest)):

@@ -10,15 +10,12 @@ import pytest
 
 import musclesolve as ms
 from musclesolve.dynamics import (
+    Sensitivity,
     Targets,
     Wrench,
-    application_sensitivity,
     differentiate,
     fit_pose,
-    force_sensitivity,
     human_model,
-    landmark_sensitivity,
-    mass_sensitivity,
     projected_moments,
 )
 from musclesolve.dynamics.inverse.newton_euler import neglected_share, segment_motion
@@ -67,7 +64,7 @@ def test_a_millimeter_of_the_center_of_pressure(walk):
     model, motion, _, ground, wrenches, _ = walk
     force = ground["r"].force[:, 2]
     stance = force > 0.7 * model.mass.total * 9.80665
-    found = application_sensitivity(model, motion, wrenches[0])
+    found = Sensitivity.by_point(model, motion, wrenches[0])
     for dof in ("ankle_dorsiflexion_r", "knee_flexion_r", "hip_flexion_r"):
         change = 1e-3 * np.abs(found.of(dof, "foot_r x")[stance])
         for_70_kg = change * 70.25 / model.mass.total
@@ -82,13 +79,13 @@ def test_it_is_what_the_moments_do_when_the_plate_is_shifted(walk):
     change = projected_moments(model, motion, moved + wrenches[1:]) - projected_moments(
         model, motion, wrenches
     )
-    exact = 1e-3 * application_sensitivity(model, motion, wrenches[0]).values[:, :, 0]
+    exact = 1e-3 * Sensitivity.by_point(model, motion, wrenches[0]).values[:, :, 0]
     np.testing.assert_allclose(change, exact, atol=1e-9)
 
 
 def test_heavier_head_or_hands_change_no_leg_moment_at_all(walk):
     model, motion, segments, *_ = walk
-    found = mass_sensitivity(model, motion, segments)
+    found = Sensitivity.by_mass(model, motion, segments)
     for source in ("head", "hand_r", "hand_l"):
         for dof in found.dofs:
             if dof.startswith(LEG):
@@ -101,7 +98,7 @@ def test_heavier_head_or_hands_change_no_leg_moment_at_all(walk):
 def test_a_newton_of_ground_force(walk):
     """Up to a meter of arm between ground and hip: the thesis prints at most 0.8 N m/N."""
     model, motion, _, ground, _, _ = walk
-    found = force_sensitivity(model, motion, "foot_r", ground["r"].center_of_pressure).largest()
+    found = Sensitivity.by_force(model, motion, "foot_r", ground["r"].center_of_pressure).largest()
     dofs = model.topology.dof_names
     legs = [k for k, dof in enumerate(dofs) if dof.startswith(LEG) and dof.endswith("_r")]
     assert 0.5 < found[legs].max() < 1.2
@@ -109,7 +106,7 @@ def test_a_newton_of_ground_force(walk):
 
 def test_measured_points_act_in_their_chain(walk):
     model, _, _, _, wrenches, (time, targets, _, inside) = walk
-    found = landmark_sensitivity(model, time, targets, wrenches, ["knee_r", "wrist_l"], inside)
+    found = Sensitivity.by_landmark(model, time, targets, wrenches, ["knee_r", "wrist_l"], inside)
     largest = {
         (dof, s): v
         for dof, row in zip(found.dofs, found.largest(), strict=True)
@@ -149,6 +146,6 @@ def test_a_measured_knee_against_central_differences(walk):
 
     step = 5e-4
     near, far = (moments(k * step) - moments(-k * step) for k in (1, 2))
-    found = landmark_sensitivity(model, time, targets, wrenches, ["knee_r"], inside)
+    found = Sensitivity.by_landmark(model, time, targets, wrenches, ["knee_r"], inside)
     exact = found.values[:, :, 0]
     assert np.abs(exact - (8.0 * near - far) / (12.0 * step)).max() < 1e-6 * np.abs(exact).max()

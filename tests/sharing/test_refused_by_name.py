@@ -140,7 +140,7 @@ def test_one_solver_may_be_a_name():
 def test_records_of_arrays_have_a_short_text():
     records = (
         ms.diagnose(PROBLEM),
-        ms.sharing.feasible_range(PROBLEM),
+        ms.sharing.force_range(PROBLEM),
         ms.sharing.program(PROBLEM, "activation_power"),
     )
     for record in records:

@@ -15,7 +15,7 @@ def test_program_has_the_optimum_of_solve_and_takes_any_cost():
     q, qd, _ = (each[0] for each in random_states(chain, 1))
     moment = np.array(chain.moment(q, 0.1 * qd, np.random.default_rng(0).uniform(0.0, 0.3, 43))).ravel()
     for cost in ("stress_cubed", "activation_power"):
-        program = ms.symbolic.sharing_program(chain, cost)
+        program = chain.sharing_program(cost)
         options = {"ipopt.print_level": 0, "ipopt.sb": "yes", "print_time": False, "ipopt.tol": 1e-11}
         solver = ca.nlpsol("solver", "ipopt", program.nlp, options)
         numbers = program.parameters(q, 0.1 * qd, moment)
@@ -29,4 +29,4 @@ def test_program_has_the_optimum_of_solve_and_takes_any_cost():
 def test_program_refuses_elastic_tendons_and_factors():
     for options in ({"tendon": "elastic"}, {"factors": ["size"]}):
         with refused("conflict", "chain"):
-            ms.symbolic.sharing_program(ms.symbolic.muscle_chain(muscles="silva_2003", side="r", **options))
+            ms.symbolic.muscle_chain(muscles="silva_2003", side="r", **options).sharing_program()

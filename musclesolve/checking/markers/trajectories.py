@@ -16,11 +16,13 @@ from musclesolve.checking.repair import move_back, remove_samples
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Trial
+from musclesolve.recording.gaps.gap_filling import fill_trial
+from musclesolve.recording.gaps.ghosts import without_ghosts
 from musclesolve.recording.gaps.rigid_registration import register
 from musclesolve.recording.markers.landmark_names import upper_markers
 from musclesolve.recording.trial.recording_checks import jumps as jump_frames
 from musclesolve.recording.trial.recording_checks import largest_jump
-from musclesolve.recording.trial.trial_file import completed_trial, filled_trial, without_reflections
+from musclesolve.recording.trial.trial_file import completed_trial
 from musclesolve.results.finding import Finding, Run, Where, finding
 
 # A marker that stays exactly where it is for so many frames and so long [s], while its distances from its neighbors
@@ -171,7 +173,7 @@ def jumps(case: Case) -> Iterator[Finding]:
 
     What goes back at once is a gap for the analysis: no more than a warning.
     """
-    cleaned, reflections = without_reflections(case.trial, case.settings)
+    cleaned, reflections = without_ghosts(case.trial, case.settings.gaps)
     for name in dict.fromkeys(ghost.marker for ghost in reflections):
         ghosts = [ghost for ghost in reflections if ghost.marker == name]
         frames = np.any([ghost.frames for ghost in ghosts], axis=0)
@@ -199,7 +201,7 @@ def remove_and_fill_jumps(case: Case) -> Case:
         frames = jump_frames(markers[name], markers.rate)
         if frames.any():
             recorded = remove_samples(name, frames)(recorded)
-    filled = filled_trial(recorded.trial, case.settings)
+    filled = fill_trial(recorded.trial, case.settings.gaps)
     if filled is case.trial:
         return case
     return case.with_trial(replace(recorded.trial, markers=filled.markers))

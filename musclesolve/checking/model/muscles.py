@@ -228,7 +228,7 @@ def norm_of(name: str, key: str, stems: Sequence[str]) -> tuple[Array, Array] | 
     if key != "arm":
         low, high = np.array(entry[key], dtype=float).reshape(-1, 2).T
         return low, high
-    ends = [entry["arm"].get(stem, [[np.nan, np.nan]] * COUNT) for stem in stems]
+    ends = [entry["arm"].get(stem, [[0.0 if stem in POSES else np.nan] * 2] * COUNT) for stem in stems]
     low, high = np.array(ends, dtype=float).transpose(2, 1, 0).reshape(2, -1)
     return low, high
 

@@ -138,14 +138,14 @@ def _cost_figure(path: Path) -> list[Path]:
     import muscle_db
     from musclesolve.pipeline.pose_problem import pose_problem
     from musclesolve.plotting.page.figure_files import file_content
-    from musclesolve.plotting.page.page_style import PageStyle, page_style
+    from musclesolve.plotting.page.page_style import page_style
     from musclesolve.plotting.study.cost_figure import cost_shapes
     from musclesolve.results.files.atomic_writing import write_files
 
     bent = {"hip_flexion_r": 0.4, "knee_flexion_r": 0.7, "ankle_dorsiflexion_r": 0.1}  # [rad]
     problem = pose_problem(bent, None, dict.fromkeys(bent, 0.0), muscle_db.DEFAULT)
     muscles = ("soleus_r", "gastrocnemius_medial_r", "vastus_lateralis_r", "gracilis_r")
-    with page_style(PageStyle(file_format=path.suffix[1:].casefold())):
+    with page_style(file_format=path.suffix[1:].casefold()):
         return write_files(path.parent, {path.name: file_content(cost_shapes(problem, muscles))})
 
 

@@ -8,7 +8,7 @@ import typer
 from musclesolve.cli.options import Questions, output_option, with_settings
 from musclesolve.cli.printing import print_files, print_summary, progress
 from musclesolve.errors import input_error
-from musclesolve.plotting.page.page_style import PageStyle, page_style
+from musclesolve.plotting.page.page_style import page_style
 from musclesolve.results.tables.lines import line, lines
 from musclesolve.settings.commands import CommandSettings, ExportSettings, command_arguments
 
@@ -43,7 +43,7 @@ def report(
     """Write a report: one page with verdict, figures, tables, limits and a methods paragraph, for any browser."""
     from musclesolve.report.page import write_report
 
-    with page_style(PageStyle(**settings)), progress() as update:
+    with page_style(**settings), progress() as update:
         written, inputs = write_report(result, output, update, geometry, questions or ())
     for trial in inputs.trials:
         if trial.changed:
@@ -107,7 +107,7 @@ def plot(
             expected="a folder, in which each figure is a file of its name",
             remedy=f"-o {output.parent}, with --format {output.suffix.casefold()[1:]}",
         )
-    with page_style(PageStyle(**settings)), progress() as report:
+    with page_style(**settings), progress() as report:
         paths = save_figures(read_result(result), output or result.parent, figures=figures, progress=report)
     print_files(paths)
 

@@ -20,12 +20,11 @@ from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.contact.body_surfaces import body_surfaces
 from musclesolve.dynamics.contact.contact_pairs import CushionContact, body_number
-from musclesolve.dynamics.contact.surfaces import Surface, plane
+from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.kernel.arrays import BodyMotions
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.topology import standing_layout
 from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.errors import input_error
 
@@ -244,9 +243,9 @@ class RigidSeat:
         up = np.array([-np.sin(pan), 0.0, np.cos(pan)])
         ahead = np.array([np.cos(back), 0.0, np.sin(back)])
         return [
-            plane(f"{model} seat_pan", corner + self.pan_thickness * up, up, body, model),
-            plane(f"{model} seat_back", corner + self.back_thickness * ahead, ahead, body, model),
-            plane(f"{model} floor", (corner[0], corner[1], self.floor), (0.0, 0.0, 1.0), body, model),
+            Surface.plane(f"{model} seat_pan", corner + self.pan_thickness * up, up, body, model),
+            Surface.plane(f"{model} seat_back", corner + self.back_thickness * ahead, ahead, body, model),
+            Surface.plane(f"{model} floor", (corner[0], corner[1], self.floor), (0.0, 0.0, 1.0), body, model),
         ]
 
     def pairs(
@@ -263,24 +262,26 @@ class RigidSeat:
                     chosen[f"{model} {name}", surface.name] = self.cushion
         return chosen
 
+    @staticmethod
+    def sled(mass: float = 300.0) -> Model:
+        """Base body with the frame of the sled, its center of mass at the frame's origin (Silva 2003, Tables 4.1, 4.2).
 
-def sled_model(mass: float = 300.0) -> Model:
-    """Base body with the frame of the sled, its center of mass at the frame's origin (Silva 2003, Tables 4.1, 4.2).
+        Args:
+            mass: [kg].
 
-    Args:
-        mass: [kg].
-
-    Examples:
-        >>> ms.dynamics.sled_model(250.0).mass.total
-        250.0
-    """
-    mass = check_number(mass, "mass", "a positive number", above=0.0)
-    topology = load_topology("sled")
-    # about a plate of one by two meters; a driven sled does not turn
-    inertia = mass * np.diag([0.2, 0.3, 0.4])
-    return Model(
-        topology, standing_layout(topology), MassProperties(np.array([mass]), np.zeros((1, 3)), inertia[None])
-    )
+        Examples:
+            >>> ms.dynamics.RigidSeat.sled(250.0).mass.total
+            250.0
+        """
+        mass = check_number(mass, "mass", "a positive number", above=0.0)
+        topology = load_topology("sled")
+        # about a plate of one by two meters; a driven sled does not turn
+        inertia = mass * np.diag([0.2, 0.3, 0.4])
+        return Model(
+            topology,
+            topology.standing_layout(),
+            MassProperties(np.array([mass]), np.zeros((1, 3)), inertia[None]),
+        )
 
 
 def three_point_belt(

@@ -1,14 +1,14 @@
-"""The contact surfaces of the human body (Silva 2003, Table 3.3), and pairs of many surfaces with one."""
+"""The contact surfaces of the human body (Silva 2003, Table 3.3)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
 
 from musclesolve._util.checks import check_type
 from musclesolve._util.names import unknown_name
-from musclesolve.dynamics.contact.contact_pairs import ContactLaw, HertzContact
-from musclesolve.dynamics.contact.surfaces import Surface, check_surfaces, cylinder, ellipsoid, sphere
+from musclesolve.dynamics.contact.contact_pairs import HertzContact
+from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
@@ -41,7 +41,7 @@ def body_surfaces(model: Model, called: str = "") -> list[Surface]:
             "bad_model",
             problem=f"the model {model.topology.name!r} has no {', '.join(map(str, sorted(missing)[:4]))}",
             expected="the forward human model, or one with the same points and bodies",
-            remedy="make surfaces with sphere, cylinder and ellipsoid",
+            remedy="make surfaces with Surface.sphere, cylinder and ellipsoid",
         )
     surfaces = []
     for row in _rows():
@@ -52,12 +52,12 @@ def body_surfaces(model: Model, called: str = "") -> list[Surface]:
             start + row.get("at", 0.0) * (end - start) + factor * np.array(row.get("offset", np.zeros(3)))
         )
         if row["kind"] == "cylinder":
-            surfaces.append(cylinder(name, start, end, factor * row["radius"], *carrier))
+            surfaces.append(Surface.cylinder(name, start, end, factor * row["radius"], *carrier))
         elif row["kind"] == "sphere":
-            surfaces.append(sphere(name, center, factor * row["radius"], *carrier))
+            surfaces.append(Surface.sphere(name, center, factor * row["radius"], *carrier))
         else:
             sizes = factor * np.array(row["semi_axes"])
-            surfaces.append(ellipsoid(name, center, sizes, body=row["body"], model=called))
+            surfaces.append(Surface.ellipsoid(name, center, sizes, body=row["body"], model=called))
     return surfaces
 
 
@@ -88,35 +88,6 @@ def body_laws(surfaces: Iterable[Surface], **options: float) -> dict[str, HertzC
             raise unknown_name(name, "surface of the body", tuple(stiffness))
         by_surface[surface.name] = HertzContact(stiffness[name], **{"slip_speed": SLIP_SPEED} | options)
     return by_surface
-
-
-def pairs_with(
-    first: Surface, surfaces: Iterable[Surface], law: ContactLaw | Mapping[str, ContactLaw]
-) -> dict[tuple[str, str], ContactLaw]:
-    """Pairs of one surface, such as the floor, with many others.
-
-    Args:
-        first: the surface.
-        surfaces: the others.
-        law: one contact law for all pairs, or surface name -> law.
-
-    Returns:
-        Names of the two surfaces -> law, for `ContactPairs.build`.
-
-    Raises:
-        InputError: a surface without a law.
-
-    Examples:
-        >>> floor = ms.dynamics.plane("floor", (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
-        >>> ball = ms.dynamics.sphere("ball", (0.0, 0.0, 1.0), 0.1, body="ball")
-        >>> list(ms.dynamics.pairs_with(floor, [ball], ms.dynamics.HertzContact(stiffness=1e5, restitution=0.7)))
-        [('floor', 'ball')]
-    """
-    check_surfaces([first], "first")
-    names = [surface.name for surface in check_surfaces(surfaces, "surfaces")]
-    if isinstance(law, Mapping) and (missing := [name for name in names if name not in law]):
-        raise unknown_name(missing[0], "law for the surface", tuple(law))
-    return {(first.name, name): law[name] if isinstance(law, Mapping) else law for name in names}
 
 
 @cache

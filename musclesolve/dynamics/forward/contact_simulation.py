@@ -168,8 +168,8 @@ def simulate_contact(
     Examples:
         >>> model = ms.dynamics.forward_human_model()
         >>> surfaces = ms.dynamics.body_surfaces(model)
-        >>> floor = ms.dynamics.plane("floor", (0.0, 0.0, -2.0), (0.0, 0.0, 1.0))
-        >>> laws = ms.dynamics.pairs_with(floor, surfaces, ms.dynamics.body_laws(surfaces))
+        >>> floor = ms.dynamics.Surface.plane("floor", (0.0, 0.0, -2.0), (0.0, 0.0, 1.0))
+        >>> laws = floor.pairs_with(surfaces, ms.dynamics.body_laws(surfaces))
         >>> pairs = ms.dynamics.ContactPairs.build({"person": model}, [floor, *surfaces], laws)
         >>> start = ms.dynamics.Start(model, model.standing, 0.0 * model.standing)
         >>> fall = ms.dynamics.simulate_contact({"person": start}, pairs, 0.05)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -55,8 +56,12 @@ class JointResistance:
         """
         path = locate(_BUNDLED.get(model.topology.name, FORWARD) if table is None else table)
         raw = toml_of(read_text(path, "table of joint resistance"))
+        base = (
+            toml_of(read_text(locate(raw["extends"]), "table of joint resistance"))
+            if "extends" in raw
+            else {}
+        )
         problem = f"not a table of joint resistance for the model {model.topology.name!r}"
-        round_, single = raw.get("cone", []), raw.get("stop", [])
 
         def ranges(rows: list[dict], *keys: str) -> Array:
             """Angles [rad], then the moment [N m], of the rows of a table."""
@@ -66,6 +71,9 @@ class JointResistance:
             return numbers
 
         try:
+            round_, single = (
+                _both_sides([*base.get(kind, []), *raw.get(kind, [])]) for kind in ("cone", "stop")
+            )
             frames = np.array([[row["front"], row["side"], row["axis"]] for row in round_]).reshape(-1, 3, 3)
             if not np.allclose(frames @ np.swapaxes(frames, 1, 2), np.eye(3), atol=1e-9):
                 raise ValueError("front, side and axis of a cone must be perpendicular unit vectors")
@@ -88,8 +96,9 @@ class JointResistance:
                 raise ValueError(f"the range of {single[int(np.argmax(empty))]['dof']} is empty")
             stops = Stops(joints, contiguous(model.tree.axes(model.standing[None])[0, joints]), ends)
             viscous = np.zeros(model.tree.joint_count)
-            for row in round_:
-                viscous[[model.dof(name) for name in row["dofs"]]] = row["damping"]
+            for row, pair in zip(round_, bodies, strict=True):
+                between = model.topology.dofs_between(model.topology.bodies[body].name for body in pair)
+                viscous[[model.dof(name) for name in between]] = row["damping"]
             for row in single:
                 viscous[model.dof(row["dof"])] = row["damping"]
         except InputError as fault:
@@ -184,6 +193,21 @@ class JointResistance:
             couples[:, child] -= size[:, c, None] * about[:, c]
             couples[:, parent] += size[:, c, None] * about[:, c]
         return couples
+
+
+def _both_sides(rows: list[dict]) -> list[dict]:
+    """The rows of a table; a row of {side} is one of the right side and its mirror image."""
+
+    def of_side(value: Any, key: str, side: str) -> Any:
+        if isinstance(value, str):
+            return value.replace("{side}", side)
+        return [value[0], -value[1], value[2]] if side == "l" and key in ("front", "side", "axis") else value
+
+    return [
+        {key: of_side(value, key, side) for key, value in row.items()}
+        for row in rows
+        for side in ("rl" if "{side}" in str(row) else "r")
+    ]
 
 
 def rise(x: Array) -> Array:

@@ -11,7 +11,36 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import MuscleSolveError
 
 
-def joint_moments_by_route(model: Model, motion: Motion, wrenches: list[Wrench]) -> dict[str, Array]:
+class MomentsByRoute(dict[str, Array]):
+    """Route -> moments (T, K) [N m] about all joint axes."""
+
+    def disagreement(self) -> dict[tuple[str, str], float]:
+        """Largest difference between each pair of routes over the largest moment of all; zero where all are zero.
+
+        Returns:
+            (route, route) -> difference [1].
+
+        Raises:
+            MuscleSolveError: a route has numbers that are not finite.
+
+        Examples:
+            >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+            >>> moments = ms.dynamics.joint_moments_by_route(stride.model, stride.motion(time), stride.wrenches(time))
+            >>> max(moments.disagreement().values()) < 1e-8
+            True
+        """
+        if broken := [name for name, moment in self.items() if not np.isfinite(moment).all()]:
+            raise MuscleSolveError(f"the moments by {', '.join(broken)} are not finite")
+        names, largest = list(self), max(np.abs(moment).max() for moment in self.values())
+        scale = largest if largest > 0.0 else 1.0
+        return {
+            (one, other): float(np.abs(self[one] - self[other]).max() / scale)
+            for i, one in enumerate(names)
+            for other in names[i + 1 :]
+        }
+
+
+def joint_moments_by_route(model: Model, motion: Motion, wrenches: list[Wrench]) -> MomentsByRoute:
     """Moments about all joint axes by four routes of inverse dynamics.
 
     Lagrange multipliers on the whole system (Silva 2003, 2.83; with unknown couples, 2.86, where spherical joints
@@ -41,38 +70,11 @@ def joint_moments_by_route(model: Model, motion: Motion, wrenches: list[Wrench])
         [intersegmental_moment(model, motion, segments, wrenches, dof).total for dof in dofs], axis=1
     )
     whole = actuated_moments if len(model.tree.spherical) else lagrange_multipliers
-    return {
-        "multipliers": whole(model, motion, wrenches).moments[:, :joints],
-        "projection": projected_moments(model, motion, wrenches)[:, :joints],
-        "Newton-Euler": np.einsum("tkx,tkx->tk", recursion, axes),
-        "Hof": np.einsum("tkx,tkx->tk", explicit, axes),
-    }
-
-
-def disagreement(moments: dict[str, Array]) -> dict[tuple[str, str], float]:
-    """Largest difference between each pair of routes over the largest moment of all routes; zero where all are zero.
-
-    Args:
-        moments: route -> joint moments (T, K) [N m], from `joint_moments_by_route`.
-
-    Returns:
-        (route, route) -> difference [1].
-
-    Raises:
-        MuscleSolveError: a route has numbers that are not finite.
-
-    Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
-        >>> moments = ms.dynamics.joint_moments_by_route(stride.model, stride.motion(time), stride.wrenches(time))
-        >>> max(ms.dynamics.disagreement(moments).values()) < 1e-8
-        True
-    """
-    if broken := [name for name, moment in moments.items() if not np.isfinite(moment).all()]:
-        raise MuscleSolveError(f"the moments by {', '.join(broken)} are not finite")
-    names, largest = list(moments), max(np.abs(moment).max() for moment in moments.values())
-    scale = largest if largest > 0.0 else 1.0
-    return {
-        (one, other): float(np.abs(moments[one] - moments[other]).max() / scale)
-        for i, one in enumerate(names)
-        for other in names[i + 1 :]
-    }
+    return MomentsByRoute(
+        {
+            "multipliers": whole(model, motion, wrenches).moments[:, :joints],
+            "projection": projected_moments(model, motion, wrenches)[:, :joints],
+            "Newton-Euler": np.einsum("tkx,tkx->tk", recursion, axes),
+            "Hof": np.einsum("tkx,tkx->tk", explicit, axes),
+        }
+    )

@@ -23,7 +23,7 @@ from musclesolve.dynamics.model.segment_inertia import (
     segment_inertia,
     with_stated,
 )
-from musclesolve.dynamics.model.topology import Topology, standing_layout
+from musclesolve.dynamics.model.topology import Topology
 from musclesolve.dynamics.model.topology_file import load_topology
 
 _ONE_CENTER = 1e-9  # Centers nearer to each other than this [m] are one
@@ -88,11 +88,11 @@ def sized_body(
     for name in sorted(set(offsets or {}) - set(topology.coordinate_names)):
         raise unknown_name(name, "point or vector", topology.coordinate_names, " to have an offset")
     # Scaled by stature, then by measured lengths, then by measured offsets.
-    height = float(np.ptp(standing_layout(topology)[: topology.point_count, 2]))
+    height = float(np.ptp(topology.standing_layout()[: topology.point_count, 2]))
     scales = {point.scale: stature / height for point in topology.points} | length_scales(
         topology, lengths or {}
     )
-    standing = standing_layout(topology, scales, offsets)
+    standing = topology.standing_layout(scales, offsets)
     bare = segment_inertia(topology, standing, mass - 2.0 * shoe_mass, sex, stature, age)
     shod = with_shoes(topology, bare, shoe_mass)
     if segments:
@@ -171,7 +171,7 @@ def forward_human_model(subject: Model | None = None) -> Model:
         whole.append(part)
     masses, centers, inertias = (np.array(values) for values in zip(*whole, strict=True))
     bodies = tuple(body.name for body in topology.bodies)
-    standing = standing_layout(topology, offsets=offsets)
+    standing = topology.standing_layout(offsets=offsets)
     return Model(
         topology,
         standing,

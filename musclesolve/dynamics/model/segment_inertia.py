@@ -26,7 +26,7 @@ from musclesolve.constants import ADULT_AGE
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.mass_matrix import MassProperties, second_moment
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.topology import Topology, standing_layout
+from musclesolve.dynamics.model.topology import Topology
 from musclesolve.errors import input_error
 
 InertiaPart = tuple[float, Array, Array]
@@ -213,7 +213,7 @@ def length_scales(topology: Topology, lengths: dict[str, float]) -> dict[str, fl
     pairs = read_table("definitions", "human_lengths.toml")["group"]
     for name in sorted(set(lengths) - set(pairs)):
         raise unknown_name(name, "segment with a length", pairs)
-    where = named_points(topology, standing_layout(topology))
+    where = named_points(topology, topology.standing_layout())
     scales = {}
     for name, length in lengths.items():
         reference = float(np.linalg.norm(where[pairs[name][1]] - where[pairs[name][0]]))

@@ -187,40 +187,39 @@ class Topology:
         check_topology(self)
         return True
 
+    def standing_layout(
+        self, scale: dict[str, float] | None = None, offsets: dict[str, np.ndarray] | None = None
+    ) -> np.ndarray:
+        """Points, then unit vectors, of a model in the standing pose.
 
-def standing_layout(
-    topology: Topology, scale: dict[str, float] | None = None, offsets: dict[str, np.ndarray] | None = None
-) -> np.ndarray:
-    """Points, then unit vectors, of a model in the standing pose.
+        Args:
+            scale: factor on the file's offsets by scale group, 1 where absent.
+            offsets: measured offsets of points from their parents (3,) [m], or directions of vectors (3,), instead of
+                the file's.
 
-    Args:
-        topology: of the model.
-        scale: factor on the file's offsets by scale group, 1 where absent.
-        offsets: measured offsets of points from their parents (3,) [m], or directions of vectors (3,), instead of the
-            file's.
+        Returns:
+            (N, 3) [m].
 
-    Returns:
-        (N, 3) [m].
+        Raises:
+            InputError: an offset that is not three finite numbers.
 
-    Raises:
-        InputError: an offset that is not three finite numbers.
-
-    Examples:
-        >>> topology = ms.dynamics.load_topology("inverse_human")
-        >>> len(ms.dynamics.standing_layout(topology)) == len(topology.coordinate_names)
-        True
-    """
-    scale, offsets = scale or {}, offsets or {}
-    measured = {
-        name: check_array(value, f"the offset of {name!r}", (3,), axis=0) for name, value in offsets.items()
-    }
-    position = {topology.origin: np.zeros(3)}
-    for point in topology.layout_order:
-        step = measured.get(point.name, np.asarray(point.offset) * scale.get(point.scale, 1.0))
-        position[point.name] = position[point.parent] + step
-    rows = [position[point.name] for point in topology.points]
-    rows += [np.asarray(measured.get(name, direction), float) for name, direction in topology.vectors.items()]
-    return np.array(rows, dtype=float)
+        Examples:
+            >>> topology = ms.dynamics.load_topology("inverse_human")
+            >>> len(topology.standing_layout()) == len(topology.coordinate_names)
+            True
+        """
+        scale, offsets = scale or {}, offsets or {}
+        measured = {
+            name: check_array(value, f"the offset of {name!r}", (3,), axis=0)
+            for name, value in offsets.items()
+        }
+        position = {self.origin: np.zeros(3)}
+        for point in self.layout_order:
+            step = measured.get(point.name, np.asarray(point.offset) * scale.get(point.scale, 1.0))
+            position[point.name] = position[point.parent] + step
+        rows = [position[point.name] for point in self.points]
+        rows += [np.asarray(measured.get(name, direction), float) for name, direction in self.vectors.items()]
+        return np.array(rows, dtype=float)
 
 
 _UNIT = 1e-6  # Largest difference of a direction's length from one
@@ -235,7 +234,7 @@ def check_topology(topology: Topology, file: Path | None = None) -> None:
     try:
         _check_parts(topology)
         _check_tree(topology)
-        standing = standing_layout(topology)
+        standing = topology.standing_layout()
         for dof in topology.dofs:
             _check_joint(topology, dof, None if file is None else np.vstack([standing, np.zeros(3)]))
     except InputError as fault:

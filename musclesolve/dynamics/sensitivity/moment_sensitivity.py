@@ -59,100 +59,167 @@ class Sensitivity:
         names = tuple(name.removesuffix(" x") for name in self.sources[::3])
         return replace(self, sources=names, values=merged)
 
+    @classmethod
+    def by_mass(
+        cls, model: Model, motion: Motion, segments: SegmentMotion, inertia_follows: bool = False
+    ) -> Sensitivity:
+        """Derivatives of joint moments by the masses of segments with constant centers of mass (Silva 2003, 5.5).
 
-def mass_sensitivity(
-    model: Model, motion: Motion, segments: SegmentMotion, inertia_follows: bool = False
-) -> Sensitivity:
-    """Derivatives of joint moments by the masses of segments with constant centers of mass (Silva 2003, 5.5).
+        d tau_k / d m = sum over the bodies of the segment of share (a_k x (r - o_k)) . (a - g).
 
-    d tau_k / d m = sum over the bodies of the segment of share (a_k x (r - o_k)) . (a - g).
+        Args:
+            model: the model.
+            motion: its motion over T frames.
+            segments: motion of its bodies, from `segment_motion`.
+            inertia_follows: whether the moments of inertia grow with the mass; in the thesis they do not.
 
-    Args:
-        model: the model.
-        motion: its motion over T frames.
-        segments: motion of its bodies, from `segment_motion`.
-        inertia_follows: whether the moments of inertia grow with the mass; in the thesis they do not.
+        Returns:
+            Derivatives (T, K+6, S) [N m per kg] by the mass of each segment.
 
-    Returns:
-        Derivatives (T, K+6, S) [N m per kg] by the mass of each segment.
+        Examples:
+            >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+            >>> motion = stride.motion(time)
+            >>> segments = ms.dynamics.segment_motion(stride.model, motion)
+            >>> ms.dynamics.Sensitivity.by_mass(stride.model, motion, segments).unit
+            'kg'
+        """
+        names = model.topology.segments
+        totals = {name: 0.0 for name in names}
+        for body, mass in zip(model.topology.bodies, model.mass.mass, strict=True):
+            totals[body.segment] += float(mass)
+        push = segments.center_acceleration - model.gravity
+        angular = angular_momentum_rate(model, segments, np.arange(len(model.mass.mass)))
+        values = np.zeros((len(motion.q), len(model.topology.dof_names), len(names)))
+        for index, body in enumerate(model.topology.bodies):
+            total = totals[body.segment]
+            share = model.mass.mass[index] / total if total > 0.0 else body.share
+            if share == 0.0:
+                continue
+            spin, reach = body_directions(model, motion, index, segments.center[:, index])
+            response = share * np.einsum("tkx,tx->tk", reach, push[:, index])
+            if inertia_follows and total > 0.0:
+                response += np.einsum("tkx,tx->tk", spin, angular[:, index]) / total
+            values[:, :, names.index(body.segment)] += response
+        return cls("segment mass", "kg", model.topology.dof_names, names, values)
 
-    Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
-        >>> motion = stride.motion(time)
-        >>> segments = ms.dynamics.segment_motion(stride.model, motion)
-        >>> ms.dynamics.mass_sensitivity(stride.model, motion, segments).unit
-        'kg'
-    """
-    names = model.topology.segments
-    totals = {name: 0.0 for name in names}
-    for body, mass in zip(model.topology.bodies, model.mass.mass, strict=True):
-        totals[body.segment] += float(mass)
-    push = segments.center_acceleration - model.gravity
-    angular = angular_momentum_rate(model, segments, np.arange(len(model.mass.mass)))
-    values = np.zeros((len(motion.q), len(model.topology.dof_names), len(names)))
-    for index, body in enumerate(model.topology.bodies):
-        total = totals[body.segment]
-        share = model.mass.mass[index] / total if total > 0.0 else body.share
-        if share == 0.0:
-            continue
-        spin, reach = body_directions(model, motion, index, segments.center[:, index])
-        response = share * np.einsum("tkx,tx->tk", reach, push[:, index])
-        if inertia_follows and total > 0.0:
-            response += np.einsum("tkx,tx->tk", spin, angular[:, index]) / total
-        values[:, :, names.index(body.segment)] += response
-    return Sensitivity("segment mass", "kg", model.topology.dof_names, names, values)
+    @classmethod
+    def by_force(cls, model: Model, motion: Motion, body: str, point: Array) -> Sensitivity:
+        """Derivatives of joint moments by a force on a body at a constant point (Silva 2003, 5.5).
 
+        d tau_k / d F = -(a_k x (p - o_k)).
 
-def force_sensitivity(model: Model, motion: Motion, body: str, point: Array) -> Sensitivity:
-    """Derivatives of joint moments by a force on a body at a constant point (Silva 2003, 5.5).
+        Args:
+            model: the model.
+            motion: its motion over T frames.
+            body: name of the body.
+            point: (T, 3) [m] point of application; NaN gives NaN.
 
-    d tau_k / d F = -(a_k x (p - o_k)).
+        Returns:
+            Derivatives (T, K+6, 3) [N m per N] by x, y and z of the force.
 
-    Args:
-        model: the model.
-        motion: its motion over T frames.
-        body: name of the body.
-        point: (T, 3) [m] point of application; NaN gives NaN.
+        Examples:
+            >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+            >>> point = stride.ground(time)["r"].point
+            >>> ms.dynamics.Sensitivity.by_force(stride.model, stride.motion(time), "foot_r", point).values.shape
+            (11, 44, 3)
+        """
+        point = check_array(point, "the point of application", (len(motion.q), 3), finite=False)
+        _, reach = body_directions(model, motion, model.body(body), point)
+        return cls("force", "N", model.topology.dof_names, _components(f"{body} force"), -reach)
 
-    Returns:
-        Derivatives (T, K+6, 3) [N m per N] by x, y and z of the force.
+    @classmethod
+    def by_point(cls, model: Model, motion: Motion, wrench: Wrench) -> Sensitivity:
+        """Derivatives of joint moments by the point where a force acts, such as a center of pressure (Silva 2003, 5.5).
 
-    Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
-        >>> point = stride.ground(time)["r"].point
-        >>> ms.dynamics.force_sensitivity(stride.model, stride.motion(time), "foot_r", point).values.shape
-        (11, 44, 3)
-    """
-    point = check_array(point, "the point of application", (len(motion.q), 3), finite=False)
-    _, reach = body_directions(model, motion, model.body(body), point)
-    return Sensitivity("force", "N", model.topology.dof_names, _components(f"{body} force"), -reach)
+        d tau_k / d p = a_k x F, for the joints between the body and the base; the force is constant.
 
+        Args:
+            model: the model.
+            motion: its motion over T frames.
+            wrench: the force (T, 3) [N] on a body.
 
-def application_sensitivity(model: Model, motion: Motion, wrench: Wrench) -> Sensitivity:
-    """Derivatives of joint moments by the point at which a force acts, such as a center of pressure (Silva 2003, 5.5).
+        Returns:
+            Derivatives (T, K+6, 3) [N m per m] by x, y and z of the point.
 
-    d tau_k / d p = a_k x F, for the joints between the body and the base; the force is constant.
+        Examples:
+            >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+            >>> right, left = stride.wrenches(time)
+            >>> ms.dynamics.Sensitivity.by_point(stride.model, stride.motion(time), right).sources
+            ('foot_r x', 'foot_r y', 'foot_r z')
+        """
+        check_frames([wrench], len(motion.q))
+        spin, _ = body_directions(model, motion, model.body(wrench.body), motion.q[:, 0])
+        values = np.cross(spin, wrench.force[:, None])
+        return cls("point of application", "m", model.topology.dof_names, _components(wrench.body), values)
 
-    Args:
-        model: the model.
-        motion: its motion over T frames.
-        wrench: the force (T, 3) [N] on a body.
+    @classmethod
+    def by_landmark(
+        cls,
+        model: Model,
+        time: Array,
+        targets: Targets,
+        wrenches: list[Wrench],
+        names: list[str] | None = None,
+        keep: slice | Indices | Mask = slice(None),
+        method: str = "nearest",
+        by: float | None = None,
+    ) -> Sensitivity:
+        """Derivatives of joint moments by an error of a measured point that is equal in all frames (Silva 2003, 5.5.3,
+        5.5.6).
 
-    Returns:
-        Derivatives (T, K+6, 3) [N m per m] by x, y and z of the point.
+        Args:
+            model: the model.
+            time: (T,) [s], as many frames as the targets have.
+            targets: measured points and directions.
+            wrenches: external forces on its bodies in the frames of `keep`.
+            names: measured points, or directions, whose derivatives are per unit; all points unless given.
+            keep: the frames of the result; the others only support the splines.
+            method: of the fit, "nearest" or "joint_angles" (`consistent_motion`).
+            by: instead of the derivative the difference quotient (5.15) for an error of this size [m], which differs by
+                the nonlinear effect of so large an error: the source takes 1 cm and 1 dm (1 mm at the knee).
 
-    Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
-        >>> right, left = stride.wrenches(time)
-        >>> ms.dynamics.application_sensitivity(stride.model, stride.motion(time), right).sources
-        ('foot_r x', 'foot_r y', 'foot_r z')
-    """
-    check_frames([wrench], len(motion.q))
-    spin, _ = body_directions(model, motion, model.body(wrench.body), motion.q[:, 0])
-    values = np.cross(spin, wrench.force[:, None])
-    return Sensitivity(
-        "point of application", "m", model.topology.dof_names, _components(wrench.body), values
-    )
+        Returns:
+            Derivatives (T, K+6, 3 n) [N m per m] by x, y and z of each point.
+
+        Raises:
+            InputError: a name that was not measured; an unknown method.
+
+        Examples:
+            >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
+            >>> model, q = stride.model, stride.motion(time).q
+            >>> names = model.topology.coordinate_names[: model.topology.point_count]
+            >>> targets = ms.dynamics.Targets.build(model, {name: q[:, k] for k, name in enumerate(names)}, {})
+            >>> forces = stride.wrenches(time)
+            >>> ms.dynamics.Sensitivity.by_landmark(model, time, targets, forces, ["knee_r"]).values.shape
+            (11, 44, 3)
+        """
+        measured = [model.topology.coordinate_names[slot] for slot in targets.slots]
+        if names is None:
+            names = [
+                name
+                for name, slot in zip(measured, targets.slots, strict=True)
+                if slot < model.topology.point_count
+            ]
+        for name in names:
+            if name not in measured:
+                raise unknown_name(name, "measured point or direction", measured)
+        fit, _ = consistent_motion(model, targets, time, method)
+
+        def moments(name: str, shift: Array) -> Array:
+            values = targets.values.copy()
+            values[:, measured.index(name)] += shift
+            moved = replace(targets, values=values)
+            _, motion = consistent_motion(model, moved, time, method, start=fit.coordinates, rest=fit.rest)
+            return projected_moments(model, motion.frames(keep), wrenches)
+
+        before, after = (-STEP, STEP) if by is None else (0.0, by)
+        values = [
+            (moments(name, after * axis) - moments(name, before * axis)) / (after - before)
+            for name in names
+            for axis in np.eye(3)
+        ]
+        sources = tuple(f"{name} {axis}" for name in names for axis in "xyz")
+        return cls("measured point", "m", model.topology.dof_names, sources, np.stack(values, axis=2))
 
 
 def body_directions(model: Model, motion: Motion, body: int, point: Array) -> tuple[Array, Array]:
@@ -169,71 +236,3 @@ def _components(name: str) -> tuple[str, ...]:
 
 STEP = 1e-5
 """Error of a measured point on either side, for the derivative [m]."""
-
-
-def landmark_sensitivity(
-    model: Model,
-    time: Array,
-    targets: Targets,
-    wrenches: list[Wrench],
-    names: list[str] | None = None,
-    keep: slice | Indices | Mask = slice(None),
-    method: str = "nearest",
-    by: float | None = None,
-) -> Sensitivity:
-    """Derivatives of joint moments by an error of a measured point that is equal in all frames (Silva 2003, 5.5.3,
-    5.5.6).
-
-    Args:
-        model: the model.
-        time: (T,) [s], as many frames as the targets have.
-        targets: measured points and directions.
-        wrenches: external forces on its bodies in the frames of `keep`.
-        names: measured points, or directions, whose derivatives are per unit; all points unless given.
-        keep: the frames of the result; the others only support the splines.
-        method: of the fit, "nearest" or "joint_angles" (`consistent_motion`).
-        by: instead of the derivative the difference quotient (5.15) for an error of this size [m], which differs by the
-            nonlinear effect of so large an error: the source takes 1 cm and 1 dm (1 mm at the knee).
-
-    Returns:
-        Derivatives (T, K+6, 3 n) [N m per m] by x, y and z of each point.
-
-    Raises:
-        InputError: a name that was not measured; an unknown method.
-
-    Examples:
-        >>> stride, time = ms.synthetic.reference_stride(), np.linspace(0.0, 0.1, 11)
-        >>> model, q = stride.model, stride.motion(time).q
-        >>> names = model.topology.coordinate_names[: model.topology.point_count]
-        >>> targets = ms.dynamics.Targets.build(model, {name: q[:, k] for k, name in enumerate(names)}, {})
-        >>> forces = stride.wrenches(time)
-        >>> ms.dynamics.landmark_sensitivity(model, time, targets, forces, ["knee_r"]).values.shape
-        (11, 44, 3)
-    """
-    measured = [model.topology.coordinate_names[slot] for slot in targets.slots]
-    if names is None:
-        names = [
-            name
-            for name, slot in zip(measured, targets.slots, strict=True)
-            if slot < model.topology.point_count
-        ]
-    for name in names:
-        if name not in measured:
-            raise unknown_name(name, "measured point or direction", measured)
-    fit, _ = consistent_motion(model, targets, time, method)
-
-    def moments(name: str, shift: Array) -> Array:
-        values = targets.values.copy()
-        values[:, measured.index(name)] += shift
-        moved = replace(targets, values=values)
-        _, motion = consistent_motion(model, moved, time, method, start=fit.coordinates, rest=fit.rest)
-        return projected_moments(model, motion.frames(keep), wrenches)
-
-    before, after = (-STEP, STEP) if by is None else (0.0, by)
-    values = [
-        (moments(name, after * axis) - moments(name, before * axis)) / (after - before)
-        for name in names
-        for axis in np.eye(3)
-    ]
-    sources = tuple(f"{name} {axis}" for name in names for axis in "xyz")
-    return Sensitivity("measured point", "m", model.topology.dof_names, sources, np.stack(values, axis=2))

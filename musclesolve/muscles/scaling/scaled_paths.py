@@ -32,7 +32,7 @@ from musclesolve.dynamics.kinematics.pose_fit import Pose
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import RigidBodies
-from musclesolve.dynamics.model.topology import Topology, standing_layout
+from musclesolve.dynamics.model.topology import Topology
 from musclesolve.dynamics.rotations import nearest_rotation
 from musclesolve.muscles.paths.engine import PathLayout, solve_paths
 from musclesolve.muscles.paths.kernel.arrays import CYLINDER, ELLIPSOID
@@ -162,7 +162,7 @@ def set_paths(topology: Topology, database: MuscleDatabase, side: str) -> SetPat
     )
     objects = [(wrap.kind, wrap.radii, wrap.length, wrap.side) for wrap in wraps.values()]
     paths = Paths(
-        rigid_bodies=RigidBodies.build(topology, standing_layout(topology)),
+        rigid_bodies=RigidBodies.build(topology, topology.standing_layout()),
         layout=PathLayout.from_points(numbers(n for n, _ in points), objects, over),
         point_body=body[of_point],
         standing=np.array([point.position for _, point in points]),

@@ -2,7 +2,7 @@
 
 Every figure is drawn in the current style:
 
-    with page_style(PageStyle(width_mm=85, font_pt=7)):
+    with page_style(width_mm=85, font_pt=7):
         figure = muscle_forces(result)
 
 Colors, lines and marks of curves are the same in every style: readable in print, in gray and with color vision
@@ -186,8 +186,9 @@ def current_style() -> PageStyle:
 
 
 @contextmanager
-def page_style(style: PageStyle) -> Iterator[PageStyle]:
-    """Draw and save figures in a style."""
+def page_style(style: PageStyle | None = None, **settings: Any) -> Iterator[PageStyle]:
+    """Draw and save figures in a style: one that is made, or the settings of `PageStyle`, such as width_mm=85."""
+    style = style or PageStyle(**settings)
     token = _style.set(style)
     try:
         yield style

@@ -142,17 +142,14 @@ class Filled:
     gaps: tuple[Gap, ...]
 
 
-def fill_trial(trial: Trial, spline_s: float = SPLINE_S, rigid_s: float = RIGID_S) -> Trial:
-    """Return the trial with the gaps of needed markers filled; the trial itself if there are no gaps.
-
-    `spline_s` and `rigid_s` are the longest gaps that a spline and the rigid body fill [s].
-    """
+def fill_trial(trial: Trial, settings: GapSettings) -> Trial:
+    """Return the trial with the gaps of needed markers filled; the trial itself if there are no gaps."""
     near = near_frames(trial)
     lost = missing(trial.markers.position[near])
     names = [name for name in trial.used_markers if lost[:, trial.markers.names.index(name)].any()]
     if not names:
         return trial
-    done = fill_gaps(trial.markers, groups(trial), spline_s, rigid_s, names, near)
+    done = fill_gaps(trial.markers, groups(trial), settings.spline_s, settings.rigid_s, names, near)
     return replace(trial, markers=done.markers, gaps=done.gaps, notes=(*trial.notes, *gap_notes(done.gaps)))
 
 

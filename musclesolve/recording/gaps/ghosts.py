@@ -1,14 +1,14 @@
 """Markers that jump away for a few frames: a reflection was mistaken for the marker. These frames become gaps."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from musclesolve._util.arrays import Mask
 from musclesolve.recording.data import Trial
-from musclesolve.recording.gaps.gap_filling import BESIDE, Place, missing, spline_interpolant
+from musclesolve.recording.gaps.gap_filling import BESIDE, Place, fill_trial, missing, spline_interpolant
 from musclesolve.recording.trial.recording_checks import jumps
+from musclesolve.settings.trial import GapSettings
 
 BESIDE_JUMP = 1
 """Number of frames on either side of a jump that are flagged although they were measured."""
@@ -25,9 +25,7 @@ class Ghost:
     size: float  # how far it was from where the gap is filled [m]
 
 
-def without_ghosts(
-    trial: Trial, longest_s: float, fill: Callable[[Trial], Trial]
-) -> tuple[Trial, list[Ghost]]:
+def without_ghosts(trial: Trial, settings: GapSettings) -> tuple[Trial, list[Ghost]]:
     """Return a trial with gaps where markers jump away and back within the time range, and a list of these ghosts.
 
     A marker has returned (`BACK`) if the gap in place of its jumps can be filled, and the path then has no jump. Other
@@ -35,12 +33,11 @@ def without_ghosts(
 
     Args:
         trial: the recording.
-        longest_s: longest stretch that a reflection may last [s].
-        fill: function that returns a trial with its gaps filled.
+        settings: a reflection lasts no longer than the longest gap that a spline fills.
     """
     inside = np.zeros(trial.markers.time.size, bool)
     inside[trial.frames()] = True
-    longest, places = round(longest_s * trial.markers.rate), list[Place]()
+    longest, places = round(settings.spline_s * trial.markers.rate), list[Place]()
     for name in trial.used_markers:
         jumping = np.flatnonzero(jumps(trial.markers[name], trial.markers.rate))
         for group in np.split(jumping, np.flatnonzero(np.diff(jumping) > longest) + 1):
@@ -48,7 +45,7 @@ def without_ghosts(
                 places.append((name, int(group[0]), int(group[-1]) + 1))
     if not places:
         return trial, []
-    filled, ghosts = fill(_removed(trial, places)).markers, list[Ghost]()
+    filled, ghosts = fill_trial(_removed(trial, places), settings).markers, list[Ghost]()
     removed = []
     for place in places:
         name, start, stop = place

@@ -27,11 +27,13 @@ from musclesolve.recording.c3d.force_platforms import (
     read_plates,
 )
 from musclesolve.recording.data import SIDE_NAMES, SIDES, ZERO, Markers, PlateForce, PlateGap, Side, Table
-from musclesolve.recording.plates.force_clock import Loaded, clock_difference, clock_note
 from musclesolve.recording.plates.plate_assignment import (
     Contact,
     Feet,
     FootTrack,
+    Loaded,
+    clock_difference,
+    clock_note,
     contacts,
     feet_of,
     force_on_foot,

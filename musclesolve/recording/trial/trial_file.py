@@ -16,7 +16,7 @@ from musclesolve.recording.faults import Faults, Rows
 from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
 from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.gaps.gap_filling import Completed, complete_upper_body, fill_trial
-from musclesolve.recording.gaps.ghosts import Ghost, ghost_notes, without_ghosts
+from musclesolve.recording.gaps.ghosts import ghost_notes, without_ghosts
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.plates.foot_contacts import seen_feet, unmeasured
@@ -32,7 +32,6 @@ from musclesolve.recording.plates.plate_corrections import corrected_plates
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.trial.analyzed_range import find_range, finds_range, nothing_found, without_ends
-from musclesolve.recording.trial.body_file import body_path
 from musclesolve.recording.trial.emg_channels import check_overlap, check_signals, read_emg
 from musclesolve.recording.trial.fascicle_lengths import read_fascicles
 from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
@@ -40,6 +39,7 @@ from musclesolve.recording.trial.input_hashes import hashes_as_read
 from musclesolve.recording.trial.model_trial import read_model_trial
 from musclesolve.recording.trial.recording_checks import check_trial, in_space
 from musclesolve.recording.trial.settings import (
+    body_path,
     check_consistency,
     check_errors,
     check_filter,
@@ -137,7 +137,7 @@ def analysable(trial: Trial, plates_tested: bool = True) -> Trial:
     document, settings = trial.document, trial.settings
     if trial.emg is not None:
         check_signals(document, trial.emg)
-    trial, ghosts = without_reflections(trial, settings)
+    trial, ghosts = without_ghosts(trial, settings.gaps)
     trial = ranged(replace(trial, notes=(*trial.notes, *ghost_notes(trial, ghosts))), settings)
     trial, completed = completed_trial(trial, settings)
     trial = replace(trial, notes=(*trial.notes, *(marker.sentence for marker in completed)))
@@ -367,7 +367,7 @@ def ranged(trial: Trial, settings: RecordedSettings) -> Trial:
     if settings.files.predicted:
         sentence = "the whole recording but its ends: ground reactions are predicted for both feet"
         return replace(trial, time_range=without_ends(trial), analyzed=(sentence,))
-    filled = filled_trial(trial, settings)
+    filled = fill_trial(trial, settings.gaps)
     analyzed = find_range(filled)
     if analyzed is None:
         return replace(trial, time_range=without_ends(trial), analyzed=(nothing_found(filled),))
@@ -403,17 +403,7 @@ def with_predicted_spans(trial: Trial, settings: RecordedSettings) -> Trial:
 
 def completed_trial(trial: Trial, settings: RecordedSettings) -> tuple[Trial, tuple[Completed, ...]]:
     """Return a trial with filled gaps and completed markers above the hips, and the completed markers."""
-    return complete_upper_body(filled_trial(trial, settings))
-
-
-def without_reflections(trial: Trial, settings: RecordedSettings) -> tuple[Trial, list[Ghost]]:
-    """Return a trial with gaps in place of short reflections, and the reflections (ghosts)."""
-    return without_ghosts(trial, settings.gaps.spline_s, lambda spoiled: filled_trial(spoiled, settings))
-
-
-def filled_trial(trial: Trial, settings: RecordedSettings) -> Trial:
-    """Return a trial with gaps filled by the settings of its trial file."""
-    return fill_trial(trial, settings.gaps.spline_s, settings.gaps.rigid_s)
+    return complete_upper_body(fill_trial(trial, settings.gaps))
 
 
 def with_marker_diameter(

@@ -18,8 +18,13 @@ from musclesolve.dynamics.forward.simulate import Simulation
 from musclesolve.errors import input_error
 from musclesolve.muscles.driving.muscle_forces import MuscleForces
 from musclesolve.report.picture.picture_data import KIND
-from musclesolve.results.dataset.picture import path_labels, subject_skeleton
-from musclesolve.results.dataset.skeleton import Skeleton, Variable, VariablesAndAttributes
+from musclesolve.results.dataset.skeleton import (
+    Skeleton,
+    Variable,
+    VariablesAndAttributes,
+    path_labels,
+    subject_skeleton,
+)
 
 BONES_OF = "inverse_human"
 """The model whose bones skeleton.toml lists."""

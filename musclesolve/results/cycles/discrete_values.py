@@ -22,7 +22,6 @@ from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve.errors import input_error, not_installed
-from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.cycles.gait_cycles import curves_of
 from musclesolve.results.cycles.normalization import check_cycles
 from musclesolve.results.cycles.outcomes import CYCLE, STANCE
@@ -105,37 +104,6 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
         }
     table = pd.DataFrame(columns)
     return table.sort_values("cycle", kind="stable", ignore_index=True) if parts else table
-
-
-def write_values(table: pd.DataFrame, path: str | Path) -> Path:
-    """Write a table of `discrete_values`, as CSV or Parquet by the suffix of the file.
-
-    Args:
-        table: of `discrete_values`.
-        path: of the file.
-
-    Returns:
-        The path.
-
-    Raises:
-        InputError: another suffix, the file cannot be written, or pyarrow, which Parquet needs, is not installed.
-
-    Examples:
-        >>> table = ms.discrete_values(ms.cycles(ms.run(ms.data.reference_stride()), "r"))
-        >>> ms.write_values(table, "values.csv").name
-        'values.csv'
-    """
-    if not hasattr(table, "to_csv"):
-        raise input_error(
-            "bad_type",
-            where="write_values",
-            problem=f"{as_text(table)} is no table of values",
-            expected="what discrete_values returns",
-            remedy="write_values(discrete_values(cycles), path)",
-        )
-    with values_file(file_path(path, "write_values")) as add:
-        add(table)
-    return Path(path)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import singledispatch
 
@@ -11,7 +11,8 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array
-from musclesolve._util.message_text import WarningNote, few
+from musclesolve._util.message_text import REMARK, WarningNote, few
+from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
 from musclesolve.dynamics.vectors import blocks
 from musclesolve.pipeline.body import BLOCK, Analysis, Body, SolvedGroup, by_name
@@ -20,6 +21,7 @@ from musclesolve.pipeline.energy import metabolic_power
 from musclesolve.pipeline.knee_contact import compartments
 from musclesolve.pipeline.patella import quadriceps
 from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.pipeline.share import share
 from musclesolve.pipeline.simulated_body import SimulatedBody
 from musclesolve.results.dataset.labels import DIRECTIONS, Labels
 from musclesolve.results.dataset.muscle_variables import (
@@ -34,6 +36,7 @@ from musclesolve.results.dataset.simulated_labels import simulated_labels
 from musclesolve.results.dataset.skeleton import Variable
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.results.finding import FINDINGS, Finding, finding, texts
+from musclesolve.results.plausibility import with_verdict
 from musclesolve.sharing.status import status_flags
 from musclesolve.version import __version__
 
@@ -317,3 +320,26 @@ def _components(analysis: Analysis, segment_axes: dict[str, Array]) -> dict[str,
         for joint in joints
     ]
     return {"contact_force_component": (("time", "joint", "direction"), np.stack(components, axis=1))}
+
+
+def judged_result(body: Body, findings: Sequence[Finding], progress: Progress | None = None) -> xr.Dataset:
+    """Share the moments of a body, label the result with the findings on the trial, and judge it."""
+    return with_verdict(shared_result(body, findings, progress))
+
+
+def shared_result(
+    body: Body, findings: Sequence[Finding], progress: Progress | None = None, paths: bool = True
+) -> xr.Dataset:
+    """Share the moments of a body, and label the result with the findings on the trial; paths: as of `assemble`."""
+    report = progress or no_progress
+    analysis = share(body, progress=report)
+    report("result", 1.0)
+    return assemble(analysis, without_remarks(findings), paths)
+
+
+def without_remarks(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings without the notes of the analysis, which a result states in its `notes`.
+
+    The examination analyzes the repaired recording, whose notes have other numbers than the notes of the result.
+    """
+    return [entry for entry in findings if (entry.code, entry.severity) != (REMARK, "note")]

@@ -20,9 +20,16 @@ from musclesolve.pipeline.opensim.coordinate_motion import ORDER
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.input_hashes import change_notes, input_lines
-from musclesolve.results.dataset.body_angles import ROTATIONS, body_angles
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
-from musclesolve.results.dataset.labels import COMPONENTS, MEDIAL, SEGMENT_OF, Labels, change_attributes
+from musclesolve.results.dataset.labels import (
+    COMPONENTS,
+    MEDIAL,
+    ROTATIONS,
+    SEGMENT_OF,
+    Labels,
+    body_angles,
+    change_attributes,
+)
 from musclesolve.results.dataset.model_picture import load_labels, model_paths, model_skeleton
 from musclesolve.results.dataset.muscle_variables import (
     beyond_plausible,

@@ -13,8 +13,7 @@ from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
-from musclesolve.results.dataset.picture import path_labels
-from musclesolve.results.dataset.skeleton import Skeleton, VariablesAndAttributes
+from musclesolve.results.dataset.skeleton import Skeleton, VariablesAndAttributes, path_labels
 
 _SAME = 1e-3
 """Largest distance between points of two bodies that count as one point [m]."""

@@ -22,18 +22,24 @@ from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.mapping_tables import HINGES
 from musclesolve.recording.trial.input_hashes import change_notes, input_lines
-from musclesolve.results.dataset.body_angles import ROTATIONS, body_angles
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
-from musclesolve.results.dataset.labels import COMPONENTS, MEDIAL, SEGMENT_OF, Labels, change_attributes
+from musclesolve.results.dataset.labels import (
+    COMPONENTS,
+    MEDIAL,
+    ROTATIONS,
+    SEGMENT_OF,
+    Labels,
+    body_angles,
+    change_attributes,
+)
 from musclesolve.results.dataset.muscle_variables import (
     emg_attributes,
     fascicle_attributes,
     fiber_notes,
     person_attributes,
 )
-from musclesolve.results.dataset.picture import subject_paths, subject_skeleton
 from musclesolve.results.dataset.reasons import reasons_of_sides
-from musclesolve.results.dataset.skeleton import Variable
+from musclesolve.results.dataset.skeleton import Variable, subject_paths, subject_skeleton
 from musclesolve.settings.trial import PARTLY_PREDICTED, PREDICTED
 
 REPLACED = (
@@ -87,7 +93,11 @@ def recording_labels(body: RecordedBody, analysis: Analysis, paths: bool) -> Lab
             *measured.notes,
             *analysis.notes,
             *body.options.database.notes,
-            *person_notes(body),
+            *(
+                person.notes(body.muscles, body.options.sharing.tendon)
+                if (person := body.options.person)
+                else ()
+            ),
             *body.gait.notes,
             *change_notes(body.trial),
             *([] if body.emg is None else body.emg.notes(body.time)),
@@ -112,12 +122,6 @@ def recording_axes(body: RecordedBody) -> dict[str, Array]:
         forward, left, up = np.moveaxis(model.rigid_bodies.subset(segment).rotation(motion.q)[:, 0], 2, 0)
         axes[joint] = np.stack([-up, forward, MEDIAL[side] * left], axis=1)
     return axes
-
-
-def person_notes(body: RecordedBody) -> list[str]:
-    """Sentences on the person whose factors scale the muscles; empty without a person."""
-    person = body.options.person
-    return [] if person is None else person.notes(body.muscles, body.options.sharing.tendon)
 
 
 def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
@@ -239,7 +243,10 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         **emg_attributes(trial.emg, trial.settings.emg.weight),
         **fascicle_attributes(trial.fascicles),
         "hip_method": trial.hip_method,
-        **{f"{joint}_method": trial.joint_method(joint) for joint in HINGES},
+        **{
+            f"{joint}_method": "functional" if f"{joint}_r" in trial.hinges else "landmarks"
+            for joint in HINGES
+        },
         "consistency_method": consistency.method,
         "consistency_derivatives": consistency.derivatives,
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pandas as pd
 import xarray as xr
 
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import input_error
 from musclesolve.recording.text.text_file import file_path
+from musclesolve.results.cycles.discrete_values import values_file
 from musclesolve.results.dataset.quantities import with_formulas
 from musclesolve.results.export.opensim_files import mot_files, sto_files
 from musclesolve.results.export.opensim_names import Naming, find_naming
@@ -30,7 +32,7 @@ FOR_OPENSIM = ("sto", "mot")
 
 
 def export(
-    result: xr.Dataset | str | Path,
+    result: xr.Dataset | pd.DataFrame | str | Path,
     path: str | Path,
     format: str | None = None,
     *,
@@ -40,7 +42,8 @@ def export(
     """Write the series of a result for another program; all files appear, complete, or none.
 
     Args:
-        result: of `run`, `share`, `average`, `compare`, or the path of its file.
+        result: of `run`, `share`, `average`, `compare`, or the path of its file; or the table of `discrete_values`, as
+            CSV or Parquet.
         path: of the file; for STO files with several variables the beginning of their names: walk.sto gives
             walk_activation.sto, walk_force.sto, ...
         format: "sto" (a file for each variable), "mot" (joint angles in degrees), "csv" (one table, units in its
@@ -61,6 +64,10 @@ def export(
         ['walk.csv']
     """
     path = file_path(path)
+    if isinstance(result, pd.DataFrame):
+        with values_file(path) as add:
+            add(result)
+        return [path]
     loaded = result if isinstance(result, xr.Dataset) else read_result(result)
     kind = _format(path, format)
     naming = find_naming(loaded, names, kind in FOR_OPENSIM)

@@ -78,7 +78,7 @@ def fit_cost_weights(
 
     Args:
         problem: moment arms, capacities and bounds; T frames.
-        activation: (T, n) the pattern, or (n,) for a single frame.
+        activation: (T, n) [1] the pattern, or (n,) for a single frame.
         costs: J names or Cost objects with a gradient.
         at_bound: activations nearer to a bound than this count as lying on it; larger than zero, because solvers end
             a little away from the bounds.

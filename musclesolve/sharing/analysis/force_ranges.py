@@ -97,16 +97,8 @@ class OneActivation(SumOfTerms):
         return tuple(term.scaled(self.sign) for term in super().terms(problem))
 
 
-def feasible_range(problem: Problem, muscles: Sequence[str] | None = None) -> ForceRange:
-    """Least and greatest force of each muscle with which the muscles produce the moments, without reserves.
-
-    Args:
-        problem: its reserves are ignored.
-        muscles: names of the muscles to compute, all unless given; the other ranges are NaN.
-
-    Raises:
-        InputError: there is no muscle of that name, or no name at all.
-    """
+def _feasible_range(problem: Problem, muscles: Sequence[str] | None) -> ForceRange:
+    """The range at any cost, without reserves."""
     problem = check_problem(problem).numbered()
     numbers = chosen_muscles(problem, muscles)
     exact = replace(problem, reserve_weight=None).numbered()
@@ -191,32 +183,35 @@ UNFIT = frozenset({"nonconvex", "linear_program"})
 """Needs of costs for which h(v) has several minima or the optimum has levels."""
 
 
-def near_optimal_range(
+def force_range(
     problem: Problem,
-    cost: str | Cost = USUAL_COST,
-    within: float = 0.05,
-    solver: str | Solver = USUAL_SOLVER,
     muscles: Sequence[str] | None = None,
+    *,
+    within: float | None = None,
+    cost: str | Cost = USUAL_COST,
+    solver: str | Solver = USUAL_SOLVER,
     accuracy: float = 1e-4,
 ) -> ForceRange:
-    """Least and greatest force of each muscle among all activations of at most (1 + within) times the least cost.
+    """Least and greatest force of each muscle that produces the moments, at any cost or near the least.
 
     Args:
-        problem: with reserves, their cost counts as well.
-        cost: a name or a Cost, convex.
-        within: 0.05 for five per cent.
+        problem: at any cost its reserves are ignored; near the least cost their cost counts as well.
         muscles: names of the muscles to compute, all unless given; the other ranges are NaN.
-        accuracy: how closely the ends are enclosed, in activation.
+        within: only activations of at most (1 + within) times the least cost; None: of any cost.
+        cost: a name or a Cost, convex; solver: both near the least cost alone.
+        accuracy: how closely the ends near the least cost are enclosed, in activation.
 
     Raises:
         InputError: unknown cost, solver or muscle; a cost that is not convex or has levels; a cost whose least value
             is below zero, so that a share of it is undefined; a share or an accuracy that is not positive.
     """
+    if within is None:
+        return _feasible_range(problem, muscles)
     chosen = find_cost(cost)
     if unfit := chosen.needs & UNFIT:
         raise input_error(
             "bad_cost",
-            where="near_optimal_range",
+            where="force_range",
             problem=f"a near-optimal range under {chosen.name} cannot be certified: it has "
             f"{NEEDS[min(unfit)]}",
             expected="a convex cost with one value",
@@ -237,7 +232,7 @@ def near_optimal_range(
         for k in np.flatnonzero(least < 0)[:1]:
             raise input_error(
                 "bad_cost",
-                where="near_optimal_range",
+                where="force_range",
                 problem=f"the least cost of {chosen.name} in frame {frames[k]} is {least[k]:g}",
                 expected="a cost of zero or more, of which `within` is a share",
                 remedy="add a constant to the cost, so that it is never negative",
@@ -263,7 +258,7 @@ def near_optimal_range(
         domain, names = within_domain(part, chosen), [(problem.muscle or ())[i] for i in numbers]
         lower, upper = domain.lower.copy(), domain.upper.copy()
         if part.reserve_weight is None:
-            reach, capacity = feasible_range(domain, names), part.force_capacity
+            reach, capacity = _feasible_range(domain, names), part.force_capacity
             outer = (lower, reach.least - reach.gap_least), (upper, reach.greatest + reach.gap_greatest)
             for bound, force in outer:
                 bounded = np.isfinite(force) & (capacity > 0)

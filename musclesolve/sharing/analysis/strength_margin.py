@@ -15,13 +15,14 @@ where its inequality becomes an equality. So the search begins at s = 0, goes to
 at the first strength that is possible: no smaller one is (Newton's method on a piecewise linear function; two to six
 steps in practice). All frames are searched at once.
 
-The same search finds the least upper bound u of the activations of some muscles (`activation_margin`), with H of these
+The same search finds the least upper bound u of the activations of some muscles (`of="activation"`), with H of these
 muscles linear in u, and the least torque t about a degree of freedom d with which a frame is possible
 (`least_assistance`): a proof y excludes all torques with t y_d < y . b - H.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -76,13 +77,20 @@ class StrengthMargin:
         return int(np.nanargmax(self.strength))
 
 
-def strength_margin(problem: Problem, muscles: Sequence[str], possible: Mask | None = None) -> StrengthMargin:
+def strength_margin(
+    problem: Problem,
+    muscles: Sequence[str],
+    possible: Mask | None = None,
+    of: Literal["strength", "activation"] = "strength",
+) -> StrengthMargin:
     """Find the least common strength of some muscles with which each frame is possible without reserves.
 
     Args:
         problem: its reserves are ignored; its passive forces, where there are any, shrink with the strength.
         muscles: names of the muscles that have this strength; the others keep theirs.
         possible: (T,) frames that are possible at full strength, where they are known.
+        of: "activation" finds the least upper bound of the activations of these muscles instead, from the lower bound
+            of the activation to the upper one: pain or fatigue may bound it. Passive forces then stay as they are.
 
     Returns:
         Strengths (T,) from 0 to 1 [1], and their proofs; a problem of a single frame counts as one of T = 1. They are
@@ -92,6 +100,8 @@ def strength_margin(problem: Problem, muscles: Sequence[str], possible: Mask | N
         InputError: there is no muscle of that name, or no name at all.
     """
     weak = _chosen(problem, muscles)
+    if of == "activation":
+        return _activation_margin(problem, weak, possible)
     return _first_possible(
         problem.with_arrays(reserve_weight=None),
         lambda part, strength: with_strength(part, np.where(weak, strength[:, None], 1.0)),
@@ -100,25 +110,8 @@ def strength_margin(problem: Problem, muscles: Sequence[str], possible: Mask | N
     )
 
 
-def activation_margin(
-    problem: Problem, muscles: Sequence[str], possible: Mask | None = None
-) -> StrengthMargin:
-    """Find the least upper bound of the activations of some muscles with which each frame is possible without reserves.
-
-    Pain or fatigue may bound activations. Unlike a smaller strength, the bound leaves the passive forces unchanged.
-
-    Args:
-        problem: its reserves are ignored.
-        muscles: names of the muscles whose activations are bounded; the others keep their bounds.
-        possible: (T,) frames that are possible without the bound, where they are known.
-
-    Returns:
-        Bounds (T,) from the lower bound of the activation to the upper one [1], and their proofs.
-
-    Raises:
-        InputError: there is no muscle of that name, or no name at all.
-    """
-    weak = _chosen(problem, muscles)
+def _activation_margin(problem: Problem, weak: Mask, possible: Mask | None) -> StrengthMargin:
+    """The least upper bounds of the activations of some muscles."""
 
     def bounded(part: Problem, most: Array) -> Problem:
         limit = np.clip(most[:, None], part.lower, part.upper)

@@ -31,6 +31,7 @@ from musclesolve.plotting.figure_names import (
 )
 from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle, page_style
 from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.dataset.assemble import shared_result
 from musclesolve.results.dataset.kept_variables import kept_of
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.files.result_netcdf import (
@@ -43,7 +44,6 @@ from musclesolve.results.files.result_netcdf import (
     trial_from,
 )
 from musclesolve.results.plausibility import judged_facts
-from musclesolve.results.shared_result import shared_result
 from musclesolve.run_trial import run
 from musclesolve.settings.trial import is_predicted
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe, settings_hash

@@ -35,7 +35,6 @@ from musclesolve.results.dataset.result_quantities import body_weight
 from musclesolve.sharing.analysis.diagnosis import diagnose
 from musclesolve.sharing.analysis.strength_margin import (
     StrengthMargin,
-    activation_margin,
     least_assistance,
     strength_margin,
     with_strength,
@@ -247,7 +246,7 @@ def _activation_limits(
     for name, (part, _) in found.items():
         if part.state.passive_force.any():
             own = [muscle for muscle in muscles_of(name) if muscle in part.state.parameters.names]
-            limits[name] = greatest(activation_margin(part.problem, own).strength)
+            limits[name] = greatest(strength_margin(part.problem, own, of="activation").strength)
     return {"activation_limit": (("of",), np.array(list(limits.values())))}
 
 

@@ -11,19 +11,17 @@ from musclesolve.dynamics import (
     HertzContact,
     JointResistance,
     Start,
+    Surface,
     body_laws,
     body_surfaces,
     forward_human_model,
     human_model,
-    pairs_with,
-    plane,
     simulate_contact,
-    sphere,
 )
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
 from musclesolve.dynamics.forward.simulate import Integration
 
-FLOOR = plane("floor", (0, 0, 0), (0, 0, 1))
+FLOOR = Surface.plane("floor", (0, 0, 0), (0, 0, 1))
 
 
 def test_the_table_has_twenty_six_surfaces_on_both_sides():
@@ -50,17 +48,17 @@ def test_two_persons_carry_surfaces_of_their_own():
     assert surfaces[0].name == "left wing lower_torso" and surfaces[0].model == "left wing"
     laws = body_laws(surfaces, friction=0.8)
     assert laws["left wing head"].stiffness > laws["left wing neck"].stiffness
-    pairs = pairs_with(FLOOR, surfaces, laws)
+    pairs = FLOOR.pairs_with(surfaces, laws)
     assert len(pairs) == 26 and pairs["floor", "left wing head"].friction == 0.8
 
 
 def test_strangers_are_refused():
     with refused("unknown_name", "tail"):
-        pairs_with(FLOOR, [sphere("tail", (0, 0, 0), 0.1)], {"head": HertzContact(1e5)})
+        FLOOR.pairs_with([Surface.sphere("tail", (0, 0, 0), 0.1)], {"head": HertzContact(1e5)})
     with refused("bad_model", "hand_r"):
         body_surfaces(human_model())
     with refused("unknown_name", "tail"):
-        body_laws([sphere("tail", (0, 0, 0), 0.1)])
+        body_laws([Surface.sphere("tail", (0, 0, 0), 0.1)])
 
 
 def standing_person():
@@ -75,7 +73,7 @@ def standing_person():
     q = model.tree.pose(angles, np.zeros((1, 3)), turned[None])[0]
     surfaces = body_surfaces(model)
     pairs = ContactPairs.build(
-        {"person": model}, [FLOOR, *surfaces], pairs_with(FLOOR, surfaces, body_laws(surfaces))
+        {"person": model}, [FLOOR, *surfaces], FLOOR.pairs_with(surfaces, body_laws(surfaces))
     )
     q[: model.topology.point_count, 2] += 0.002 - pairs.gaps(BodyStates.from_models([model], [(q, q)])).min()
     return Start(model, q, 0.0 * q, [JointResistance.build(model)]), pairs

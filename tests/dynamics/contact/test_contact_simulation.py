@@ -8,21 +8,12 @@ from free_bodies import free_body, starting
 from refusals import refused
 from scipy.integrate import solve_ivp
 
-from musclesolve.dynamics import (
-    ContactPairs,
-    HertzContact,
-    Start,
-    cylinder,
-    ellipsoid,
-    plane,
-    simulate_contact,
-    sphere,
-)
+from musclesolve.dynamics import ContactPairs, HertzContact, Start, Surface, simulate_contact
 from musclesolve.dynamics.contact.contact_pairs import CushionContact
 from musclesolve.dynamics.forward.simulate import Integration, momentum
 from musclesolve.errors import InputError, MuscleSolveError
 
-FLOOR = plane("floor", (0, 0, 0), (0, 0, 1))
+FLOOR = Surface.plane("floor", (0, 0, 0), (0, 0, 1))
 G = 9.80665
 FINE = Integration(tolerance=1e-9, stepper="rk45")
 
@@ -35,7 +26,10 @@ def on_floor(skin, law, start, duration, integration=FINE):
 
 def test_a_bouncing_ball_returns_with_its_energy():
     """Without loss: the same height after every bounce, and no energy gained."""
-    skin, law = sphere("skin", (0, 0, 0), 0.1, body="ball"), HertzContact(1e5, restitution=1.0, friction=0.0)
+    skin, law = (
+        Surface.sphere("skin", (0, 0, 0), 0.1, body="ball"),
+        HertzContact(1e5, restitution=1.0, friction=0.0),
+    )
     run = on_floor(skin, law, starting(free_body(), (0, 0, 0.6)), 2.0)
     assert np.ptp(run.energy) < 1e-6 * G
     height = run.motions["ball"].q[:, 0, 2]
@@ -56,7 +50,9 @@ class Linear(list):
 
 
 def test_equal_laws_are_one_law_and_those_without_hash_hold_too():
-    skins = [sphere(name, (x, 0, 0), 0.1, body="ball") for name, x in (("left", -0.2), ("right", 0.2))]
+    skins = [
+        Surface.sphere(name, (x, 0, 0), 0.1, body="ball") for name, x in (("left", -0.2), ("right", 0.2))
+    ]
     start = starting(free_body(), (0, 0, 0.095))
     for make, force in (
         (lambda: HertzContact(1e5, friction=0.0), 1e5 * 0.005**1.5),
@@ -80,7 +76,7 @@ def test_restitution_is_that_of_the_law(restitution, returned):
         Start(*weightless(start))
         for start in (starting(one, (0, 0, 0), (1.0, 0, 0)), starting(two, (0.21, 0, 0)))
     )
-    skins = [sphere(f"of {name}", (0, 0, 0), 0.1, name, name) for name in ("one", "two")]
+    skins = [Surface.sphere(f"of {name}", (0, 0, 0), 0.1, name, name) for name in ("one", "two")]
     pairs = ContactPairs.build({"one": one.model, "two": two.model}, skins, {("of one", "of two"): law})
     run = simulate_contact({"one": one, "two": two}, pairs, 0.04, FINE)
     speeds = [run.motions[name].qd[-1, 0, 0] for name in ("one", "two")]
@@ -104,8 +100,8 @@ def test_an_oblique_collision_keeps_both_momenta():
     }
     starts = {name: Start(*weightless(start)) for name, start in starts.items()}
     skins = [
-        ellipsoid("egg", (0.01, 0, 0), (0.15, 0.1, 0.08), body="one", model="one"),
-        cylinder("rod", (0, 0, -0.2), (0, 0, 0.2), 0.06, "two", "two"),
+        Surface.ellipsoid("egg", (0.01, 0, 0), (0.15, 0.1, 0.08), body="one", model="one"),
+        Surface.cylinder("rod", (0, 0, -0.2), (0, 0, 0.2), 0.06, "two", "two"),
     ]
     models = {name: start.model for name, start in starts.items()}
     run = simulate_contact(starts, ContactPairs.build(models, skins, {("egg", "rod"): law}), 0.2, FINE)
@@ -133,7 +129,7 @@ def test_a_sliding_block_stops_where_coulomb_says():
     friction.
     """
     model = free_body(2.0, (0.5, 0.5, 0.5))
-    skin, law = sphere("skin", (0, 0, 0), 0.1, body="ball"), HertzContact(1e5, 1.5, 0.3, 0.4, 0.001)
+    skin, law = Surface.sphere("skin", (0, 0, 0), 0.1, body="ball"), HertzContact(1e5, 1.5, 0.3, 0.4, 0.001)
     deep = (2.0 * G / 1e5) ** (1 / 1.5)
     heavy = free_body(2.0, (20.0, 20.0, 20.0))  # too heavy to roll
     run = on_floor(
@@ -151,7 +147,7 @@ def test_a_sliding_block_stops_where_coulomb_says():
 @pytest.mark.thorough
 def test_a_thrown_ball_ends_up_rolling_at_five_sevenths():
     """A sphere that slides without spin rolls at 5/7 of its speed in the end, whatever the friction."""
-    skin, law = sphere("skin", (0, 0, 0), 0.1, body="ball"), HertzContact(1e6, 1.5, 0.3, 0.3, 0.001)
+    skin, law = Surface.sphere("skin", (0, 0, 0), 0.1, body="ball"), HertzContact(1e6, 1.5, 0.3, 0.3, 0.001)
     deep = (G / 1e6) ** (1 / 1.5)
     start = starting(free_body(1.0, (0.004,) * 3), (0, 0, 0.1 - deep), (1.4, 0, 0))
     run = on_floor(skin, law, start, 0.3, Integration(tolerance=1e-7, stepper="rk45"))
@@ -166,7 +162,7 @@ def test_the_result_depends_neither_on_tolerance_nor_on_the_order_of_bodies():
         "one": starting(free_body(2.0, (0.01, 0.02, 0.015), "one"), (0, 0, 0.3), (0.5, 0, 0), (0, 3, 0)),
         "two": starting(free_body(1.0, (0.004, 0.005, 0.006), "two"), (0.1, 0.02, 0.7), (0, 0, -1.0)),
     }
-    skins = [sphere(f"of {name}", (0, 0, 0), 0.12, name, name) for name in names]
+    skins = [Surface.sphere(f"of {name}", (0, 0, 0), 0.12, name, name) for name in names]
     touching = [("of one", "of two"), ("floor", "of one"), ("floor", "of two")]
     ends = []
     for order, tolerance in ((names, 1e-5), (names[::-1], 1e-5), (names, 1e-7)):
@@ -186,7 +182,7 @@ def test_the_result_depends_neither_on_tolerance_nor_on_the_order_of_bodies():
 def test_a_cushion_pushes_back_as_its_law_says():
     """A weight dropped on a seat against one degree of freedom by scipy."""
     law = CushionContact(3380.0, 19.7, 420.0, friction=0.0)
-    skin = sphere("skin", (0, 0, 0), 0.1, body="ball")
+    skin = Surface.sphere("skin", (0, 0, 0), 0.1, body="ball")
     run = on_floor(
         skin,
         law,
@@ -205,7 +201,7 @@ def test_a_cushion_pushes_back_as_its_law_says():
 
 
 def test_an_implicit_integrator_agrees_on_a_stiff_contact():
-    skin, law = sphere("skin", (0, 0, 0), 0.1, body="ball"), HertzContact(1e6, 1.5, 0.2, 0.0)
+    skin, law = Surface.sphere("skin", (0, 0, 0), 0.1, body="ball"), HertzContact(1e6, 1.5, 0.2, 0.0)
     ends = []
     for name in ("radau", "rk45"):
         run = on_floor(
@@ -216,7 +212,7 @@ def test_an_implicit_integrator_agrees_on_a_stiff_contact():
 
 
 def test_bad_starts_and_pairs_are_refused():
-    model, skin = free_body(), sphere("skin", (0, 0, 0), 0.1, body="ball")
+    model, skin = free_body(), Surface.sphere("skin", (0, 0, 0), 0.1, body="ball")
     law = HertzContact(1e6)
     with refused("conflict", "floor and skin"):
         on_floor(skin, law, starting(model, (0, 0, 0.05)), 0.1)
@@ -224,18 +220,20 @@ def test_bad_starts_and_pairs_are_refused():
         ContactPairs.build({"ball": model}, [FLOOR, skin], {("floor", "skn"): law})
     with refused("bad_model", "skin and other"):
         ContactPairs.build(
-            {"ball": model}, [skin, sphere("other", (0, 0, 1), 0.1, body="ball")], {("skin", "other"): law}
+            {"ball": model},
+            [skin, Surface.sphere("other", (0, 0, 1), 0.1, body="ball")],
+            {("skin", "other"): law},
         )
     with refused("bad_model", "two planes"):
         ContactPairs.build(
-            {"ball": model}, [FLOOR, plane("wall", (1, 0, 0), (-1, 0, 0))], {("floor", "wall"): law}
+            {"ball": model}, [FLOOR, Surface.plane("wall", (1, 0, 0), (-1, 0, 0))], {("floor", "wall"): law}
         )
     with refused("duplicate_name", "skin"):
         ContactPairs.build({"ball": model}, [FLOOR, skin, skin], {("floor", "skin"): law})
     with pytest.raises(InputError):
         HertzContact(0.0)
     with pytest.raises(InputError):
-        cylinder("rod", (0, 0, 0), (0, 0, 0), 0.1)
+        Surface.cylinder("rod", (0, 0, 0), (0, 0, 0), 0.1)
 
 
 def test_starts_may_come_in_another_order_than_the_models_of_the_pairs_but_not_be_others():
@@ -244,7 +242,7 @@ def test_starts_may_come_in_another_order_than_the_models_of_the_pairs_but_not_b
         "low": starting(free_body(name="low"), (0, 0, 0.3)),
         "high": starting(free_body(name="high"), (0, 0, 5.0)),
     }
-    skin, law = sphere("skin", (0, 0, 0), 0.1, "low", "low"), HertzContact(1e5)
+    skin, law = Surface.sphere("skin", (0, 0, 0), 0.1, "low", "low"), HertzContact(1e5)
     models = {name: start.model for name, start in starts.items()}
     pairs = ContactPairs.build(models, [FLOOR, skin], {("floor", "skin"): law})
     runs = [
@@ -264,7 +262,7 @@ def test_starts_may_come_in_another_order_than_the_models_of_the_pairs_but_not_b
 
 
 def test_pairs_without_a_law_or_given_twice_are_refused():
-    model, skin, law = free_body(), sphere("skin", (0, 0, 0), 0.1, body="ball"), HertzContact(1e5)
+    model, skin, law = free_body(), Surface.sphere("skin", (0, 0, 0), 0.1, body="ball"), HertzContact(1e5)
     with refused("bad_type", "floor and skin"):
         ContactPairs.build({"ball": model}, [FLOOR, skin], {("floor", "skin"): 1e5})
     with refused("duplicate_name", "skin and floor"):
@@ -276,13 +274,16 @@ def test_equations_without_a_solution_at_the_start_are_refused(stepper):
     """A first derivative that is not a number would keep the integrator halving its step for ever."""
     start = starting(free_body(), (0, 0, 0.3))
     forces = [lambda time, q, qd: np.full(q.shape, 1e305)]
-    skin, how = sphere("skin", (0, 0, 0), 0.1, body="ball"), Integration(tolerance=1e-6, stepper=stepper)
+    skin, how = (
+        Surface.sphere("skin", (0, 0, 0), 0.1, body="ball"),
+        Integration(tolerance=1e-6, stepper=stepper),
+    )
     with pytest.raises(MuscleSolveError, match=r"stops at 0\.0"):
         on_floor(skin, HertzContact(1e5), Start(start.model, start.q, start.qd, forces), 0.3, how)
 
 
 def test_a_force_that_is_not_finite_says_when():
-    skin = sphere("skin", (0, 0, 0), 0.1, body="ball")
+    skin = Surface.sphere("skin", (0, 0, 0), 0.1, body="ball")
     start = starting(free_body(), (0, 0, 0.3))
 
     def broken(time, q, qd):
@@ -293,13 +294,13 @@ def test_a_force_that_is_not_finite_says_when():
 
 
 def test_a_contact_too_stiff_for_the_steps_says_which_and_when():
-    skin = sphere("skin", (0, 0, 0), 0.1, body="ball")
+    skin = Surface.sphere("skin", (0, 0, 0), 0.1, body="ball")
     with pytest.raises(MuscleSolveError, match=r"0\.14.* floor and skin"):
         on_floor(skin, HertzContact(1e21), starting(free_body(), (0, 0, 0.2)), 0.3)
 
 
 def test_a_body_without_mass_is_refused():
-    skin = sphere("skin", (0, 0, 0), 0.1, body="ball")
+    skin = Surface.sphere("skin", (0, 0, 0), 0.1, body="ball")
     with refused("bad_model", "ball"):
         on_floor(skin, HertzContact(1e5), starting(free_body(0.0, (0.0, 0.0, 0.0)), (0, 0, 0.2)), 0.3)
 
@@ -311,7 +312,7 @@ def test_a_small_heavy_ball_passes_no_other_in_a_long_step():
         name: Start(*weightless(starting(free_body(0.05, (8e-6,) * 3, name), at, velocity)))
         for name, at, velocity in (("one", (0, 0, 0), (5.0, 0, 0)), ("two", (4.0, 0, 0), (-5.0, 0, 0)))
     }
-    skins = [sphere(f"of {name}", (0, 0, 0), 0.02, name, name) for name in starts]
+    skins = [Surface.sphere(f"of {name}", (0, 0, 0), 0.02, name, name) for name in starts]
     models = {name: start.model for name, start in starts.items()}
     pairs = ContactPairs.build(models, skins, {("of one", "of two"): law})
     run = simulate_contact(starts, pairs, 0.8, FINE)

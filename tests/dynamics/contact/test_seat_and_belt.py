@@ -13,12 +13,11 @@ from musclesolve.dynamics import (
     ContactPairs,
     RigidSeat,
     Start,
+    Surface,
     body_surfaces,
     forward_human_model,
     half_sine,
     simulate_contact,
-    sled_model,
-    sphere,
     three_point_belt,
 )
 from musclesolve.dynamics.contact.belt import Attachment, Strap, Webbing
@@ -48,9 +47,9 @@ def test_a_person_sinks_into_the_cushion_to_the_closed_form():
     seat = RigidSeat((0.0, 0.0, 0.0), 0.0, 20.0, 0.07, 0.07, -0.4, RigidSeat.printed().cushion)
     ball, skin = (
         free_body(60.0, (1.0, 1.0, 1.0), "occupant"),
-        sphere("hip_r", (0, 0, 0), 0.1, "occupant", "occupant"),
+        Surface.sphere("hip_r", (0, 0, 0), 0.1, "occupant", "occupant"),
     )
-    base = sled_model()
+    base = RigidSeat.sled()
     pairs = ContactPairs.build({"sled": base, "occupant": ball}, [*seat.surfaces(), skin], seat.pairs([skin]))
     assert pairs.names == ("sled seat_pan and hip_r",)
     starts = {
@@ -133,9 +132,9 @@ def test_straps_between_two_bodies_keep_both_momenta():
 @pytest.mark.thorough
 def test_a_driven_sled_moves_as_prescribed_and_carries_the_balance():
     """The occupant falls on the sled and brakes it not at all; the drive does the work."""
-    base, ball = sled_model(50.0), free_body(40.0, (1.0, 1.0, 1.0), "occupant")
+    base, ball = RigidSeat.sled(50.0), free_body(40.0, (1.0, 1.0, 1.0), "occupant")
     seat = RigidSeat.printed()
-    skin = sphere("hip_r", (0, 0, 0), 0.1, "occupant", "occupant")
+    skin = Surface.sphere("hip_r", (0, 0, 0), 0.1, "occupant", "occupant")
     pairs = ContactPairs.build({"sled": base, "occupant": ball}, [*seat.surfaces(), skin], seat.pairs([skin]))
     moving = 0.0 * base.standing
     moving[:2, 0] = 5.0

@@ -10,7 +10,7 @@ from free_bodies import free_body, starting
 from refusals import refused
 from scipy.spatial.transform import Rotation
 
-from musclesolve.dynamics import ContactPairs, HertzContact, cylinder, ellipsoid, plane, sphere
+from musclesolve.dynamics import ContactPairs, HertzContact, Surface
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, separation
 
 EDGE = 1e-5
@@ -40,8 +40,8 @@ def random_surface(rng, name, order):
     axes = Rotation.random(random_state=rng.integers(1 << 30)).as_matrix()
     if order == 0:
         line = 0.5 * rng.uniform(0.2, 0.5) * axes[:, 2]
-        return cylinder(name, -line, line, rng.uniform(0.04, 0.09))
-    return ellipsoid(name, (0, 0, 0), rng.uniform(0.05, 0.3, 3), axes, order)
+        return Surface.cylinder(name, -line, line, rng.uniform(0.04, 0.09))
+    return Surface.ellipsoid(name, (0, 0, 0), rng.uniform(0.05, 0.3, 3), axes, order)
 
 
 @pytest.mark.in_part(2)
@@ -72,8 +72,8 @@ def test_no_normal_parts_two_surfaces_farther(orders):
 @pytest.mark.parametrize("aside", [0.01, 0.02, 0.05, 0.1, 1.0, 3.0])
 def test_a_pair_of_very_different_sizes_has_a_lower_bound_of_its_gap_where_far_apart(aside):
     """A ball of 0.1 m beside a block of 12 m: far from 0.02 m on; their separation is exact."""
-    block = ellipsoid("block", (0, 0, 0), (6.0, 1.2, 1.4), order=20.0)
-    ball = sphere("ball", (1.5, 1.3 + aside, 0.3), 0.1)
+    block = Surface.ellipsoid("block", (0, 0, 0), (6.0, 1.2, 1.4), order=20.0)
+    ball = Surface.sphere("ball", (1.5, 1.3 + aside, 0.3), 0.1)
     exact = separation(block, ball).gap
     assert exact >= plane_gaps(block, ball, normals(20_000)).max() - 1e-12
     assert exact <= aside  # flat faces bulge
@@ -87,31 +87,31 @@ def test_a_pair_of_very_different_sizes_has_a_lower_bound_of_its_gap_where_far_a
 @pytest.mark.parametrize("distance", [0.53, 0.6, 3.0, 500.0])
 def test_the_separation_of_surfaces_far_apart_is_no_bound(distance):
     """Two flat ellipsoids above each other: their surrounding spheres are much larger than the gap tells."""
-    above = ellipsoid("above", (0.0, 0.0, distance), (0.01, 0.02, 0.03))
-    found = separation(ellipsoid("below", (0.0, 0.0, 0.0), (2.0, 1.0, 0.5)), above)
+    above = Surface.ellipsoid("above", (0.0, 0.0, distance), (0.01, 0.02, 0.03))
+    found = separation(Surface.ellipsoid("below", (0.0, 0.0, 0.0), (2.0, 1.0, 0.5)), above)
     assert found.gap == pytest.approx(distance - 0.53, abs=1e-9)
     np.testing.assert_allclose(found.point, (0.0, 0.0, 0.25 + 0.5 * (distance - 0.03)), atol=1e-6)
 
 
 def test_either_surface_may_be_a_plane_but_not_both():
-    slope = plane("slope", (0.0, 0.0, 0.0), (0.6, 0.0, 0.8))
-    ball = sphere("ball", (3.0, 1.0, 2.0), 0.1)
+    slope = Surface.plane("slope", (0.0, 0.0, 0.0), (0.6, 0.0, 0.8))
+    ball = Surface.sphere("ball", (3.0, 1.0, 2.0), 0.1)
     one, other = separation(slope, ball), separation(ball, slope)
     assert one.gap == other.gap == pytest.approx(3.3)
     np.testing.assert_allclose(one.normal, -other.normal)
     np.testing.assert_allclose(one.point, other.point)
     with refused("bad_model", "two planes"):
-        separation(slope, plane("wall", (1.0, 0.0, 0.0), (1.0, 0.0, 0.0)))
+        separation(slope, Surface.plane("wall", (1.0, 0.0, 0.0), (1.0, 0.0, 0.0)))
 
 
 def test_spheres_and_planes_in_closed_form():
-    one, two = sphere("a", (0.1, 0.2, 0.3), 0.1), sphere("b", (0.3, 0.2, 0.3), 0.15)
+    one, two = Surface.sphere("a", (0.1, 0.2, 0.3), 0.1), Surface.sphere("b", (0.3, 0.2, 0.3), 0.15)
     found = separation(one, two)
     assert found.gap == pytest.approx(-0.05)
     np.testing.assert_allclose(found.normal, (1, 0, 0), atol=1e-12)
     np.testing.assert_allclose(found.point, (0.175, 0.2, 0.3), atol=1e-12)
-    floor = plane("floor", (0, 0, 0.1), (0, 0, 1))
-    egg = ellipsoid(
+    floor = Surface.plane("floor", (0, 0, 0.1), (0, 0, 1))
+    egg = Surface.ellipsoid(
         "egg", (0.5, 0, 0.4), (0.3, 0.2, 0.1), Rotation.from_euler("y", 30, degrees=True).as_matrix()
     )
     tall = np.hypot(0.1 * np.cos(np.pi / 6), 0.3 * np.sin(np.pi / 6))
@@ -126,8 +126,8 @@ def test_a_sphere_on_an_ellipsoid_in_closed_form():
     for direction in normals(30):
         n = direction / np.linalg.norm(direction)
         point = semi_axes**2 * n / np.linalg.norm(semi_axes * n)
-        ball = sphere("ball", point + (radius + gap) * n, radius)
-        found = separation(ellipsoid("egg", (0, 0, 0), semi_axes), ball)
+        ball = Surface.sphere("ball", point + (radius + gap) * n, radius)
+        found = separation(Surface.ellipsoid("egg", (0, 0, 0), semi_axes), ball)
         assert found.gap == pytest.approx(gap, abs=1e-12)
         np.testing.assert_allclose(found.normal, n, atol=1e-9)
         np.testing.assert_allclose(found.point, point + 0.5 * gap * n, atol=1e-9)
@@ -136,8 +136,8 @@ def test_a_sphere_on_an_ellipsoid_in_closed_form():
 @pytest.mark.parametrize("direction", [(0, 0, 1), (0, 1, 0)], ids=["parallel", "crossed"])
 def test_cylinders_side_by_side_are_their_radii_apart(direction):
     half = 0.2 * np.array(direction)
-    one, center = cylinder("a", (0, 0, -0.2), (0, 0, 0.2), 0.05), np.array([0.12, 0.0, 0.0])
-    found = separation(one, cylinder("b", center - half, center + half, 0.06))
+    one, center = Surface.cylinder("a", (0, 0, -0.2), (0, 0, 0.2), 0.05), np.array([0.12, 0.0, 0.0])
+    found = separation(one, Surface.cylinder("b", center - half, center + half, 0.06))
     assert found.gap == pytest.approx(0.12 - 0.11, abs=1e-12)
     np.testing.assert_allclose(found.normal, (1, 0, 0), atol=1e-9)
     np.testing.assert_allclose(found.point, (0.055, 0, 0), atol=1e-9)
@@ -145,11 +145,11 @@ def test_cylinders_side_by_side_are_their_radii_apart(direction):
 
 def test_the_point_of_contact_moves_continuously_as_a_cylinder_tips():
     """The point moves from one end to the other within a few degrees, never by a jump."""
-    floor, half = plane("floor", (0, 0, 0), (0, 0, 1)), 0.2
+    floor, half = Surface.plane("floor", (0, 0, 0), (0, 0, 1)), 0.2
     places, gaps = [], []
     for tip in np.linspace(-0.3, 0.3, 601):
         center, line = np.array([0.0, 0.0, 0.3]), half * np.array([np.cos(tip), 0.0, np.sin(tip)])
-        found = separation(floor, cylinder("rod", center - line, center + line, 0.05))
+        found = separation(floor, Surface.cylinder("rod", center - line, center + line, 0.05))
         places.append(found.point[0])
         gaps.append(found.gap)
     steps = np.abs(np.diff(places))
@@ -162,11 +162,11 @@ def test_the_gap_grows_with_the_normal_velocity(kind):
     """The rate of the gap of moving bodies against finite differences."""
     rng, step = np.random.default_rng(3), 1e-6
     first = {
-        "plane": plane("first", (0, 0, -0.1), (0.6, 0, 0.8), "one", "one"),
-        "ellipsoid": ellipsoid("first", (0.02, 0, 0), (0.2, 0.15, 0.1), body="one", model="one"),
-        "box": ellipsoid("first", (0, 0, 0), (0.2, 0.15, 0.1), order=4.0, body="one", model="one"),
+        "plane": Surface.plane("first", (0, 0, -0.1), (0.6, 0, 0.8), "one", "one"),
+        "ellipsoid": Surface.ellipsoid("first", (0.02, 0, 0), (0.2, 0.15, 0.1), body="one", model="one"),
+        "box": Surface.ellipsoid("first", (0, 0, 0), (0.2, 0.15, 0.1), order=4.0, body="one", model="one"),
     }[kind]
-    second = cylinder("second", (0, 0, -0.2), (0, 0.1, 0.2), 0.05, "two", "two")
+    second = Surface.cylinder("second", (0, 0, -0.2), (0, 0.1, 0.2), 0.05, "two", "two")
     models = {name: free_body(name=name) for name in ("one", "two")}
     pairs = ContactPairs.build(models, [first, second], {("first", "second"): HertzContact(1e5)})
     for _ in range(10):
@@ -189,12 +189,12 @@ def test_the_gap_grows_with_the_normal_velocity(kind):
 
 def test_a_rod_on_a_rounded_box_is_found_on_its_flat_side():
     """Where the flat side of a box makes the gap almost a ridge, the search must not leap to and fro across it."""
-    box = ellipsoid("box", (0, 0, 0), (0.15, 0.1, 0.08), order=6.0)
+    box = Surface.ellipsoid("box", (0, 0, 0), (0.15, 0.1, 0.08), order=6.0)
     center, along = np.array((-0.2167, 0.032, 0.0306)), np.array((-0.3319, 0.4326, -0.8383))
-    found = separation(box, cylinder("rod", center - 0.2 * along, center + 0.2 * along, 0.06))
+    found = separation(box, Surface.cylinder("rod", center - 0.2 * along, center + 0.2 * along, 0.06))
     around = found.normal + 0.01 * normals(20_000)
     around /= np.linalg.norm(around, axis=1, keepdims=True)
-    rod = cylinder("rod", center - 0.2 * along, center + 0.2 * along, 0.06)
+    rod = Surface.cylinder("rod", center - 0.2 * along, center + 0.2 * along, 0.06)
     assert found.gap >= plane_gaps(box, rod, np.vstack([around, normals(20_000)])).max() - 1e-12
 
 
@@ -202,15 +202,15 @@ def test_a_rod_on_a_rounded_box_is_found_on_its_flat_side():
 def test_flat_faces_bulge_by_a_few_thousandths(order, bulge):
     """The rounding that keeps the curvature of flat faces finite, as its docstring states it."""
     box, floor = (
-        ellipsoid("box", (0, 0, 0), (0.1, 0.1, 0.1), order=order),
-        plane("floor", (0, 0, -0.3), (0, 0, 1)),
+        Surface.ellipsoid("box", (0, 0, 0), (0.1, 0.1, 0.1), order=order),
+        Surface.plane("floor", (0, 0, -0.3), (0, 0, 1)),
     )
     assert (0.2 - separation(floor, box).gap) / 0.1 == pytest.approx(bulge, abs=1e-4)
 
 
 @pytest.mark.parametrize("wrong", ["a", None, 3, {"center": (0.0, 0.0, 0.0)}])
 def test_what_is_no_surface_is_refused(wrong):
-    ball = sphere("ball", (0.0, 0.0, 0.5), 0.1)
+    ball = Surface.sphere("ball", (0.0, 0.0, 0.5), 0.1)
     for first, second in ((ball, wrong), (wrong, ball)):
         with refused("bad_type", "separation"):
             separation(first, second)

@@ -5,15 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.dynamics import (
-    MassProperties,
-    Model,
-    Targets,
-    fit_pose,
-    human_model,
-    load_topology,
-    standing_layout,
-)
+from musclesolve.dynamics import MassProperties, Model, Targets, fit_pose, human_model, load_topology
 from musclesolve.dynamics.rotations import from_cardan
 
 
@@ -23,7 +15,7 @@ def forward_model() -> Model:
     count = len(topology.bodies)
     inertia = np.broadcast_to(np.eye(3), (count, 3, 3))
     return Model(
-        topology, standing_layout(topology), MassProperties(np.ones(count), np.zeros((count, 3)), inertia)
+        topology, topology.standing_layout(), MassProperties(np.ones(count), np.zeros((count, 3)), inertia)
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.printed_inertia import printed_human, printed_table
-from musclesolve.dynamics import forward_human_model, human_model, load_topology, standing_layout
+from musclesolve.dynamics import forward_human_model, human_model, load_topology
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.segment_inertia import compose
 
@@ -16,7 +16,7 @@ BODIES = {
     "upper_arm_l": "upper_arm",
     "shank_r": "shank_foot",
 }
-HEIGHT = float(np.ptp(standing_layout(load_topology())[:25, 2]))
+HEIGHT = float(np.ptp(load_topology().standing_layout()[:25, 2]))
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics import Targets, fit_pose, load_topology, standing_layout
+from musclesolve.dynamics import Targets, fit_pose, load_topology
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
@@ -199,7 +199,7 @@ def test_projection_without_the_directions_is_projection(model, motion):
 def test_a_slot_needs_its_ancestor_joints_only(name):
     """Its place, and how the speeds that move it do so, do not feel joints off its way; those on it move it."""
     topology = load_topology(name)
-    tree = Tree.build(topology, standing_layout(topology))
+    tree = Tree.build(topology, topology.standing_layout())
     rng = np.random.default_rng(40)
     joints = tree.joint_count
     angles, origin = 0.7 * rng.normal(size=(3, joints)), rng.normal(size=(3, 3))

@@ -10,12 +10,10 @@ from musclesolve.dynamics import (
     MassProperties,
     Model,
     differentiate,
-    disagreement,
     forward_human_model,
     human_model,
     joint_moments_by_route,
     load_topology,
-    standing_layout,
 )
 
 RIG = """
@@ -66,7 +64,7 @@ def load(tmp_path):
 
 
 def made(topology, **other):
-    return Model(topology, standing_layout(topology), MASS, **other)
+    return Model(topology, topology.standing_layout(), MASS, **other)
 
 
 def test_a_small_definition_needs_no_numbers_segments_shares_and_scales(load):
@@ -82,7 +80,7 @@ def test_a_small_definition_needs_no_numbers_segments_shares_and_scales(load):
     coordinates = np.zeros((21, 8))
     coordinates[:, :2] = np.column_stack([0.3 * np.sin(3.0 * time), 0.5 * np.cos(2.0 * time)])
     motion = differentiate(model, time, coordinates)
-    assert max(disagreement(joint_moments_by_route(model, motion, [])).values()) < 1e-11
+    assert max(joint_moments_by_route(model, motion, []).disagreement().values()) < 1e-11
 
 
 FAULTS = {
@@ -156,7 +154,7 @@ def test_motions_that_belong_to_no_joint_are_refused(model):
 
 def test_masses_must_be_those_of_the_bodies(load):
     topology = load(RIG)
-    standing = standing_layout(topology)
+    standing = topology.standing_layout()
     two = MassProperties(MASS.mass[:2], MASS.center[:2], MASS.inertia[:2])
     with refused("bad_model", "2", "3"):
         Model(topology, standing, two)
@@ -176,7 +174,7 @@ def test_masses_must_be_those_of_the_bodies(load):
 def test_a_standing_layout_that_cannot_be_is_refused(load, change, words):
     topology = load(RIG)
     with refused(*words):
-        Model(topology, change(standing_layout(topology)), MASS)
+        Model(topology, change(topology.standing_layout()), MASS)
 
 
 def test_gravity_is_three_numbers(load):

@@ -14,14 +14,13 @@ from musclesolve.dynamics import (
     lagrange_multipliers,
     load_topology,
     projected_moments,
-    standing_layout,
 )
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.segment_inertia import compose, segment_table, segments_of
 
-PLAIN = standing_layout(load_topology())
+PLAIN = load_topology().standing_layout()
 HEIGHT = float(np.ptp(PLAIN[:25, 2]))
 TABLE_3_8 = {row["number"]: row for row in printed_table("table_3_8")["body"]}
 PRINTED_MASS = sum(row["mass"] for row in TABLE_3_8.values())

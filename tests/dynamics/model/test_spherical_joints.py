@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics import load_topology, standing_layout
+from musclesolve.dynamics import load_topology
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.rigid_body import RigidBodies
@@ -29,12 +29,12 @@ def topology():
 
 @pytest.fixture(scope="module")
 def tree(topology):
-    return Tree.build(topology, standing_layout(topology))
+    return Tree.build(topology, topology.standing_layout())
 
 
 @pytest.fixture(scope="module")
 def constraints(topology):
-    return Constraints.build(topology, standing_layout(topology))
+    return Constraints.build(topology, topology.standing_layout())
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_twenty_nine_degrees_of_freedom_remain(constraints, tree, state):
 
 
 def test_left_mirrors_right(topology):
-    standing = dict(zip(topology.coordinate_names, standing_layout(topology), strict=True))
+    standing = dict(zip(topology.coordinate_names, topology.standing_layout(), strict=True))
     for name in list(standing)[:16]:
         if name.endswith("_r"):
             np.testing.assert_array_equal(standing[name], [1, -1, 1] * standing[name[:-1] + "l"])
@@ -91,14 +91,14 @@ def test_an_extra_point_is_a_linear_combination_of_its_base(topology, constraint
     moved = constraints.value(q)[:, rows]
     np.testing.assert_allclose(np.abs(moved), np.tile([0.01, 0.02, 0.03], (FRAMES, 1)), atol=1e-14)
     body = topology.body_index["thorax"]
-    rigid_bodies = RigidBodies.build(topology, standing_layout(topology))
-    arm = standing_layout(topology)[topology.slot["neck_base"]] - rigid_bodies.origin[body]
+    rigid_bodies = RigidBodies.build(topology, topology.standing_layout())
+    arm = topology.standing_layout()[topology.slot["neck_base"]] - rigid_bodies.origin[body]
     expected = state[2][:, rigid_bodies.slots[body, 0]] + rigid_bodies.rotation(state[2])[:, body] @ arm
     np.testing.assert_allclose(state[2][:, topology.slot["neck_base"]], expected, atol=1e-13)
 
 
 def test_spherical_axes_rotate_with_the_parent(topology, tree, state):
-    rigid_bodies = RigidBodies.build(topology, standing_layout(topology))
+    rigid_bodies = RigidBodies.build(topology, topology.standing_layout())
     axes, rotation = tree.axes(state[2]), rigid_bodies.rotation(state[2])
     k = topology.dof_names.index("hip_flexion_r")
     expected = rotation[:, topology.body_index["pelvis"]] @ np.array([0.0, -1.0, 0.0])
@@ -195,4 +195,4 @@ def test_a_spherical_joint_that_cannot_be_is_refused(tmp_path, old, new, words):
     file.write_text(text.replace(old, new))
     with refused(*words):
         broken = load_topology(file)
-        Tree.build(broken, standing_layout(broken))
+        Tree.build(broken, broken.standing_layout())

@@ -5,10 +5,10 @@ import pytest
 from refusals import refused
 
 from musclesolve.dynamics import (
+    Sensitivity,
     StatedSegment,
     forward_human_model,
     human_model,
-    mass_sensitivity,
     projected_moments,
 )
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
@@ -103,7 +103,7 @@ def test_a_lighter_shank_needs_smaller_moments_at_the_knee(model, motion):
     plain = human_model(*SIZE)
     knee = plain.dof("knee_flexion_r")
     change = (projected_moments(light, motion, []) - projected_moments(plain, motion, []))[:, knee]
-    sensitivity = mass_sensitivity(plain, motion, segment_motion(plain, motion), inertia_follows=True)
+    sensitivity = Sensitivity.by_mass(plain, motion, segment_motion(plain, motion), inertia_follows=True)
     by = {name: whole(light, name)[0] - whole(plain, name)[0] for name in ("shank_r", "foot_r")}
     expected = sum(by[name] * sensitivity.of("knee_flexion_r", name) for name in by)
     np.testing.assert_allclose(change, expected, atol=1e-8)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from musclesolve.dynamics import Targets, differentiate, landmark_sensitivity, projected_moments
+from musclesolve.dynamics import Sensitivity, Targets, differentiate, projected_moments
 from musclesolve.dynamics.kinematics.consistent_motion import drive_pose
 
 POINTS = (
@@ -47,7 +47,7 @@ def slope(model, targets, fit, name, axis, what, step=1e-3):
 
 def test_moments_against_central_differences(model, motion, wrenches, measured):
     targets, fit = measured
-    found = landmark_sensitivity(model, motion.time, targets, wrenches, ["knee_r"], method=METHOD)
+    found = Sensitivity.by_landmark(model, motion.time, targets, wrenches, ["knee_r"], method=METHOD)
 
     def moments(fit):
         return projected_moments(model, differentiate(model, motion.time, fit.coordinates), wrenches)
@@ -59,10 +59,12 @@ def test_moments_against_central_differences(model, motion, wrenches, measured):
 def test_both_levels_of_the_source_approach_the_derivative(model, motion, wrenches, measured):
     """The error of differences of 1 dm, 1 cm and 1 mm (5.15) decreases with their size."""
     targets, _ = measured
-    exact = landmark_sensitivity(model, motion.time, targets, wrenches, ["knee_r"], method=METHOD).values
+    exact = Sensitivity.by_landmark(model, motion.time, targets, wrenches, ["knee_r"], method=METHOD).values
     size, off = np.abs(exact).max(), []
     for by in (0.1, 0.01, 0.001):
-        found = landmark_sensitivity(model, motion.time, targets, wrenches, ["knee_r"], method=METHOD, by=by)
+        found = Sensitivity.by_landmark(
+            model, motion.time, targets, wrenches, ["knee_r"], method=METHOD, by=by
+        )
         off.append(np.abs(found.values - exact).max() / size)
     assert off[1] < 0.2 * off[0] and off[2] < 0.2 * off[1] < 0.1
 
@@ -71,10 +73,10 @@ def test_both_levels_of_the_source_approach_the_derivative(model, motion, wrench
 def test_an_error_at_the_head_stays_in_its_branch(model, motion, wrenches, measured):
     """As the source prints (5.33 to 5.35); the nearest pose shares the error with the pelvis and so with the legs."""
     targets, _ = measured
-    values = landmark_sensitivity(
+    values = Sensitivity.by_landmark(
         model, motion.time, targets, wrenches, ["head_top"], method=METHOD
     ).largest()
     legs = [k for k, dof in enumerate(model.topology.dof_names) if dof.startswith(("hip", "knee", "ankle"))]
     assert np.abs(values[legs]).max() < 1e-7 * values.max()
-    shared = landmark_sensitivity(model, motion.time, targets, wrenches, ["head_top"]).largest()
+    shared = Sensitivity.by_landmark(model, motion.time, targets, wrenches, ["head_top"]).largest()
     assert np.abs(shared[legs]).max() > 1e-3 * shared.max()

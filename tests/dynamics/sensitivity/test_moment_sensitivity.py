@@ -8,14 +8,11 @@ from refusals import refused
 
 from musclesolve.dynamics import (
     Model,
+    Sensitivity,
     Targets,
     Wrench,
-    application_sensitivity,
     differentiate,
     fit_pose,
-    force_sensitivity,
-    landmark_sensitivity,
-    mass_sensitivity,
     projected_moments,
 )
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
@@ -52,7 +49,7 @@ def heavier(model, segment, by, with_inertia):
 @pytest.mark.parametrize("with_inertia", [False, True])
 @pytest.mark.parametrize("segment", ["head", "hand_r", "lower_torso", "upper_torso", "thigh_r", "shank_l"])
 def test_masses_against_central_differences(model, motion, segments, wrenches, segment, with_inertia):
-    found = mass_sensitivity(model, motion, segments, with_inertia)
+    found = Sensitivity.by_mass(model, motion, segments, with_inertia)
     exact = found.values[:, :, found.sources.index(segment)]
     low, high = (
         projected_moments(heavier(model, segment, by, with_inertia), motion, wrenches) for by in (-0.05, 0.05)
@@ -62,7 +59,7 @@ def test_masses_against_central_differences(model, motion, segments, wrenches, s
 
 def test_the_masses_together_make_the_moments_without_ground_force(model, motion, segments):
     """tau is linear in masses that carry their inertia along: the sum of m d tau / d m is tau."""
-    found = mass_sensitivity(model, motion, segments, inertia_follows=True)
+    found = Sensitivity.by_mass(model, motion, segments, inertia_follows=True)
     totals = [
         sum(m for body, m in zip(model.topology.bodies, model.mass.mass, strict=True) if body.segment == name)
         for name in found.sources
@@ -90,8 +87,8 @@ def foot(force, point, twist):
 def test_ground_force_against_central_differences(model, motion, ground, which):
     place = ("force", "point").index(which)
     found = (
-        force_sensitivity(model, motion, "foot_r", ground[1]),
-        application_sensitivity(model, motion, foot(*ground)),
+        Sensitivity.by_force(model, motion, "foot_r", ground[1]),
+        Sensitivity.by_point(model, motion, foot(*ground)),
     )[place]
     step = (1.0, 1e-3)[place]
     for axis in range(3):
@@ -105,12 +102,12 @@ def test_ground_force_against_central_differences(model, motion, ground, which):
 
 def test_errors_stay_in_their_branch(model, motion, segments, ground):
     """Exactly zero, not only small: head and hand masses in the legs, ground force in the other leg and the trunk."""
-    masses = mass_sensitivity(model, motion, segments)
+    masses = Sensitivity.by_mass(model, motion, segments)
     for source in ("head", "hand_r", "hand_l", "upper_arm_r", "upper_torso", "lower_torso"):
         for dof in masses.dofs:
             if dof.startswith(LEG):
                 assert not masses.of(dof, source).any(), (dof, source)
-    found = application_sensitivity(model, motion, foot(*ground))
+    found = Sensitivity.by_point(model, motion, foot(*ground))
     chain = {dof for dof in found.dofs[:38] if dof.startswith(LEG) and dof.endswith("_r")}
     felt = {dof for dof, row in zip(found.dofs, found.largest(), strict=True) if row.any()}
     assert felt - set(found.dofs[38:]) == chain
@@ -119,7 +116,7 @@ def test_errors_stay_in_their_branch(model, motion, segments, ground):
 def test_a_point_that_is_not_known_spoils_only_what_it_reaches(model, motion, ground):
     point = ground[1].copy()
     point[3] = np.nan
-    found = force_sensitivity(model, motion, "foot_r", point)
+    found = Sensitivity.by_force(model, motion, "foot_r", point)
     assert np.isnan(found.of("knee_flexion_r", "foot_r force x")[3])
     assert np.isfinite(found.of("knee_flexion_l", "foot_r force x")).all()
     assert np.isfinite(found.largest()).all()
@@ -167,7 +164,7 @@ def test_measured_points_against_central_differences(model, motion, wrenches, me
     def moments(model, fit):
         return projected_moments(model, differentiate(model, motion.time, fit.coordinates), wrenches)
 
-    found = landmark_sensitivity(model, motion.time, targets, wrenches, [name])
+    found = Sensitivity.by_landmark(model, motion.time, targets, wrenches, [name])
     place = list(targets.slots).index(model.slot(name))
     assert found.sources == tuple(f"{name} {x}" for x in "xyz")
     assert close(found.values[:, :, axis], slope(model, targets, place, axis, moments), 1e-6)
@@ -177,8 +174,8 @@ def test_some_frames_are_the_same_as_all(model, motion, wrenches, measured):
     targets = measured
     inside = slice(5, 20)
     few = [Wrench(w.body, w.force[inside], w.moment[inside]) for w in wrenches]
-    whole = landmark_sensitivity(model, motion.time, targets, wrenches, ["ankle_r"])
-    part = landmark_sensitivity(model, motion.time, targets, few, ["ankle_r"], inside)
+    whole = Sensitivity.by_landmark(model, motion.time, targets, wrenches, ["ankle_r"])
+    part = Sensitivity.by_landmark(model, motion.time, targets, few, ["ankle_r"], inside)
     np.testing.assert_allclose(part.values, whole.values[inside], rtol=1e-9, atol=1e-9)
 
 
@@ -186,7 +183,7 @@ def test_some_frames_are_the_same_as_all(model, motion, wrenches, measured):
 def test_moving_everything_alike_moves_no_moment(model, motion, measured):
     """The sum over all points is a shift of the whole subject: joint moments without ground force do not know of it."""
     targets = measured
-    found = landmark_sensitivity(model, motion.time, targets, [])
+    found = Sensitivity.by_landmark(model, motion.time, targets, [])
     for axis in range(3):
         shift = found.values[:, :38, axis::3].sum(axis=2)
         assert np.abs(shift).max() < 1e-5 * np.abs(found.values).max()
@@ -195,6 +192,6 @@ def test_moving_everything_alike_moves_no_moment(model, motion, measured):
 def test_unknown_names_are_refused(model, motion, segments, wrenches, measured):
     targets = measured
     with refused("unknown_name", "tail"):
-        landmark_sensitivity(model, motion.time, targets, wrenches, ["tail"])
+        Sensitivity.by_landmark(model, motion.time, targets, wrenches, ["tail"])
     with refused("unknown_name"):
-        mass_sensitivity(model, motion, segments).of("wing", "head")
+        Sensitivity.by_mass(model, motion, segments).of("wing", "head")

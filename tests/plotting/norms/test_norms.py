@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from synthetic_result import few_muscles, result
 
 from musclesolve.plotting import (
-    PageStyle,
     clinical_sheet,
     ground_reaction,
     joint_angles_and_moments,
@@ -152,7 +151,7 @@ def test_no_bands_but_a_note_where_the_speed_is_not_known():
 
 
 def test_bands_can_be_left_out():
-    with page_style(PageStyle(norms=False)):
+    with page_style(norms=False):
         assert not bands(joint_powers(walking()))
     assert bands(joint_powers(walking()))
 
@@ -174,7 +173,7 @@ def test_a_misspelt_curve_of_a_norm_file_is_named_with_what_it_may_mean(tmp_path
     names = ("joint_angle,hip_flexon,deg", "joint_angle,knee_flexion,deg", "activation,soleus,1")
     rows = [f"{name},{percent},10,2,20" for name in names for percent in range(0, 101, 2)]
     file.write_text("\n".join(["quantity,name,unit,percent,mean,sd,subjects", *rows]), encoding="utf-8")
-    with page_style(PageStyle(norm_file=str(file))):
+    with page_style(norm_file=str(file)):
         said = texts(clinical_sheet(walking())).replace("\n", " ")
     assert "no curve is named joint_angle hip_flexon" in said and "'hip_flexion'" in said
     assert "named joint_angle knee" not in said and "named activation" not in said

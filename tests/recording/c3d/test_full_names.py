@@ -8,7 +8,7 @@ import numpy as np
 from c3d_files import write_c3d
 
 from musclesolve.files import read_c3d, read_markers
-from musclesolve.recording.c3d.full_names import full_names
+from musclesolve.recording.c3d.c3d_file import full_names
 from musclesolve.recording.markers.marker_set import MarkerNames
 
 

@@ -192,7 +192,7 @@ def test_many_gaps_are_one_sentence() -> None:
 
 def test_a_trial_without_gaps_is_left_alone(tmp_path: Path) -> None:
     trial = read_trial(write_trial(tmp_path))
-    assert trial.gaps == () and fill_trial(trial) is trial
+    assert trial.gaps == () and fill_trial(trial, trial.settings.gaps) is trial
 
 
 def test_on_a_recorded_walk_splines_and_bodies_come_near_the_truth(recorded_walk_trial: Trial) -> None:

@@ -20,19 +20,14 @@ from musclesolve.dynamics import (
     ContactPairs,
     HertzContact,
     Start,
+    Surface,
     body_laws,
     body_surfaces,
-    cylinder,
-    ellipsoid,
     forward_human_model,
-    pairs_with,
-    plane,
     simulate,
     simulate_contact,
-    sphere,
 )
 from musclesolve.dynamics.contact.contact_pairs import separation
-from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 from musclesolve.report.picture.film import View, film
 from musclesolve.report.picture.moving_picture import picture_page
@@ -48,11 +43,14 @@ FLOOR = 0.2
 def fall() -> ContactSimulation:
     """Two persons stand on a floor, a wall beside them; one is struck at the hip by the other's, and both sink."""
     model = forward_human_model()
-    floor, wall = plane("floor", (0, 0, FLOOR), (0, 0, 1)), plane("wall", (0, 1.0, 0), (0, -1, 0))
+    floor, wall = (
+        Surface.plane("floor", (0, 0, FLOOR), (0, 0, 1)),
+        Surface.plane("wall", (0, 1.0, 0), (0, -1, 0)),
+    )
     skins = {name: body_surfaces(model, name) for name in ("one", "two")}
     pairs = {}
     for own in skins.values():
-        pairs |= pairs_with(floor, own, body_laws(own))
+        pairs |= floor.pairs_with(own, body_laws(own))
     pairs[("one hip_l", "two hip_r")] = HertzContact(1e5)
     pairs[("wall", "two hip_l")] = HertzContact(1e5)
     contacts = ContactPairs.build(
@@ -146,10 +144,10 @@ TURNED = np.linalg.qr(np.random.default_rng(3).standard_normal((3, 3)))[0]
 @pytest.mark.parametrize(
     "surface",
     [
-        sphere("ball", (0.1, 0.2, 0.3), 0.25),
-        ellipsoid("egg", (0.1, 0.2, 0.3), (0.1, 0.2, 0.35), TURNED),
-        ellipsoid("box", (0.1, 0.2, 0.3), (0.1, 0.2, 0.35), TURNED, order=6.0),
-        cylinder("limb", (0.0, 0.1, 0.0), (0.2, 0.3, 0.5), 0.07),
+        Surface.sphere("ball", (0.1, 0.2, 0.3), 0.25),
+        Surface.ellipsoid("egg", (0.1, 0.2, 0.3), (0.1, 0.2, 0.35), TURNED),
+        Surface.ellipsoid("box", (0.1, 0.2, 0.3), (0.1, 0.2, 0.35), TURNED, order=6.0),
+        Surface.cylinder("limb", (0.0, 0.1, 0.0), (0.2, 0.3, 0.5), 0.07),
     ],
     ids=lambda surface: surface.name,
 )
@@ -177,7 +175,7 @@ def test_an_outline_lies_on_its_surface_where_the_normal_is_the_one_asked_for(su
     normals = np.random.default_rng(1).standard_normal((12, 3))
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     for normal, point in zip(normals, shapes.rims(0, normals)[0], strict=True):
-        found = separation(plane("tangent", point, -normal), surface)
+        found = separation(Surface.plane("tangent", point, -normal), surface)
         assert abs(found.gap) < allowed
         if not surface.radius:
             own = ((point - surface.center) @ surface.axes) / surface.semi_axes

@@ -9,7 +9,7 @@ from refusals import refused
 from synthetic_result import few_muscles, result
 
 import musclesolve as ms
-from musclesolve import discrete_values, normalized, write_values
+from musclesolve import discrete_values, export, normalized
 
 
 @pytest.fixture
@@ -122,12 +122,12 @@ def test_every_row_says_whose_it_is_and_files_hold_them(cycles, tmp_path):
     keys = ["cycle", "variable", "name", "phase", "measure"]
     assert not table.duplicated(keys).any()
     for file, read in (("values.csv", pd.read_csv), ("values.parquet", pd.read_parquet)):
-        back = read(write_values(table, tmp_path / file))
+        back = read(*export(table, tmp_path / file))
         assert back.columns.tolist() == table.columns.tolist()
         np.testing.assert_allclose(back["value"], table["value"], rtol=1e-7)
         assert back["subject"].astype(str).tolist() == table["subject"].astype(str).tolist()
     with refused("bad_format"):
-        write_values(table, tmp_path / "values.xlsx")
+        export(table, tmp_path / "values.xlsx")
     with refused("unknown_name", "joint_moments"):
         discrete_values(cycles, ["joint_moments"])
 

@@ -13,7 +13,7 @@ import musclesolve as ms
 from musclesolve import cycles
 from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.files import Trial
-from musclesolve.results.dataset.body_angles import body_angles
+from musclesolve.results.dataset.labels import body_angles
 from musclesolve.results.dataset.result_quantities import along_heading
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 

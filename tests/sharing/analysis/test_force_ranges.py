@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import casadi
 import numpy as np
@@ -11,7 +12,7 @@ from refusals import refused
 from scipy.optimize import linprog
 
 from musclesolve import Problem, Status, solve
-from musclesolve.sharing import expression_cost, feasible_range, near_optimal_range
+from musclesolve.sharing import expression_cost, force_range
 from musclesolve.sharing.cost.cost_registry import find_cost
 
 COSTS = ("force_squared", "stress_cubed", "soft_saturation")
@@ -25,15 +26,15 @@ def pair(moment=30.0):
 
 def test_two_muscles_and_an_antagonist_by_hand():
     """Either can do it alone, with the antagonist pulling or not."""
-    span = feasible_range(pair())
+    span = force_range(pair())
     np.testing.assert_allclose(span.least, [0.0, 0.0, 0.0], atol=1e-3)
     np.testing.assert_allclose(span.greatest, [920.0, 600.0, 400.0], atol=1e-3)
-    np.testing.assert_allclose(feasible_range(pair(60.0)).least, [600.0, 200.0, 0.0], atol=1e-3)
+    np.testing.assert_allclose(force_range(pair(60.0)).least, [600.0, 200.0, 0.0], atol=1e-3)
 
 
 def test_every_end_is_that_of_a_linear_program(make_leg):
     problem = make_leg(4, seed=5, effort=0.8, dofs=4, muscles=10)
-    span = feasible_range(problem)
+    span = force_range(problem)
     for t in range(4):
         for i, slope in enumerate(np.eye(10)):
             for sign, end in ((1.0, span.least), (-1.0, span.greatest)):
@@ -48,7 +49,7 @@ def test_every_end_is_that_of_a_linear_program(make_leg):
 
 def test_no_admissible_solution_is_outside(make_leg):
     problem = make_leg(20, seed=6)
-    span = feasible_range(problem, muscles=problem.muscle[:6])
+    span = force_range(problem, muscles=problem.muscle[:6])
     for cost in COSTS:
         force = solve(problem, cost).force[:, :6]
         assert (force >= (span.least - span.gap_least)[:, :6] - 1e-3).all()
@@ -60,15 +61,15 @@ def test_what_is_infeasible_has_no_range(make_leg):
     problem = make_leg(6, seed=7, dofs=4, muscles=10)
     hard = replace(problem, moment=problem.moment * np.array([1, 50, 1, 50, 1, np.nan])[:, None])
     status = solve(hard).status
-    span = feasible_range(hard, muscles=["muscle_0"])
+    span = force_range(hard, muscles=["muscle_0"])
     np.testing.assert_array_equal(np.isfinite(span.least[:, 0]), status == Status.SOLVED)
-    near = near_optimal_range(hard, muscles=["muscle_0"])
+    near = force_range(hard, within=0.05, muscles=["muscle_0"])
     np.testing.assert_array_equal(np.isfinite(near.greatest[:, 0]), status == Status.SOLVED)
 
 
 def test_a_single_frame_has_no_frame_axis():
-    assert feasible_range(pair()).least.shape == (3,)
-    assert near_optimal_range(pair(), "force_squared").least.shape == (3,)
+    assert force_range(pair()).least.shape == (3,)
+    assert force_range(pair(), cost="force_squared", within=0.05).least.shape == (3,)
 
 
 def test_a_range_of_force_squared_by_hand():
@@ -76,7 +77,7 @@ def test_a_range_of_force_squared_by_hand():
     strongest = np.full(2, 1000.0)
     problem = Problem(np.array([[0.05, 0.05]]), np.array([30.0]), strongest, strongest)
     for within in (0.01, 0.05, 0.25):
-        span = near_optimal_range(problem, "force_squared", within, accuracy=1e-6)
+        span = force_range(problem, cost="force_squared", within=within, accuracy=1e-6)
         np.testing.assert_allclose(span.least, 300.0 * (1 - np.sqrt(within)), atol=2e-3)
         np.testing.assert_allclose(span.greatest, 300.0 * (1 + np.sqrt(within)), atol=2e-3)
 
@@ -86,8 +87,11 @@ def test_the_ends_cost_what_is_allowed(make_leg, cost):
     """Held at an end, the muscle costs the allowed share more, or the end is that of the feasible range."""
     problem, within = make_leg(5, seed=8), 0.1
     names = problem.muscle[:5]
-    best, span = solve(problem, cost), near_optimal_range(problem, cost, within, muscles=names, accuracy=1e-6)
-    outer = feasible_range(problem, names)
+    best, span = (
+        solve(problem, cost),
+        force_range(problem, cost=cost, within=within, muscles=names, accuracy=1e-6),
+    )
+    outer = force_range(problem, names)
     domain = find_cost(cost).largest_activation(problem)
     reached = 0
     for i in range(5):
@@ -108,8 +112,8 @@ def test_the_ends_cost_what_is_allowed(make_leg, cost):
 def test_ranges_are_nested(make_leg, cost):
     problem = make_leg(5, seed=9)
     names = problem.muscle[:4]
-    best, outer = solve(problem, cost).force, feasible_range(problem, names)
-    spans = [near_optimal_range(problem, cost, within, muscles=names) for within in (0.01, 0.05, 0.2)]
+    best, outer = solve(problem, cost).force, force_range(problem, names)
+    spans = [force_range(problem, cost=cost, within=within, muscles=names) for within in (0.01, 0.05, 0.2)]
     slack = 2e-4 * problem.force_capacity[:, :4]
     inner = best[:, :4]
     for span in (*spans, outer):
@@ -129,19 +133,19 @@ def test_reserves_count_as_cost():
     best = 0.5 * weight * arm * moment / curvature
     least = best**2 + 0.5 * weight * (moment - arm * best) ** 2
     reach = np.sqrt(within * least / curvature)
-    span = near_optimal_range(problem, "force_squared", within, accuracy=1e-6)
+    span = force_range(problem, cost="force_squared", within=within, accuracy=1e-6)
     np.testing.assert_allclose([span.least[0], span.greatest[0]], [best - reach, best + reach], atol=2e-3)
 
 
 def test_a_muscle_without_capacity_has_no_force():
     problem = replace(pair(), force_capacity=np.array([[1000.0, 600.0, 0.0]]))
-    span, near = feasible_range(problem), near_optimal_range(problem, "force_squared")
+    span, near = force_range(problem), force_range(problem, cost="force_squared", within=0.05)
     assert span.least[0, 2] == span.greatest[0, 2] == near.greatest[0, 2] == 0.0
     np.testing.assert_allclose(span.greatest[0, :2], 600.0, atol=1e-3)
 
 
 def test_muscles_may_be_named_in_any_way():
-    for find in (feasible_range, near_optimal_range):
+    for find in (force_range, partial(force_range, within=0.05)):
         spans = [find(pair(), muscles=names) for names in ("muscle_1", ["muscle_1"], iter(["muscle_1"]))]
         for span in spans:
             assert np.isfinite(span.least).tolist() == [False, True, False]
@@ -152,24 +156,24 @@ def test_a_share_of_less_than_nothing_is_refused():
     """A constant moves the width of the range, and ends it below zero."""
     squares = expression_cost("squares", lambda a, force, data: casadi.sumsqr(a), convex=True)
     below = expression_cost("below", lambda a, force, data: casadi.sumsqr(a) - 10.0, convex=True)
-    assert (near_optimal_range(pair(), squares).width > 1.0).any()
+    assert (force_range(pair(), cost=squares, within=0.05).width > 1.0).any()
     with refused("bad_cost", "below", "frame 0", "-9"):
-        near_optimal_range(pair(), below)
+        force_range(pair(), cost=below, within=0.05)
 
 
 def test_refusals():
     with refused("unknown_name", "'biceps'"):
-        feasible_range(pair(), ["biceps"])
+        force_range(pair(), ["biceps"])
     for wrong in (-0.1, "5%", [0.05], True, np.inf):
         with refused("bad_number", "within", str(wrong)):
-            near_optimal_range(pair(), within=wrong)
+            force_range(pair(), within=wrong)
     with refused("bad_number", "accuracy"):
-        near_optimal_range(pair(), accuracy=0.0)
-    for find in (feasible_range, near_optimal_range):
+        force_range(pair(), within=0.05, accuracy=0.0)
+    for find in (force_range, partial(force_range, within=0.05)):
         with refused("bad_type", "dict"):
             find({})
         for none in (0, [], ()):
             with refused("missing_argument", "muscles"):
                 find(pair(), muscles=none)
     with refused("bad_cost", "min_max"):
-        near_optimal_range(pair(), "min_max")
+        force_range(pair(), cost="min_max", within=0.05)

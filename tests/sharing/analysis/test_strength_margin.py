@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 import musclesolve as ms
 from musclesolve import Problem
 from musclesolve.sharing import strength_margin
-from musclesolve.sharing.analysis.strength_margin import activation_margin, least_assistance, with_strength
+from musclesolve.sharing.analysis.strength_margin import least_assistance, with_strength
 
 NAMES = tuple(f"muscle_{k}" for k in range(9))
 
@@ -124,13 +124,16 @@ def test_a_bound_of_activation_without_passive_forces_is_a_strength():
     """Without passive forces and least activation both bound the same force."""
     problem = random_problem(3, passive=False).with_arrays(lower=np.zeros((30, 9)))
     for muscles in (["muscle_2"], ["muscle_0", "muscle_5"]):
-        bound, strength = activation_margin(problem, muscles), strength_margin(problem, muscles)
+        bound, strength = (
+            strength_margin(problem, muscles, of="activation"),
+            strength_margin(problem, muscles),
+        )
         np.testing.assert_allclose(bound.strength, strength.strength, atol=2e-5)
 
 
 def test_the_least_bound_of_activation_is_that_of_a_linear_program():
     problem = random_problem(4, passive=True)
-    found = activation_margin(problem, ["muscle_1", "muscle_4"]).strength
+    found = strength_margin(problem, ["muscle_1", "muscle_4"], of="activation").strength
     for frame in np.flatnonzero(np.isfinite(found))[:12]:
         rows = np.zeros((2, 10))
         rows[0, [1, 9]] = rows[1, [4, 9]] = 1.0, -1.0

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from musclesolve.plotting import PageStyle, page_style
+from musclesolve.plotting import page_style
 from musclesolve.sharing import expression_cost
 from musclesolve.sharing.cost import ActivationPower
 from musclesolve.studies.many_trials import recipe as recipes
@@ -95,5 +95,5 @@ def test_no_recipe_is_not(study, text):
 
 def test_figures_in_another_style_are_not(study):
     made_before = made(study)
-    with page_style(PageStyle(norms=False)):
+    with page_style(norms=False):
         assert not current(study, made_before) and current(study, made_before, figures=False)
