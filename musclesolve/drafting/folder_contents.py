@@ -24,12 +24,7 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.formats import MARKERS, read_markers
 from musclesolve.recording.markers.mapping_tables import HINGES
 from musclesolve.recording.markers.marker_names import by_person
-from musclesolve.recording.text.csv_file import (
-    is_export,
-    read_csv_columns,
-    read_csv_forces,
-    read_csv_markers,
-)
+from musclesolve.recording.text.csv_file import is_export, read_csv_columns, read_csv_forces, read_csv_markers
 from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.recording.text.qualisys_tsv import plate_files
 from musclesolve.recording.text.text_file import PACKED, STORAGE, TABLES, read_lines, suffix_of

@@ -158,11 +158,7 @@ def _name(files: MotionFiles, setups: list[ScaleSetup], choice: MarkerChoice, su
 
 
 def _mass(
-    files: MotionFiles,
-    c3d: list[C3D],
-    setups: list[ScaleSetup],
-    case: Case | None,
-    subject: GivenSubject,
+    files: MotionFiles, c3d: list[C3D], setups: list[ScaleSetup], case: Case | None, subject: GivenSubject
 ) -> Line:
     """The body mass: stated by the user or a file, else the mass on the plates, which the user has to confirm.
 

@@ -141,8 +141,7 @@ class Standing:
                 "conflict",
                 "files",
                 "forces",
-                problem="the ground reactions of this template are predicted: no plates measure the "
-                "standing subject",
+                problem="the ground reactions of this template are predicted: no plates measure the standing subject",
                 expected="mass_kg in [subject], and neither --plate nor --weigh",
                 remedy="state the mass, or name the file of the forces in [files] forces",
             )

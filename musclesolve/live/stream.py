@@ -350,12 +350,10 @@ class FirstMarkers:
             raise input_error(
                 "bad_axes",
                 where="--from",
-                problem="the body does not stand in the axes of the streams as stated: its head "
-                f"points {axis}",
+                problem=f"the body does not stand in the axes of the streams as stated: its head points {axis}",
                 expected="that it points up within the first samples of a session",
-                remedy="state with --up and --forward which axes of the streams point up and "
-                "forward, unless [laboratory] states them; where the subject really lies, "
-                "begin the session while the subject stands",
+                remedy="state with --up and --forward which axes of the streams point up and forward, unless "
+                "[laboratory] states them; where the subject really lies, begin the session while the subject stands",
             )
 
 

@@ -313,8 +313,7 @@ class RecordedLoads:
         if time.min() < first - 1e-12 or time.max() > last + 1e-12:
             raise input_error(
                 "bad_range",
-                problem=f"loads are known from {first:g} to {last:g} s, but wanted at "
-                f"{float(time.max()):g} s",
+                problem=f"loads are known from {first:g} to {last:g} s, but wanted at {float(time.max()):g} s",
                 remedy="simulate within the recording",
             )
         values = self.course(np.clip(time, first, last))

@@ -155,8 +155,7 @@ def _check_gaps(stride: ReferenceStride, options: RecordingOptions, places: Plac
                 "bad_range",
                 where="gaps",
                 problem=f"there is no frame in the gap of {marker} from {first:g} to {last:g} s",
-                expected=f"times from 0 to {seen[-1]:.2f} s, with a frame every "
-                f"{1.0 / options.marker_rate_hz:.2g} s",
+                expected=f"times from 0 to {seen[-1]:.2f} s, with a frame every {1.0 / options.marker_rate_hz:.2g} s",
                 remedy="choose other times, or record more strides",
             )
 

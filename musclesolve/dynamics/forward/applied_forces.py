@@ -116,8 +116,7 @@ def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], A
         if at.min() < first - 1e-12 or at.max() > last + 1e-12:
             raise input_error(
                 "bad_range",
-                problem=f"{name!r} is sampled from {first:g} to {last:g} s, but needed at "
-                f"{float(at.max()):g} s",
+                problem=f"{name!r} is sampled from {first:g} to {last:g} s, but needed at {float(at.max()):g} s",
                 remedy="simulate within the samples",
             )
         return spline(np.clip(at, first, last))

@@ -134,11 +134,7 @@ class ContactSimulation:
         for side, numbers in ((1.0, self.pairs.second), (-1.0, self.pairs.first)):
             sign += side * np.array([names[k] == surface for k in numbers], dtype=float)
         if not sign.any():
-            raise input_error(
-                "unknown_name",
-                where=surface,
-                problem=f"no pair has the surface {surface!r}",
-            )
+            raise input_error("unknown_name", where=surface, problem=f"no pair has the surface {surface!r}")
         return np.einsum("p,tpx->tx", sign, self.force)
 
 
@@ -186,11 +182,7 @@ def simulate_contact(
             expected="a mapping from the name of each model to its Start",
         )
     if not starts:
-        raise input_error(
-            "missing_argument",
-            where="starts",
-            problem="there is no model to simulate",
-        )
+        raise input_error("missing_argument", where="starts", problem="there is no model to simulate")
     systems: dict[str, System] = {}
     for name, model in pairs.in_order({name: start.model for name, start in starts.items()}).items():
         start = starts[name]

@@ -104,9 +104,7 @@ class JointResistance:
             raise input_error("bad_model", file=path, problem=f"{problem}: {fault}") from fault
         if (viscous < 0.0).any() or (cones.limits[:, 4] <= 0.0).any() or (stops.limits[:, 2] <= 0.0).any():
             raise input_error(
-                "bad_model",
-                file=path,
-                problem="damping must not be negative, margins must be positive",
+                "bad_model", file=path, problem="damping must not be negative, margins must be positive"
             )
         if not limits:
             cones.limits[:, 5] = stops.limits[:, 3] = 0.0

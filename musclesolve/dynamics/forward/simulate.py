@@ -457,8 +457,7 @@ class System:
         if np.abs(rate).max(initial=0.0) > _START:
             raise input_error(
                 "conflict",
-                problem="the starting velocity violates the constraints: "
-                f"{self._largest_violations(rate)} per second",
+                problem=f"the starting velocity violates the constraints: {self._largest_violations(rate)} per second",
                 remedy="take it from joint rates (Tree.velocity, motion_from)",
             )
         if (direction := massless_motion(self.masses(q0)[0], jacobian)) is not None:
@@ -468,8 +467,7 @@ class System:
             raise input_error(
                 "bad_model",
                 problem="the mass matrix is singular: no mass resists a motion of "
-                f"{', '.join(map(str, moved[:_SHOWN]))} (body "
-                f"{', '.join(map(str, bodies[:_SHOWN]))})",
+                f"{', '.join(map(str, moved[:_SHOWN]))} (body {', '.join(map(str, bodies[:_SHOWN]))})",
                 expected="masses and inertias that resist every motion that the constraints allow",
             )
         return self.projected(0.0, np.concatenate([q0.ravel(), qd0.ravel()]))[0]

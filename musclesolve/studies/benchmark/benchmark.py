@@ -91,8 +91,7 @@ def benchmark(
             where="benchmark",
             problem=f"there is nothing to measure for {', '.join(map(str, idle))}: none of these "
             "solvers takes such a cost",
-            expected="costs that a solver takes, and solvers that take a cost: see `Solvers` in "
-            "docs/sharing.md",
+            expected="costs that a solver takes, and solvers that take a cost: see `Solvers` in docs/sharing.md",
             remedy="name another solver or cost, or leave --solver or --cost out",
         )
     file = Path(trial) if trial is not None else reference_stride()

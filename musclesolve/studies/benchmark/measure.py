@@ -386,10 +386,7 @@ def varied(problem: Problem, frames: int, seed: int = 0) -> Problem:
     solution = solve(problem.frames(problem.valid), "stress_cubed")
     good = np.flatnonzero(solution.status == 0)
     if not good.size:
-        raise input_error(
-            "bad_result",
-            problem="no frame of the recording can be solved without reserves",
-        )
+        raise input_error("bad_result", problem="no frame of the recording can be solved without reserves")
     random = np.random.default_rng(seed)
     which = good[np.arange(frames) % good.size]
 

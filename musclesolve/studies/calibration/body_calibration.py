@@ -160,11 +160,7 @@ def check_trials(trials: Sequence[Trial]) -> None:
     for trial in trials:
         path = trial.path.resolve()
         if path in seen:
-            raise input_error(
-                "duplicate_name",
-                file=path,
-                problem="the trial is given twice",
-            )
+            raise input_error("duplicate_name", file=path, problem="the trial is given twice")
         seen.add(path)
         for table, key, given in (
             ("subject", "body", trial.subject.body is not None),
@@ -215,9 +211,8 @@ def _check_mass(trial: Trial, fit: BodyFit, mass_sd: float, bound: float) -> Non
         "bad_forces",
         "subject",
         "mass_kg",
-        problem=f"the plates carry {carried:.1f} kg with a standard deviation of "
-        f"{carried * fit.mass_alone_sd:.1f} kg, not mass_kg = {stated:g} with one of "
-        f"{100.0 * mass_sd:g} %",
+        problem=f"the plates carry {carried:.1f} kg with a standard deviation of {carried * fit.mass_alone_sd:.1f} kg, "
+        f"not mass_kg = {stated:g} with one of {100.0 * mass_sd:g} %",
         expected="a body mass, with all that is worn, that the plates bear out: no other support, "
         "plates of the right scale",
         remedy=f"weigh the subject again, and write mass_kg = {carried:.1f} if it is so; or say how "

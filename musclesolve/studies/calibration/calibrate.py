@@ -496,8 +496,7 @@ def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]
             where="[emg] offset_s",
             problem=f"{what}: factors on muscles would make up for the clock",
             expected=f"EMG and motion on one clock, at most {1000.0 * CLOCK:.0f} ms apart",
-            remedy=f"look at `musclesolve emg`; write {value} in [emg], or leave the channels out "
-            "that contradict it",
+            remedy=f"look at `musclesolve emg`; write {value} in [emg], or leave the channels out that contradict it",
         )
     return [
         WarningNote(f"{capitalized(what)}: see `musclesolve emg`, and write {value} in [emg] where it holds.")
@@ -542,8 +541,7 @@ def _problem(
         raise input_error(
             "missing_argument",
             where="trials",
-            problem="nothing was measured from which muscles follow: no EMG, no fascicle lengths, no "
-            "strength",
+            problem="nothing was measured from which muscles follow: no EMG, no fascicle lengths, no strength",
             expected="trials with [emg] or [fascicle], or a file of strength tests",
             remedy="add what was measured to the trial files",
         )
@@ -582,8 +580,7 @@ def _settings(name: str, body: AnyBody) -> dict[str, object]:
             raise input_error(
                 "conflict",
                 where="trials",
-                problem=f"{name} states {key} = {value} in [muscles], beside which factors would mean "
-                "something else",
+                problem=f"{name} states {key} = {value} in [muscles], beside which factors would mean something else",
                 expected="the numbers of the set or model, on which the factors are",
                 remedy=f"leave {key} out: it is fitted, or free on request",
             )
@@ -634,8 +631,7 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
                 raise input_error(
                     "conflict",
                     where="trials",
-                    problem=f"the {what} of {trial.name} is {value}, but the {what} of {first.name} "
-                    f"is {before}",
+                    problem=f"the {what} of {trial.name} is {value}, but the {what} of {first.name} is {before}",
                     expected="trials of one person, with the same muscles and the same tendons",
                     remedy="calibrate each person alone",
                 )

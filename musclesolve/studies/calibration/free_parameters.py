@@ -202,8 +202,7 @@ def free_factors(
             "missing_argument",
             where="trials",
             problem="there is nothing to calibrate: no parameter of a muscle is free",
-            expected="EMG ([emg]), fascicle lengths ([fascicle]) or strength tests, or parameters "
-            "that are said free",
+            expected="EMG ([emg]), fascicle lengths ([fascicle]) or strength tests, or parameters that are said free",
             remedy="add what was measured to the trial files, or say what is free, as --free strength=groups",
         )
     return tuple(factors.values())

@@ -225,8 +225,7 @@ def share_into(
                 where="time range",
                 problem=f"the analyzed range holds one frame, at {result['time'].values[0]:g} s",
                 expected="two frames or more, as STO files need them",
-                remedy="widen --start-s and --end-s, or call share_model in Python, which takes a "
-                "single frame",
+                remedy="widen --start-s and --end-s, or call share_model in Python, which takes a single frame",
             )
         result.attrs |= trial_from(inputs[1], folder)
         drawn = _figures(result, progress) if figures else {}

@@ -187,7 +187,6 @@ def check_table(path: Path, begins: str = "name,status") -> None:
         raise input_error(
             "occupied_folder",
             file=path,
-            problem="this is no table of musclesolve, and one of this name is to be written: it "
-            "would be lost",
+            problem="this is no table of musclesolve, and one of this name is to be written: it would be lost",
             remedy="choose another folder with -o, or rename the file",
         )

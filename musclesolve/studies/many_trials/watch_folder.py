@@ -136,12 +136,10 @@ class Template:
                 raise document.error(
                     "bad_name",
                     *place,
-                    problem=f"{companion.name!r} does not have the name of its motion, {motion!r}, in "
-                    "its own",
+                    problem=f"{companion.name!r} does not have the name of its motion, {motion!r}, in its own",
                     expected="a name by which the file of the next motion can be found, such as "
                     f"{motion}_{companion.name}",
-                    remedy="name the files of a motion alike, as your export program can, and draft "
-                    "the template anew",
+                    remedy="name the files of a motion alike, as your export program can, and draft the template anew",
                 )
             self.of_motion[place] = _pattern(companion, recording, motion)
         roles = self.content["files"]
@@ -309,8 +307,7 @@ class Watch:
                     "busy",
                     file=self.folder,
                     problem="another watch, or another run, is writing into this folder",
-                    expected="one watch at a time: the trial files stand beside the recordings, "
-                    "whatever -o is",
+                    expected="one watch at a time: the trial files stand beside the recordings, whatever -o is",
                     remedy="end the other one, or wait until it has ended",
                 ) from None
             held.enter_context(reserved(self.results))

@@ -31,10 +31,7 @@ from musclesolve.results.files.result_netcdf import (
 )
 from musclesolve.results.judgement import Report, sorted_findings
 from musclesolve.results.tables.question_tables import NO_ANSWER, QUESTION
-from musclesolve.settings.trial import (
-    QUESTIONS,
-    QuestionSettings,
-)
+from musclesolve.settings.trial import QUESTIONS, QuestionSettings
 
 
 def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:

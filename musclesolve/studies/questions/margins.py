@@ -120,8 +120,7 @@ def margins(
             "conflict",
             "muscles",
             "tendon",
-            problem="margins of strength are not known with elastic tendons, whose state depends on "
-            "the strength",
+            problem="margins of strength are not known with elastic tendons, whose state depends on the strength",
             expected="rigid tendons",
             remedy='write tendon = "rigid" for this question',
         )
@@ -174,8 +173,7 @@ def margins(
             problem=f"no frame of {trial.path!s} is possible at full strength for the leg of "
             f"{chosen}, so there is no path",
             expected="a muscle or group of a leg with frames that are solved without a reserve",
-            remedy="choose another --path, or run the trial first: its summary names the joint and "
-            "the missing moment",
+            remedy="choose another --path, or run the trial first: its summary names the joint and the missing moment",
         )
     report("path", 0.9)
     strengths = np.linspace(1.0, min(lowest, 1.0), PATH_STRENGTHS)

@@ -166,8 +166,7 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] | None 
             "unknown_name",
             where="[design] quantities",
             problem=f"the means of the subjects have no {', '.join(map(str, unknown))}",
-            expected="some of "
-            f"{', '.join(map(str, (name for name in curves if not name.endswith((WITHIN, SPREAD)))))}",
+            expected=f"some of {', '.join(map(str, (name for name in curves if not name.endswith((WITHIN, SPREAD)))))}",
         )
     order = in_order(design.conditions, means["condition"].values)
     means = means.sel(condition=[name for name in order if name in means["condition"].values])

@@ -16,12 +16,7 @@ from musclesolve.results.cycles.gait_cycles import SPREAD, cycles
 from musclesolve.results.dataset.frame_validity import sides
 from musclesolve.results.dataset.quantities import QUANTITIES, explained, in_set, with_formulas
 from musclesolve.results.facts import Facts
-from musclesolve.results.files.result_netcdf import (
-    netcdf_bytes,
-    read_answers,
-    read_result,
-    result_attributes,
-)
+from musclesolve.results.files.result_netcdf import netcdf_bytes, read_answers, read_result, result_attributes
 from musclesolve.results.tables.question_tables import NO_ANSWER, contact_shares, grouped
 from musclesolve.studies.questions.muscles_named import muscle_groups
 

@@ -94,10 +94,8 @@ def subject_means(
         raise input_error(
             "not_comparable",
             problem="no cycle belongs to a subject of these groups and conditions",
-            expected=f"groups {', '.join(group_order) or 'none'}; conditions "
-            f"{', '.join(condition_order) or 'none'}",
-            remedy="compare [design] groups and conditions with the groups and conditions of the "
-            "subjects and trials",
+            expected=f"groups {', '.join(group_order) or 'none'}; conditions {', '.join(condition_order) or 'none'}",
+            remedy="compare [design] groups and conditions with the groups and conditions of the subjects and trials",
         )
     subjects = list(dict.fromkeys(subject[used]))
     group_of = [sorted(set(group[used & (subject == name)])) for name in subjects]

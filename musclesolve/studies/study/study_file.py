@@ -339,14 +339,7 @@ def _line(
         )
     for key, value in values.items():
         if key not in rules:
-            raise document.unknown(
-                "unknown_key",
-                key,
-                rules,
-                table,
-                name,
-                problem=f"there is no key '{key}'",
-            )
+            raise document.unknown("unknown_key", key, rules, table, name, problem=f"there is no key '{key}'")
         if wrong := rules[key].problem(value):
             problem, expected = wrong
             remedy = "check the value and its unit"
@@ -547,11 +540,7 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
             )
         if table not in known:
             raise document.unknown(
-                "unknown_key",
-                table,
-                known,
-                *at(table),
-                problem=f"a trial file has no table [{table}]",
+                "unknown_key", table, known, *at(table), problem=f"a trial file has no table [{table}]"
             )
         described = [kind[table] for kind in kinds if table in kind]
         listed = isinstance(values, list) and all(isinstance(part, dict) for part in values)

@@ -42,13 +42,7 @@ from musclesolve.studies.uncertainty.error_sources import check_sources, standar
 from musclesolve.studies.uncertainty.model_replay import ModelReplay
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 from musclesolve.studies.uncertainty.replay import Replay
-from musclesolve.studies.uncertainty.statistics import (
-    NOMINAL,
-    Samples,
-    Statistics,
-    assemble,
-    work,
-)
+from musclesolve.studies.uncertainty.statistics import NOMINAL, Samples, Statistics, assemble, work
 
 CHUNK = 4
 """Number of samples, or of parameters of the derivatives, that a process computes at a time."""
