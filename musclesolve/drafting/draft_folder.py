@@ -49,7 +49,7 @@ from musclesolve.drafting.laboratory_axes import (
 from musclesolve.drafting.study.study_trials import FoundTrial, study_trials
 from musclesolve.drafting.study.study_trials import roles as subject_roles
 from musclesolve.drafting.subject_size import GivenSubject, check_given, subject_table
-from musclesolve.errors import InputError, MuscleSolveError, file_error, input_error
+from musclesolve.errors import InputError, MuscleSolveError, file_error
 from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.opensim.b3d import SUFFIX as B3D
 from musclesolve.opensim.read_model import read_osim
@@ -193,12 +193,12 @@ def write_drafts(draft: FolderDraft, force: bool = False) -> list[Path]:
     there = [trial.path for trial in draft.trials if trial.path.exists()]
     if there and not force:
         folder = there[0].parent
-        raise input_error(
+        raise file_error(
             "occupied_folder",
-            file=folder,
-            problem=f"there is a trial file already: {', '.join(path.name for path in there)}",
-            expected="a folder without a trial file",
-            remedy="write to another file with -o, or replace it with --force",
+            folder,
+            f"there is a trial file already: {', '.join(path.name for path in there)}",
+            "a folder without a trial file",
+            "write to another file with -o, or replace it with --force",
         )
     folder = draft.trials[0].path.parent
     kinds = {"trial": RecordedSettings, MODEL_KIND: ModelSettings}
@@ -225,12 +225,12 @@ def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
         trial.source["file"] for trial in study_trials(contents.folder).trials if "file" in trial.source
     ]
     if drafted:
-        return input_error(
+        return file_error(
             "occupied_folder",
-            file=contents.folder,
-            problem=f"the motions have trial files already: {few([Path(path).name for path in drafted])}",
-            expected="recordings, or a motion of a model without a trial file",
-            remedy=f"musclesolve check {shlex.quote(str(drafted[0]))}; to draft them again, remove them first",
+            contents.folder,
+            f"the motions have trial files already: {few([Path(path).name for path in drafted])}",
+            "recordings, or a motion of a model without a trial file",
+            f"musclesolve check {shlex.quote(str(drafted[0]))}; to draft them again, remove them first",
         )
     if contents.unread:
         problem = "no recording can be read: " + "; ".join(contents.unread)

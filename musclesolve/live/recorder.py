@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import STATUS_NAMES, Arrival
 from musclesolve.pipeline.emg_informed import MISFIT
@@ -171,12 +171,12 @@ class Recorder:
         self.folder, self.trials = Path(folder), list[Path]()
         _make(self.folder)
         if found := _recording_in(self.folder):
-            raise input_error(
+            raise file_error(
                 "occupied_folder",
-                file=self.folder,
-                problem=f"the folder holds a recording already: {', '.join(map(str, found[:4]))}",
-                expected="a new or an empty folder",
-                remedy="name another folder",
+                self.folder,
+                f"the folder holds a recording already: {', '.join(map(str, found[:4]))}",
+                "a new or an empty folder",
+                "name another folder",
             )
         self._say, self._trouble, self._over = say, "", False
         self._logs, self._waiting, self._ending = list[_Log](), list[_Item](), Event()
@@ -390,19 +390,19 @@ def _make(folder: Path) -> None:
         in_the_way = next((path for path in (folder, *folder.parents) if path.exists()), folder)
         if in_the_way.is_dir():
             why = reason.strerror or reason
-            raise input_error(
+            raise file_error(
                 "not_writable",
-                file=folder,
-                problem=f"the folder cannot be made ({why})",
-                expected="a folder for the recording",
-                remedy="name a folder where you may write",
+                folder,
+                f"the folder cannot be made ({why})",
+                "a folder for the recording",
+                "name a folder where you may write",
             ) from None
-        raise input_error(
+        raise file_error(
             "not_writable",
-            file=folder,
-            problem=f"{in_the_way} is a file",
-            expected="a folder for the recording",
-            remedy="name another folder",
+            folder,
+            f"{in_the_way} is a file",
+            "a folder for the recording",
+            "name another folder",
         ) from None
 
 
@@ -479,12 +479,12 @@ def read_frames(folder: str | Path, part: int = 1) -> xr.Dataset:
     names = [title.rpartition(" [")[0] for title in heading]
     units = {name: title.rpartition(" [")[2].rstrip("]") for name, title in zip(names, heading, strict=True)}
     if "part" not in names or "sample_time" not in names:
-        raise input_error(
+        raise file_error(
             "bad_format",
-            file=path,
-            problem=f"the columns are {few(names)}",
-            expected="the table of frames that a live session records",
-            remedy="name the folder of a recording",
+            path,
+            f"the columns are {few(names)}",
+            "the table of frames that a live session records",
+            "name the folder of a recording",
         )
     which, when = names.index("part"), names.index("time")
     kept = [row for row in rows if row[which] == str(part) and row[when]]

@@ -18,7 +18,7 @@ import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.recording.data import SIDES
 from musclesolve.results.cycles.cycle_averages import common, differences
 from musclesolve.results.cycles.gait_cycles import cycles
@@ -70,12 +70,12 @@ def compare_results(results: Mapping[str, str | Path]) -> xr.Dataset:
         }
         legs = {side: leg for side, leg in legs.items() if leg.sizes["cycle"]}
         if not legs:
-            raise input_error(
+            raise file_error(
                 "too_few_frames",
-                file=results[name],
-                problem=f"the result {name} has no complete cycle of its movement",
-                expected="a stride from heel strike to heel strike, or a cycle of another movement",
-                remedy="state the cycles in the trial file, [time] cycles_s, and run it again",
+                results[name],
+                f"the result {name} has no complete cycle of its movement",
+                "a stride from heel strike to heel strike, or a cycle of another movement",
+                "state the cycles in the trial file, [time] cycles_s, and run it again",
             )
         of_all += legs.values()
         rows.append(

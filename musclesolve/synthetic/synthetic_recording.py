@@ -15,7 +15,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array, within
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import LOADED_FROM_N, TRIAL_FILE
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.recording.cameras.camera import Camera, ring
 from musclesolve.recording.cameras.camera_file import write_camera_file
 from musclesolve.recording.data import SIDES, Markers, Table
@@ -135,12 +135,12 @@ def check_free(folder: Path, names: Iterable[str]) -> None:
     """Refuse to replace a recording that may not be synthetic: one without a file of its truth."""
     existing = [name for name in names if (folder / name).exists()]
     if existing and not (folder / TRUTH).is_file():
-        raise input_error(
+        raise file_error(
             "occupied_folder",
-            file=folder,
-            problem=f"there is another recording: {', '.join(map(str, existing))}",
-            expected=f"a new folder, or one with a synthetic recording and its {TRUTH}",
-            remedy="choose another folder with -o",
+            folder,
+            f"there is another recording: {', '.join(map(str, existing))}",
+            f"a new folder, or one with a synthetic recording and its {TRUTH}",
+            "choose another folder with -o",
         )
 
 

@@ -31,7 +31,7 @@ from musclesolve.drafting.study.study_trials import (
     trials_of_sources,
     words_of,
 )
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.recording.subjects_table import TABLE_SUFFIXES, SubjectsTable, names_subjects, read_subjects
 from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.text.toml_text import value_text
@@ -176,20 +176,20 @@ def draft_study(
 def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
     """Write a study file."""
     if draft.path.exists() and not force:
-        raise input_error(
+        raise file_error(
             "occupied_folder",
-            file=draft.path.parent,
-            problem=f"there is a study file already: {draft.path.name}",
-            expected="a folder without a study file",
-            remedy="write to another file with -o, or replace it with --force",
+            draft.path.parent,
+            f"there is a study file already: {draft.path.name}",
+            "a folder without a study file",
+            "write to another file with -o, or replace it with --force",
         )
     if draft.table and (draft.path.parent / TABLE).exists() and not force:
-        raise input_error(
+        raise file_error(
             "occupied_folder",
-            file=draft.path.parent,
-            problem=f"there is a table already in which no subject of the study has a row: {TABLE}",
-            expected="a row for each subject, or no such table",
-            remedy="rename the table or its subjects, or replace it with --force",
+            draft.path.parent,
+            f"there is a table already in which no subject of the study has a row: {TABLE}",
+            "a row for each subject, or no such table",
+            "rename the table or its subjects, or replace it with --force",
         )
     schema = study_schema(unit_settings()).encode("utf-8")
     write_files(draft.path.parent / FOLDER, {schema_name("study"): schema})
@@ -209,13 +209,13 @@ def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputEr
         places = dict.fromkeys(path.parent.relative_to(folder).as_posix() for path in found.recordings)
         problem = f"the recordings show no motion, in {_few(list(places))}"
         remedy = "name a folder with recordings of a motion, and the standing trials beside them"
-    return input_error(
+    return file_error(
         "missing_file",
-        file=folder,
-        problem=problem,
-        expected="recordings of markers, trial files (.toml), results of AddBiomechanics (folders or .b3d files), "
+        folder,
+        problem,
+        "recordings of markers, trial files (.toml), results of AddBiomechanics (folders or .b3d files), "
         "sessions of OpenCap, or OpenSim models with coordinates and loads or moments",
-        remedy=remedy,
+        remedy,
     )
 
 

@@ -29,7 +29,7 @@ from typing import Any
 
 from musclesolve._util.names import NaturalPlace, natural_place
 from musclesolve.constants import AVERAGE_FILE, COMPARISON_FILE, RESULT_FILE, STUDY_FILE
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.opensim.b3d import SUFFIX, read_b3d
 from musclesolve.opensim.external_loads import contact_fault, read_external_loads
 from musclesolve.opensim.kinematics import body_motion
@@ -439,14 +439,12 @@ def trials_of_sources(sources: Sequence[Path]) -> FoundStudy:
                 own = FoundStudy((), {}, (f"{source.name}: {error.problem}",))
         elif not source.is_dir():
             there = source.exists()
-            raise input_error(
+            raise file_error(
                 "bad_format" if there else "missing_file",
-                file=source,
-                problem="this is neither a folder nor a B3D file"
-                if there
-                else "there is no such folder or file",
-                expected="a folder with trials in it or below it, or a B3D file (.b3d)",
-                remedy=f"name the folder it is in: {source.parent}" if there else "check the name",
+                source,
+                "this is neither a folder nor a B3D file" if there else "there is no such folder or file",
+                "a folder with trials in it or below it, or a B3D file (.b3d)",
+                f"name the folder it is in: {source.parent}" if there else "check the name",
             )
         else:
             own = study_trials(source, whole=False)
@@ -491,12 +489,12 @@ def searching(folder: Path, expected: str) -> Iterator[None]:
     except InputError:
         raise
     except (OSError, ValueError) as reason:
-        raise input_error(
+        raise file_error(
             "unreadable_file",
-            file=folder,
-            problem=f"the folder cannot be read ({getattr(reason, 'strerror', None) or reason})",
-            expected=expected,
-            remedy="name that folder",
+            folder,
+            f"the folder cannot be read ({getattr(reason, 'strerror', None) or reason})",
+            expected,
+            "name that folder",
         ) from reason
 
 

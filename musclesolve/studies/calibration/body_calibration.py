@@ -18,7 +18,7 @@ from musclesolve._util.checks import one_or_several
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.forces import mechanics, recording_of
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.pipeline.mechanics import Mechanics, subject_model
@@ -160,30 +160,28 @@ def check_trials(trials: Sequence[Trial]) -> None:
     for trial in trials:
         path = trial.path.resolve()
         if path in seen:
-            raise input_error("duplicate_name", file=path, problem="the trial is given twice")
+            raise file_error("duplicate_name", path, "the trial is given twice")
         seen.add(path)
         for table, key, given in (
             ("subject", "body", trial.subject.body is not None),
             ("plates", None, bool({*trial.plate_corrections} - {*unmeasured_free_moments(trial.forces)})),
         ):
             if given:
-                raise trial.document.error(
+                raise trial.document.fault(
                     "conflict",
-                    table,
-                    key,
-                    problem="the trial is corrected by an earlier calibration",
-                    expected="what was recorded, with the body of the inertia table",
-                    remedy="leave out body of [subject] and [plates], and write them again afterward",
+                    (table, key),
+                    "the trial is corrected by an earlier calibration",
+                    "what was recorded, with the body of the inertia table",
+                    "leave out body of [subject] and [plates], and write them again afterward",
                 )
         if trial.settings.consistency.residual == REDUCED:
-            raise trial.document.error(
+            raise trial.document.fault(
                 "conflict",
-                "consistency",
-                "residual",
-                problem="the motion of the trial is changed until the residual is small, which shows "
+                ("consistency", "residual"),
+                "the motion of the trial is changed until the residual is small, which shows "
                 "nothing of body and plates then",
-                expected='residual = "kept": the motion as it was measured',
-                remedy="leave out residual, and write it again afterward",
+                'residual = "kept": the motion as it was measured',
+                "leave out residual, and write it again afterward",
             )
     check_one_subject(trials, BODY)
 
@@ -207,15 +205,13 @@ def _check_mass(trial: Trial, fit: BodyFit, mass_sd: float, bound: float) -> Non
     if abs(fit.mass_alone) <= bound * float(np.hypot(mass_sd, fit.mass_alone_sd)):
         return
     carried = stated * float(np.exp(fit.mass_alone))
-    raise trial.document.error(
+    raise trial.document.fault(
         "bad_forces",
-        "subject",
-        "mass_kg",
-        problem=f"the plates carry {carried:.1f} kg with a standard deviation of {carried * fit.mass_alone_sd:.1f} kg, "
+        ("subject", "mass_kg"),
+        f"the plates carry {carried:.1f} kg with a standard deviation of {carried * fit.mass_alone_sd:.1f} kg, "
         f"not mass_kg = {stated:g} with one of {100.0 * mass_sd:g} %",
-        expected="a body mass, with all that is worn, that the plates bear out: no other support, "
-        "plates of the right scale",
-        remedy=f"weigh the subject again, and write mass_kg = {carried:.1f} if it is so; or say how "
+        "a body mass, with all that is worn, that the plates bear out: no other support, plates of the right scale",
+        f"weigh the subject again, and write mass_kg = {carried:.1f} if it is so; or say how "
         "well the mass is known with --mass-sd",
     )
 

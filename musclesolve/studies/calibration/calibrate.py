@@ -33,7 +33,7 @@ from musclesolve._util.message_text import WarningNote, capitalized, few
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import BAND_95
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.forces import prepare
 from musclesolve.muscles.person import COMPARED, FittedParameter, PersonMuscles
 from musclesolve.muscles.strength_tests import StrengthTest, StrengthTests, read_strength_tests
@@ -490,13 +490,12 @@ def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]
     )
     value = f"offset_s = {present + offset:.3f}"
     if min(abs(low), abs(high)) > CLOCK and low * high > 0.0 and best - before > CLEARLY:
-        raise input_error(
+        raise file_error(
             "conflict",
-            file=_path(trial.body),
-            where="[emg] offset_s",
-            problem=f"{what}: factors on muscles would make up for the clock",
-            expected=f"EMG and motion on one clock, at most {1000.0 * CLOCK:.0f} ms apart",
-            remedy=f"look at `musclesolve emg`; write {value} in [emg], or leave the channels out that contradict it",
+            (_path(trial.body), "[emg] offset_s"),
+            f"{what}: factors on muscles would make up for the clock",
+            f"EMG and motion on one clock, at most {1000.0 * CLOCK:.0f} ms apart",
+            f"look at `musclesolve emg`; write {value} in [emg], or leave the channels out that contradict it",
         )
     return [
         WarningNote(f"{capitalized(what)}: see `musclesolve emg`, and write {value} in [emg] where it holds.")

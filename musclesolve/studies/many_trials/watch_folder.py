@@ -30,7 +30,7 @@ from musclesolve.drafting.folder_contents import (
     says_static,
     stands_by_name,
 )
-from musclesolve.errors import BusyError, MuscleSolveError, input_error
+from musclesolve.errors import BusyError, MuscleSolveError, file_error
 from musclesolve.opensim.service_folders import data_file
 from musclesolve.recording.schema import Document, examined, file_state, trial_document, validated
 from musclesolve.recording.text.text_file import name_from
@@ -271,20 +271,20 @@ class Watch:
             with suppress(OSError):
                 beside = sorted(path.name for path in self.folder.parent.iterdir() if path.is_dir())
             meant = suggestion(self.folder.name, beside)
-            raise input_error(
+            raise file_error(
                 "missing_file",
-                file=self.folder,
-                problem="there is no such folder",
+                self.folder,
+                "there is no such folder",
                 remedy=f"{f'{meant} Else ' if meant else ''}make it, or name the folder into which "
                 "the recordings are saved",
             )
         self.folder = Path(os.path.realpath(self.folder))
         self.results = Path(os.path.realpath(self.output or self.folder / "results"))
         if self.folder.is_relative_to(self.results):
-            raise input_error(
+            raise file_error(
                 "conflict",
-                file=self.results,
-                problem=f"the results would lie among the recordings of {self.folder}",
+                self.results,
+                f"the results would lie among the recordings of {self.folder}",
                 remedy="name another folder with -o",
             )
         check_table(self.results / CSV)
@@ -483,11 +483,11 @@ class Watch:
             raise wrong[0]
         stated = document.content.get("subject")
         if not isinstance(stated, dict) or len(document.content) > 1:
-            raise input_error(
+            raise file_error(
                 "bad_format",
-                file=file,
-                problem="this is no file of a subject",
-                expected="one table [subject] with the keys of a trial file, such as mass_kg = 70.5",
+                file,
+                "this is no file of a subject",
+                "one table [subject] with the keys of a trial file, such as mass_kg = 70.5",
             )
         return stated
 

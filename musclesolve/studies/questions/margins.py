@@ -116,13 +116,12 @@ def margins(
     # a margin concerns the ability of muscles: they may relax fully, so that a weaker muscle never helps
     body = prepare(trial.with_settings(sharing={"least_activation": 0.0}), cost, None, side, report)
     if body.sharing.elastic:
-        raise trial.document.error(
+        raise trial.document.fault(
             "conflict",
-            "muscles",
-            "tendon",
-            problem="margins of strength are not known with elastic tendons, whose state depends on the strength",
-            expected="rigid tendons",
-            remedy='write tendon = "rigid" for this question',
+            ("muscles", "tendon"),
+            "margins of strength are not known with elastic tendons, whose state depends on the strength",
+            "rigid tendons",
+            'write tendon = "rigid" for this question',
         )
     check_consistent(body.trial, "margins of strength")
     findings = findings_of(body, trial)

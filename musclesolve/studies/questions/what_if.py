@@ -306,13 +306,12 @@ def what_if(
             scenario.torque
             and scenario.settings.get("muscles.tendon", trial.settings.muscles.tendon) == ELASTIC
         ):
-            raise trial.document.error(
+            raise trial.document.fault(
                 "conflict",
-                "muscles",
-                "tendon",
-                problem="the best torque is not known with elastic tendons",
-                expected="rigid tendons, or a spring",
-                remedy="add muscles.tendon=rigid to the scenario",
+                ("muscles", "tendon"),
+                "the best torque is not known with elastic tendons",
+                "rigid tendons, or a spring",
+                "add muscles.tendon=rigid to the scenario",
             )
     body = prepare(trial, None, None, side, report)
     check_consistent(body.trial, "scenarios")

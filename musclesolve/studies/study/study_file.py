@@ -169,21 +169,17 @@ def read_study(path: str | Path) -> Study:
     kind = study_settings(unit_settings())
     document = trial_document(file_path(path), kind)
     if "files" in document.content and "trials" not in document.content:
-        raise document.error(
+        raise document.fault(
             "bad_format",
             "files",
-            problem="this is a trial file",
-            expected="a study file, with a table [trials]",
-            remedy="musclesolve run computes it; musclesolve init FOLDER --study drafts a study of many",
+            "this is a trial file",
+            "a study file, with a table [trials]",
+            "musclesolve run computes it; musclesolve init FOLDER --study drafts a study of many",
         )
     title = document.content.pop(TITLE, document.path.stem)
     if not isinstance(title, str):
-        raise document.error(
-            "bad_value",
-            TITLE,
-            problem=f"the title is {as_text(title)}",
-            expected="a text in quotes",
-            remedy='title = "..."',
+        raise document.fault(
+            "bad_value", TITLE, f"the title is {as_text(title)}", "a text in quotes", 'title = "..."'
         )
     people = _subjects_table(document)
     of_trials = {*tables_of(RecordedSettings), *tables_of(ModelSettings)} - {*document.tables, *OF_EACH_TRIAL}
@@ -192,9 +188,7 @@ def read_study(path: str | Path) -> Study:
         raise document.unknown("recording.no_such_table", table, document.tables, table, remedy=remedy)
     stated: Any = validated(document, kind)
     if not stated.trials:
-        raise document.error(
-            "missing_key", "trials", problem="the study has no trials", expected="a line for every trial"
-        )
+        raise document.fault("missing_key", "trials", "the study has no trials", "a line for every trial")
     subjects = dict(_subjects(document, stated.subjects))
     trials = tuple(_trials(document, stated.trials))
     subjects, of_table = _with_table(subjects, trials, people)
@@ -265,12 +259,12 @@ def _subjects_table(document: Document) -> SubjectsTable | None:
     if name is None:
         return None
     if not isinstance(name, str):
-        raise document.error(
+        raise document.fault(
             "bad_value",
             SUBJECTS_TABLE,
-            problem=f"the table of subjects is {as_text(name)}",
-            expected="the name of a file (CSV, XLSX) with a row for each subject",
-            remedy='subjects_table = "subjects.csv"',
+            f"the table of subjects is {as_text(name)}",
+            "the name of a file (CSV, XLSX) with a row for each subject",
+            'subjects_table = "subjects.csv"',
         )
     return read_subjects(document.input_file(SUBJECTS_TABLE, SUBJECTS_TABLE, name))
 
@@ -334,9 +328,7 @@ def _line(
         expected, example = "a line in braces", f'{name} = {{ subject = "S01", file = "walk.toml" }}'
         if table == "subjects":
             example = f'{name} = {{ group = "control", mass_kg = 70.0 }}'
-        raise document.error(
-            "bad_value", table, name, problem=f"this is {as_text(values)}", expected=expected, remedy=example
-        )
+        raise document.fault("bad_value", (table, name), f"this is {as_text(values)}", expected, example)
     for key, value in values.items():
         if key not in rules:
             raise document.unknown("unknown_key", key, rules, table, name, problem=f"there is no key '{key}'")
@@ -346,18 +338,15 @@ def _line(
             if choices := rules[key].choices:
                 examples = " or ".join(f'{key} = "{choice}"' for choice in choices)
                 remedy = suggestion(str(value), choices) or f"write {examples}"
-            raise document.error(
-                "bad_value", table, name, problem=f"{key}: {problem}", expected=expected, remedy=remedy
-            )
+            raise document.fault("bad_value", (table, name), f"{key}: {problem}", expected, remedy)
     for key, rule in rules.items():
         if rule.required and key not in values:
-            raise document.error(
+            raise document.fault(
                 "missing_key",
-                table,
-                name,
-                problem=f"'{key}' is missing",
-                expected=f"{key}: {rule.about}",
-                remedy=f'add {key} = "..."',
+                (table, name),
+                f"'{key}' is missing",
+                f"{key}: {rule.about}",
+                f'add {key} = "..."',
             )
     return {key: rule.default for key, rule in rules.items()} | values
 
@@ -408,13 +397,12 @@ def _check_source(document: Document, name: str, source: Mapping[str, str]) -> N
         )
     if problem:
         too_many = len(there) > 1 or problem.startswith("both")
-        raise document.error(
+        raise document.fault(
             "conflict" if too_many else "missing_key",
-            "trials",
-            name,
-            problem=problem,
-            expected=expected,
-            remedy='name one of them, or leave the trial out with exclude = "the reason"',
+            ("trials", name),
+            problem,
+            expected,
+            'name one of them, or leave the trial out with exclude = "the reason"',
         )
 
 
@@ -425,22 +413,20 @@ def _check_names(document: Document, trials: tuple[StudyTrial, ...]) -> None:
         name = trial.name
         if safe(name) != name or name.casefold() in (CSV, "average"):
             sub = re.sub("[^0-9A-Za-z_-]+", "_", name).strip("_") or "trial_1"
-            raise document.error(
+            raise document.fault(
                 "bad_value",
-                "trials",
-                name,
-                problem=f"{name!r} cannot be the name of a folder on every system",
-                expected="letters, digits, - and _",
-                remedy=f"such as {sub}",
+                ("trials", name),
+                f"{name!r} cannot be the name of a folder on every system",
+                "letters, digits, - and _",
+                f"such as {sub}",
             )
         if (other := seen.setdefault(name.casefold(), name)) != name:
-            raise document.error(
+            raise document.fault(
                 "duplicate_name",
-                "trials",
-                name,
-                problem=f"{other!r} and {name!r} would be the same folder on some systems",
-                expected="names that differ in more than capital letters",
-                remedy="rename one of them",
+                ("trials", name),
+                f"{other!r} and {name!r} would be the same folder on some systems",
+                "names that differ in more than capital letters",
+                "rename one of them",
             )
 
 
@@ -483,25 +469,23 @@ def _check_design(
                 raise document.unknown("unknown_name", name, likely, "design", key, problem=problem)
     for key in used:
         if design[key] and (missing := used[key] - set(design[key])):
-            raise document.error(
+            raise document.fault(
                 "unknown_name",
-                "design",
-                key,
-                problem=f"{sorted(missing)[0]!r} is not among them",
-                expected=f"all {key} of the study, in their order",
-                remedy='add it, or exclude its trials: exclude = "the reason"',
+                ("design", key),
+                f"{sorted(missing)[0]!r} is not among them",
+                f"all {key} of the study, in their order",
+                'add it, or exclude its trials: exclude = "the reason"',
             )
     stated_legs = {
         "affected": any(subject.get("affected_side") in SIDES for subject in subjects.values()),
         "inner": any(trial.inner_leg for trial in trials),
     }
     if not stated_legs.get(design.legs, True):
-        raise document.error(
+        raise document.fault(
             "missing_key",
-            "design",
-            "legs",
-            problem=f"no line says which leg is the {design.legs} one",
-            expected='legs = "affected" with affected_side = "r" or "l" in lines of '
+            ("design", "legs"),
+            f"no line says which leg is the {design.legs} one",
+            'legs = "affected" with affected_side = "r" or "l" in lines of '
             '[subjects], legs = "inner" with inner_leg in lines of [trials]',
         )
     covariate = design.covariate
@@ -547,12 +531,11 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
         if not isinstance(values, dict) and not (
             listed and any(description.one_per for description in described)
         ):
-            raise document.error(
+            raise document.fault(
                 "bad_value",
-                "settings",
-                table,
-                problem="this is not a table",
-                expected=f"[settings.{table}] on a line of its own, with its keys below",
+                ("settings", table),
+                "this is not a table",
+                f"[settings.{table}] on a line of its own, with its keys below",
             )
         if any(description.free or description.one_per for description in described):
             continue
