@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 from unicodedata import normalize
 
-from musclesolve._util.names import shortened
+from musclesolve._util.names import natural_place, shortened
 from musclesolve.constants import STUDY_DRAFT
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text
 from musclesolve.drafting.study.study_recordings import (
@@ -359,7 +359,7 @@ def _named_trials(rows: Iterable[tuple[tuple[str, ...], Role, _Place]]) -> list[
     """
     count: Counter[str] = Counter()
     trials = []
-    for _, role, (found, recording) in sorted(rows, key=lambda row: _natural("/".join(row[0]))):
+    for _, role, (found, recording) in sorted(rows, key=lambda row: natural_place("/".join(row[0]))):
         if found is None:
             continue
         called = found.called or found.levels[-1]
@@ -375,13 +375,7 @@ def _named_trials(rows: Iterable[tuple[tuple[str, ...], Role, _Place]]) -> list[
         count[stem.casefold()] += 1
         times = count[stem.casefold()]
         trials.append(_StudyTrial(stem if times == 1 else f"{stem}_{times}", role, found, recording))
-    return sorted(trials, key=lambda trial: _natural(trial.name))
-
-
-def _natural(name: str) -> list[tuple[bool, int, str]]:
-    """Return a key that sorts names with numbers by value: trial_2 before trial_10."""
-    parts = re.findall(r"\d+|\D+", name.casefold())
-    return [(False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts]
+    return sorted(trials, key=lambda trial: natural_place(trial.name))
 
 
 def _recognized(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> Iterator[tuple[str, str]]:

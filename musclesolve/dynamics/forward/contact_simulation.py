@@ -23,6 +23,7 @@ from musclesolve.dynamics.contact.belt import Pull, Strap, Straps
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, Touch
 from musclesolve.dynamics.forward.applied_forces import Force
 from musclesolve.dynamics.forward.simulate import (
+    HOW,
     DrivenSystem,
     Integration,
     Pulse,
@@ -30,7 +31,6 @@ from musclesolve.dynamics.forward.simulate import (
     SmallSteps,
     System,
     check_forces,
-    check_integration,
     frame_times,
     simulated,
     stepper,
@@ -173,7 +173,7 @@ def simulate_contact(
         (101, 33, 3)
     """
     times = frame_times(duration)
-    check_integration(integration)
+    check_type(integration, Integration, "integration", HOW)
     check_type(pairs, ContactPairs, "pairs", "ContactPairs, from ContactPairs.build")
     if not isinstance(starts, Mapping) or not all(isinstance(start, Start) for start in starts.values()):
         raise input_error(

@@ -53,51 +53,34 @@ class PageSettings:
     def from_document(cls, stated: Any, keys: Sequence[str], file: Path | None = None) -> PageSettings:
         """Settings from JSON, with the usual values for missing ones."""
         usual = asdict(cls.usual(keys))
-        if not isinstance(stated, dict):
-            raise file_error(
-                "bad_value",
-                (file, "settings"),
-                "settings of the page that are no table",
-                f"the keys {', '.join(map(str, usual))}",
-            )
-        if unknown := [str(name) for name in stated if name not in usual]:
-            raise file_error(
-                "unknown_name", (file, unknown[0]), "no such setting", ", ".join(map(str, usual))
-            )
+
+        def check(right: bool, where: str, problem: str, expected: str, code: str = "bad_value") -> None:
+            if not right:
+                raise file_error(code, (file, where), problem, expected)
+
+        what, known = "settings of the page that are no table", ", ".join(map(str, usual))
+        check(isinstance(stated, dict), "settings", what, f"the keys {known}")
+        for name in stated:
+            check(name in usual, str(name), "no such setting", known, "unknown_name")
         values = usual | stated
         curves = values["curves"]
-        if not isinstance(curves, list | tuple) or len(curves) > MOST_CURVES:
-            raise file_error(
-                "bad_value", (file, "curves"), f"{curves!r}", f"a list of {MOST_CURVES} names at most"
-            )
+        few_enough = isinstance(curves, list | tuple) and len(curves) <= MOST_CURVES
+        check(few_enough, "curves", f"{curves!r}", f"a list of {MOST_CURVES} names at most")
         for name, key in [("quantity", values["quantity"]), *(("curves", curve) for curve in curves)]:
-            if key not in keys:
-                raise file_error(
-                    "unknown_name",
-                    (file, name),
-                    f"no quantity {key!r}",
-                    f"one of {', '.join(map(str, keys))}",
-                )
+            listed = ", ".join(map(str, keys))
+            check(key in keys, name, f"no quantity {key!r}", f"one of {listed}", "unknown_name")
         for name, allowed in (("span", SPANS), ("value", VALUES), ("during", DURING)):
-            if values[name] not in allowed:
-                raise file_error(
-                    "bad_value", (file, name), f"{values[name]!r}", f"one of {', '.join(map(str, allowed))}"
-                )
+            listed = ", ".join(map(str, allowed))
+            check(values[name] in allowed, name, f"{values[name]!r}", f"one of {listed}")
         for name in ("low", "high"):
             number = values[name]
             of_a_kind = isinstance(number, int | float) and not isinstance(number, bool)
-            if number is not None and not (of_a_kind and abs(number) <= sys.float_info.max):
-                raise file_error(
-                    "not_numbers", (file, name), f"{number!r:.60}", "a number, or null for an open end"
-                )
+            right = number is None or (of_a_kind and abs(number) <= sys.float_info.max)
+            check(right, name, f"{number!r:.60}", "a number, or null for an open end", "not_numbers")
         low, high = values["low"], values["high"]
-        if low is not None and high is not None and low > high:
-            raise file_error(
-                "bad_value",
-                (file, "low"),
-                f"a band from {low:g} to {high:g}",
-                "a lower end that is not above the upper one",
-            )
+        if low is not None and high is not None:
+            band = f"a band from {low:g} to {high:g}"
+            check(low <= high, "low", band, "a lower end that is not above the upper one")
         return cls(**values | {"curves": tuple(curves)})
 
     @classmethod
