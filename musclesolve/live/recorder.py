@@ -388,22 +388,11 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as reason:
         in_the_way = next((path for path in (folder, *folder.parents) if path.exists()), folder)
+        problem, remedy = f"{in_the_way} is a file", "name another folder"
         if in_the_way.is_dir():
-            why = reason.strerror or reason
-            raise file_error(
-                "not_writable",
-                folder,
-                f"the folder cannot be made ({why})",
-                "a folder for the recording",
-                "name a folder where you may write",
-            ) from None
-        raise file_error(
-            "not_writable",
-            folder,
-            f"{in_the_way} is a file",
-            "a folder for the recording",
-            "name another folder",
-        ) from None
+            problem = f"the folder cannot be made ({reason.strerror or reason})"
+            remedy = "name a folder where you may write"
+        raise file_error("not_writable", folder, problem, "a folder for the recording", remedy) from None
 
 
 def _recording_in(folder: Path) -> list[str]:

@@ -16,7 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.checks import check_array, check_choice, check_integer, check_number
 from musclesolve.constants import RIGID
-from musclesolve.dynamics.forward.applied_forces import Force
+from musclesolve.dynamics.forward.applied_forces import Force, within
 from musclesolve.dynamics.forward.simulate import Integration, Simulation, System, simulate
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.joint_couples import Couples
@@ -287,7 +287,6 @@ class RecordedLoads:
 
     couples: Couples
     onto: Array
-    time: Array
     course: Callable[[Array], Array]
 
     @classmethod
@@ -301,7 +300,8 @@ class RecordedLoads:
         bodies = np.array([model.body(wrench.body) for wrench in wrenches], dtype=np.intp)
         spline = make_interp_spline(time, samples, k=3 if between == "spline" else 1)
         onto = (np.arange(len(model.topology.bodies))[:, None] == bodies).astype(float)
-        return cls(Couples.build(model), onto, time, spline)
+        said = "loads are known from {:g} to {:g} s, but wanted at {:g} s"
+        return cls(Couples.build(model), onto, within(spline, time, said, "simulate within the recording"))
 
     def joint_moments(self, time: Array) -> Array:
         """The moments (T, K) [N m] at times (T,) [s]."""
@@ -309,14 +309,7 @@ class RecordedLoads:
 
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
         """Generalized force (T, N, 3)."""
-        first, last = float(self.time[0]), float(self.time[-1])
-        if time.min() < first - 1e-12 or time.max() > last + 1e-12:
-            raise input_error(
-                "bad_range",
-                problem=f"loads are known from {first:g} to {last:g} s, but wanted at {float(time.max()):g} s",
-                remedy="simulate within the recording",
-            )
-        values = self.course(np.clip(time, first, last))
+        values = self.course(time)
         joints, rigid_bodies = len(self.couples.distal), self.couples.model.rigid_bodies
         couple = self.couples.spread @ (self.couples.axes(q) * values[:, :joints, None])
         wrench = values[:, joints:].reshape(len(q), -1, 2, 3)

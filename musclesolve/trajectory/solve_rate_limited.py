@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_choice, check_increasing
-from musclesolve._util.message_text import as_text, with_sizes
+from musclesolve._util.checks import check_choice, check_increasing, check_type
+from musclesolve._util.message_text import with_sizes
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.smooth_curves import Curved
@@ -144,14 +144,8 @@ def solve_rate_limited(
             problem=f"upper is {problem.upper[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}",
             expected="at most 1: rate limits hold for excitations between 0 and 1",
         )
-    limits = RateLimits() if limits is None else limits
-    if not isinstance(limits, RateLimits):
-        raise input_error(
-            "bad_type",
-            where="limits",
-            problem=f"limits is {as_text(limits)}",
-            expected="a RateLimits, for instance RateLimits(0.010, 0.040)",
-        )
+    expected = "a RateLimits, for instance RateLimits(0.010, 0.040)"
+    limits = RateLimits() if limits is None else check_type(limits, RateLimits, "limits", expected)
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     instant = check_increasing(time, least=0, where="time")
     if len(instant) != problem.n_frames:

@@ -109,16 +109,20 @@ def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], A
             remedy="pass time= with as many entries as there are samples",
         )
     time = check_increasing(time, 2)
-    spline = CubicSpline(time, samples, extrapolate=False)
+    said = f"{name!r} is sampled from {{:g}} to {{:g}} s, but needed at {{:g}} s"
+    return within(CubicSpline(time, samples), time, said, "simulate within the samples")
+
+
+def within(
+    curve: Callable[[Array], Array], time: Array, problem: str, remedy: str
+) -> Callable[[Array], Array]:
+    """A curve that raises an error outside its times (T,) [s]; the text has places for first, last and other."""
     first, last = float(time[0]), float(time[-1])
 
-    def within(at: Array) -> Array:
+    def values(at: Array) -> Array:
         if at.min() < first - 1e-12 or at.max() > last + 1e-12:
-            raise input_error(
-                "bad_range",
-                problem=f"{name!r} is sampled from {first:g} to {last:g} s, but needed at {float(at.max()):g} s",
-                remedy="simulate within the samples",
-            )
-        return spline(np.clip(at, first, last))
+            outside = float(at.min() if at.min() < first else at.max())
+            raise input_error("bad_range", problem=problem.format(first, last, outside), remedy=remedy)
+        return np.asarray(curve(np.clip(at, first, last)))
 
-    return within
+    return values

@@ -312,17 +312,10 @@ def folder_names(trials: list[Path]) -> list[str]:
         changed = {path for path in same if safe(path.stem) != path.stem} - numbered
         longer = [path for path in same if depth[path] < len(path.parent.parts)]
         if not changed and not longer:
-            if len(same) == 1:
-                raise input_error(
-                    "duplicate_name",
-                    problem=f"the results of {same[0]} would have the name of another file",
-                    remedy="rename one of them",
-                )
-            raise input_error(
-                "duplicate_name",
-                problem=f"the results of {same[0]} and {same[1]} would have the same name",
-                remedy="rename one of them",
-            )
+            both = " and ".join(map(str, same[:2]))
+            how = "the name of another file" if len(same) == 1 else "the same name"
+            problem = f"the results of {both} would have {how}"
+            raise input_error("duplicate_name", problem=problem, remedy="rename one of them")
         numbered |= changed
         for path in longer if not changed else ():
             depth[path] += 1
