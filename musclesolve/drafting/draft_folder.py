@@ -152,9 +152,7 @@ def draft_folder(
     drafted = {trial.path.absolute() for trial in trials}
     beside = modeled or [trial for trial in model_trials(folder) if trial.source.get("loads") != PREDICTED]
     drafted |= {Path(source).absolute() for trial in beside for source in trial.source.values()}
-    others = tuple(
-        text for text in contents.others if (folder / text.partition(" (")[0]).absolute() not in drafted
-    )
+    others = tuple(x for x in contents.others if (folder / x.partition(" (")[0]).absolute() not in drafted)
     # Forces and moments are of the trials of the model where there are such.
     commands, left_out = ((), ()) if modeled else (tuple(map(_share_command, beside)), roles.left_out)
     return FolderDraft(folder, trials, tuple(contents.unread), left_out, others, commands)
@@ -221,9 +219,7 @@ def _draft_model(trial: FoundTrial, path: Path, mass: float | None) -> TrialDraf
 
 def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
     """The error of a folder without a motion, with the files found instead."""
-    drafted = [
-        trial.source["file"] for trial in study_trials(contents.folder).trials if "file" in trial.source
-    ]
+    drafted = [t.source["file"] for t in study_trials(contents.folder).trials if "file" in t.source]
     if drafted:
         return file_error(
             "occupied_folder",
@@ -255,9 +251,7 @@ def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
             )
     else:
         problem, remedy = "the folder has no files", "name the folder with the recordings, not one above it"
-        inside = sorted(
-            path.name for path in contents.folder.iterdir() if path.is_dir() and path.name[0] != "."
-        )
+        inside = sorted(at.name for at in contents.folder.iterdir() if at.is_dir() and at.name[0] != ".")
         if inside:
             problem += f", but folders: {few(inside, 4)}"
             remedy = (

@@ -262,9 +262,7 @@ def _on_plates(recording: MarkerFile, forces: ForceFile | None) -> tuple[Array, 
         except InputError:
             plates = []
         if plates:
-            return np.sum(
-                [np.nan_to_num(plate.force) for plate in plates], axis=0
-            ), recording.file.analog_rate
+            return np.sum([np.nan_to_num(x.force) for x in plates], axis=0), recording.file.analog_rate
     elif forces is not None:
         columns = [plate.columns["force"] for plate in forces.plates]
         parts = [np.stack([forces.table[name] for name in names], axis=1) for names in columns]
@@ -314,9 +312,7 @@ def _over_strides(case: Case) -> Iterator[Mass]:
     if not case.trial.forces:
         return
     time, rate = case.trial.markers.time, case.trial.markers.rate
-    strikes = [
-        event for event in force_events(FootLoads.from_trial(case.trial)) if event.kind == "heel_strike"
-    ]
+    strikes = [x for x in force_events(FootLoads.from_trial(case.trial)) if x.kind == "heel_strike"]
     periods = [
         float(period)
         for side in SIDES

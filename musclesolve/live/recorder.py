@@ -276,9 +276,7 @@ class Recorder:
         )
         self._markers = self._opened(names["markers"], head, len(before.encode()))
         count = len(live.plates)
-        columns = [
-            f"{name}{axis}" for k in range(count) for name in plate_columns(k).values() for axis in "xyz"
-        ]
+        columns = [f"{of}{axis}" for k in range(count) for of in plate_columns(k).values() for axis in "xyz"]
         self._forces = self._opened(names["forces"], _mot_head(names["forces"], columns)) if count else None
         self._emg = (
             self._opened(names["emg"], _mot_head(names["emg"], live.channels)) if live.channels else None

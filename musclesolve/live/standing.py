@@ -218,9 +218,7 @@ class Standing:
     def _content(self, mass: float, carried: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Return the tables of the trial file of the standing, with the weighed mass [kg]."""
         content = with_paths(self._stated, self.document.path.parent, self.folder / NAMES["trial"])
-        kept = {
-            key: name for key, name in (content.get("files") or {}).items() if key.startswith("functional")
-        }
+        kept = {key: x for key, x in (content.get("files") or {}).items() if key.startswith("functional")}
         content["files"] = {
             "markers": NAMES["markers"],
             "forces": self._forces_as("forces"),
@@ -258,9 +256,7 @@ class Standing:
         mass, of_plates = self._weighed(plates)
         findings = [*of_plates, *self._seen_and_still(markers, seen)]
         self._write_recording("markers", "forces", time, markers, plates)
-        path = self._write_trial(
-            mass, {name for name, share in zip(self.markers, seen, strict=True) if share > 0.0}
-        )
+        path = self._write_trial(mass, {name for name, s in zip(self.markers, seen, strict=True) if s > 0.0})
         faults = examined_file(path, all_checks())
         findings += [found for found in faults if found.code in ASKED and found.severity != "note"]
         trial = None
@@ -368,9 +364,7 @@ class Standing:
         if self._set is not None:
             clusters = {**self._set.clusters, **self._stated.get("clusters", {})}
             whole = [name for name, members in clusters.items() if len(seen.intersection(members)) >= 3]
-            carried = {
-                m: cluster for m, cluster in self._set.carried.items() if m in seen and cluster in whole
-            }
+            carried = {m: to for m, to in self._set.carried.items() if m in seen and to in whole}
         content = self._content(round(mass, 2) if np.isfinite(mass) else USUAL_MASS, carried)
         path = self.folder / NAMES["trial"]
         write_text(path, STANDING_HEAD + tables_text(content))

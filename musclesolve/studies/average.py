@@ -65,9 +65,7 @@ def average_results(
     if not used:
         return average_cycles(every)  # raises the error with the reason
     check_alike(used)
-    legs = {
-        side: average_cycles(leg) for side, leg in of_legs.items() if any(each.sizes["cycle"] for each in leg)
-    }
+    legs = {side: average_cycles(of) for side, of in of_legs.items() if any(leg.sizes["cycle"] for leg in of)}
     together = xr.concat(
         list(legs.values()), xr.Variable("side", list(legs)), combine_attrs="override", join="outer"
     )

@@ -272,9 +272,7 @@ def _of_result(result: xr.Dataset, names: Sequence[str], time: Array) -> Array:
             problem=f"the result has {result.time.size} frames, the trial {len(time)}, or at other times",
             expected="a result of this trial",
         )
-    return np.asarray(
-        result.activation.sel(muscle=list(names)).transpose("time", "muscle").values, dtype=float
-    )
+    return np.asarray(result.activation.sel(muscle=list(names)).transpose("time", "muscle").values, float)
 
 
 @dataclass(frozen=True, eq=False)

@@ -129,9 +129,7 @@ def _on_landmarks(known: Mapping[str, tuple[Array, str]], chosen: MarkerSet) -> 
         if _is_weighted(definition):
             # The marker that is not placed yet, where the weighted sum of all is the landmark.
             (marker,) = set(definition["weights"]) - set(places)
-            others = [
-                weight * places[name][0] for name, weight in definition["weights"].items() if name != marker
-            ]
+            others = [w * places[name][0] for name, w in definition["weights"].items() if name != marker]
             places[marker] = ((at - sum(others, np.zeros(3))) / definition["weights"][marker], body)
             continue
         markers = markers_of(definition)

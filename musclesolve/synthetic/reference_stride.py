@@ -282,9 +282,7 @@ class StrideLayout:
             if entry.get("sided"):
                 links += [(dof(f"{name}_r"), name, 1.0, 0.0), (dof(f"{name}_l"), name, 1.0, 0.5)]
             else:
-                links += [
-                    (dof(d), name, factor, 0.0) for d, factor in entry.get("moves", {name: 1.0}).items()
-                ]
+                links += [(dof(d), name, by, 0.0) for d, by in entry.get("moves", {name: 1.0}).items()]
         for name, sources in self.head.items():
             links += [(dof(name), source, factor, 0.0) for source, factor in sources.items()]
         return links

@@ -384,7 +384,7 @@ def _recognized(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> I
     kinds = Counter(trial.found.kind for trial in trials)
     yield (
         "trials",
-        f"{len(trials)} ({', '.join(f'{kind}: {count}' for kind, count in sorted(kinds.items()))})",
+        f"{len(trials)} ({', '.join(f'{of}: {count}' for of, count in sorted(kinds.items()))})",
     )
     subjects = list(dict.fromkeys(role.subject for role in named))
     yield "subjects", f"{len(subjects)}: {_few(subjects)}"

@@ -102,9 +102,7 @@ def recorded_trials(
 
 def _part_functional(read: dict[tuple[tuple[str, ...], str], FileRoles]) -> None:
     """Move functional movements of a separate folder to the motions of the session; they are no motions themselves."""
-    other = any(
-        not is_functional(drafted_motion.motion) for part in read.values() for drafted_motion in part.motions
-    )
+    other = any(not is_functional(files.motion) for part in read.values() for files in part.motions)
     shown: defaultdict[str, list[MarkerFile]] = defaultdict(list)
     for key, part in read.items():
         moved = [

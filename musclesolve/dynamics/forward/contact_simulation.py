@@ -211,9 +211,7 @@ def simulate_contact(
     for k, (name, system) in enumerate(systems.items()):
         path = np.stack([world.parts(state)[k] for state in run.states])
         motions[name] = simulated(system, times, path, [at.forces[k] for at in loads], *cost)
-    depth, force = (
-        np.stack([getattr(at.touch, quantity) for at in loads]) for quantity in ("depth", "force")
-    )
+    depth, force = (np.stack([getattr(at.touch, of) for at in loads]) for of in ("depth", "force"))
     point = np.stack([at.touch.touches.point for at in loads])
     stored = np.zeros(depth.shape)
     for p, law in enumerate(pairs.laws):

@@ -145,9 +145,7 @@ class LslStream:
             )
         described = ET.fromstring(whole.as_xml()).findall("./desc/channels/channel")
         names = ("label", "unit", "type", "marker")
-        channels = [
-            Channel(*(description.findtext(name) or "" for name in names)) for description in described
-        ]
+        channels = [Channel(*(entry.findtext(name) or "" for name in names)) for entry in described]
         channels += [Channel("")] * (whole.channel_count() - len(channels))
         self._layout = Layout.from_channels(
             channels[: whole.channel_count()], self._wanted, f"lsl:{self._name}"

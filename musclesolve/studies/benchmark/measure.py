@@ -399,13 +399,6 @@ def varied(problem: Problem, frames: int, seed: int = 0) -> Problem:
     activation = np.clip(changed(solution.activation[which], 0.1), 0.0, 1.0)
     # Soft saturation ends at the maximum isometric force.
     force = np.minimum(capacity * activation, 0.999 * strongest)
-    kept = (
-        "max_isometric_force",
-        "muscle",
-        "dof",
-        "fiber_velocity",
-        "optimal_fiber_length",
-        "joints_crossed",
-    )
-    more = {name: getattr(pattern, name) for name in kept}
+    kept = "max_isometric_force muscle dof fiber_velocity optimal_fiber_length joints_crossed"
+    more = {name: getattr(pattern, name) for name in kept.split()}
     return _solvable(arms, activation, force, force_capacity=capacity, **more)

@@ -338,9 +338,7 @@ def body_values(
         (one.quantity, one.of, one.axis): float(value)
         for one, value in zip(fit.parameters, fit.value, strict=True)
     }
-    factors = {
-        segment: np.exp(found[MASS, group, ""]) for group, members in GROUPS.items() for segment in members
-    }
+    factors = {part: np.exp(found[MASS, group, ""]) for group, parts in GROUPS.items() for part in parts}
     masses = {name: float(factors[name] * mass) for name, mass in segment_masses(recorded).items()}
     shifts = dict[str, tuple[float, float, float]]()
     for group in MOVED:

@@ -180,9 +180,7 @@ class CalibrationProblem:
         for one, other in permutations(strong, 2):
             covariance[one, other] = known[STRENGTH]["common_sd"] ** 2
         self.prior = Prior(np.array(mean), covariance, np.array(lower), np.array(upper))
-        self.directions = [
-            [directions_of(self.factors, part.names) for part in trial.parts] for trial in trials
-        ]
+        self.directions = [[directions_of(self.factors, part.names) for part in one.parts] for one in trials]
 
     def _around(self, factor: Factor) -> float:
         """The mean of the prior of a factor."""
@@ -406,9 +404,7 @@ def calibrate_muscles(
 
     first = problem.observed(problem.parent, problem.every)
     if first is None:
-        unsolved = [
-            trial.name for k, trial in enumerate(together) if problem.observed(problem.parent, [k]) is None
-        ]
+        unsolved = [x.name for k, x in enumerate(together) if problem.observed(problem.parent, [k]) is None]
         raise input_error(
             "not_solved",
             where="trials",
@@ -747,9 +743,7 @@ def _found(
         variables[f"{name}_{word}"] = (("curve",), np.array(measures, dtype=float))
     variables["noise"] = (("curve",), np.array([noise[each.kind, each.label].sd for each in kept]))
     coordinates: dict[str, Any] = dict.fromkeys(("parameter", "other"), problem.names)
-    coordinates |= {
-        key: ("curve", [getattr(curve, key) for curve in kept]) for key in ("kind", "label", "trial")
-    }
+    coordinates |= {key: ("curve", [getattr(one, key) for one in kept]) for key in ("kind", "label", "trial")}
     coordinates["unit"] = ("curve", [UNITS[curve.kind] for curve in kept])
     attributes = {
         "steps": posterior.steps,
@@ -803,9 +797,7 @@ def _as_rows(found: xr.Dataset) -> list[dict[str, object]]:
             word: str(found[word].values[k]) for word in ("trial", "kind", "label", "unit")
         }
         values = {name: float(found[name].values[k]) for name in names}
-        rows.append(
-            row | {name: float(f"{value:.4g}") for name, value in values.items() if np.isfinite(value)}
-        )
+        rows.append(row | {key: float(f"{value:.4g}") for key, value in values.items() if np.isfinite(value)})
     return rows
 
 

@@ -122,9 +122,7 @@ class Anatomy:
         if side != OTHER or quantity != STRENGTH or len(sides) == 1:
             alone = len(sides) == 1 and side == OTHER and OTHER not in sides
             return {with_side(word, next(iter(sides))) if alone else word: muscles}
-        return {
-            with_side(word, each): tuple(name for name in muscles if side_of(name) == each) for each in sides
-        }
+        return {with_side(word, each): tuple(x for x in muscles if side_of(x) == each) for each in sides}
 
 
 def usual_words(anatomy: Anatomy, measured: Measured) -> dict[str, list[str]]:

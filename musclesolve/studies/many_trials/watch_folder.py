@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import product, takewhile
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -50,13 +50,7 @@ SUBJECT_FILE = "subject.toml"
 """Name of a file with the table [subject] for the recordings in its folder and below."""
 Place = tuple[str, str | int]
 """Table and key of a file in a trial file, or table and index of a camera in a camera file."""
-OF_MOTION = (
-    ("files", "forces"),
-    ("files", "moments"),
-    ("files", "loads"),
-    ("emg", "file"),
-    ("fascicle", "file"),
-)
+OF_MOTION = (*product(("files",), ("forces", "moments", "loads")), *product(("emg", "fascicle"), ("file",)))
 """Table and key of the files that are recorded with each motion."""
 OF_ONE = {"time": ("start_s", "end_s", "cycles_s"), "events": None}
 """Table -> keys of a trial file that hold for one recording alone; None: all of them."""
@@ -401,9 +395,7 @@ class Watch:
         found = list[Path]()
         for folder, below, names in os.walk(self.folder):
             here = Path(folder)
-            below[:] = sorted(
-                name for name in below if not name.startswith(".") and here / name != self.results
-            )
+            below[:] = sorted(x for x in below if not x.startswith(".") and here / x != self.results)
             for name in names:
                 path = here / name
                 if not name.startswith(".") and self.template.motion(path) and file_state(path) is not None:
@@ -423,9 +415,7 @@ class Watch:
         inputs: dict[Place, Path] = {template.place: path}
         for place, pattern in template.of_motion.items():
             inputs[place] = pattern.path(path, motion)
-        missing = [
-            file.name for file in (*inputs.values(), *_data_files(inputs.values())) if not file.is_file()
-        ]
+        missing = [x.name for x in (*inputs.values(), *_data_files(inputs.values())) if not x.is_file()]
         for role, own in template.of_session.items():
             found = self._of_session(path, role, own)
             if not found and role == "model" and own.is_file():
@@ -433,9 +423,7 @@ class Watch:
             if len(found) == 1:
                 inputs["files", role] = found[0]
             else:
-                among = (
-                    f"; {' and '.join(file.name for file in found)} may be it: rename one" if found else ""
-                )
+                among = f"; {' and '.join(x.name for x in found)} may be it: rename one" if found else ""
                 missing.append(f"{own.name} ({role}{among})")
         return inputs, ", ".join(missing)
 
@@ -472,9 +460,7 @@ class Watch:
 
     def _subject(self, path: Path) -> Mapping[str, Any]:
         """Return the entries of the nearest `subject.toml`; nothing where there is none."""
-        file = next(
-            (subject_file for subject_file in self._subject_files(path) if subject_file.is_file()), None
-        )
+        file = next((place for place in self._subject_files(path) if place.is_file()), None)
         if file is None:
             return {}
         document = Document(file, RecordedSettings)

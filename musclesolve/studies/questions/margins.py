@@ -142,9 +142,7 @@ def margins(
             replace(part, problem_at=limited(part.problem, part.part, part.contact_force, limits).frames)
             for part in now.parts
         )
-    counted = [
-        possible_frames(part.problem) if limits else part.solution.status == Status.SOLVED for part in tested
-    ]
+    counted = [possible_frames(x.problem) if limits else x.solution.status == Status.SOLVED for x in tested]
     found = _margins_of(tested, counted, muscle_groups(base), report)
     of = list(found)
     if not of or not any(own.any() for own in counted):
@@ -370,9 +368,7 @@ def _path(
     kept = [np.where(possible[:, None], 1.0, np.nan) for possible in counted]
     for strength in strengths:
         weaker = dict.fromkeys(muscles, float(strength))
-        shared = [
-            _share_within(part, body.sharing, factors_of(part.part, weaker), limits) for part in now.parts
-        ]
+        shared = [_share_within(leg, body.sharing, factors_of(leg.part, weaker), limits) for leg in now.parts]
         activations.append(
             now.over_muscles([activation * mask for (activation, _), mask in zip(shared, kept, strict=True)])
         )

@@ -211,9 +211,7 @@ def _analyzed(
             own = plan.means(cycles.isel(cycle=np.flatnonzero(trusted)))
             plausible, not_tested, _ = plan.tests(own, values[values["plausibility"] != NOT_PLAUSIBLE])
         said = sensitivity(comparisons, plausible, not_tested, verdicts)
-    on_kept = (
-        f"{name} counts although an error was found: {reason}" for name, reason in kept.items() if reason
-    )
+    on_kept = (f"{name} counts although an error was found: {why}" for name, why in kept.items() if why)
     notes = (*computed.notes, *on_kept, *_on_cycles(cycles), *few)
     return StudyResult(
         replace(computed, notes=notes),

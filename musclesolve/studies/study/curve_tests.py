@@ -183,9 +183,7 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] | None 
     compared = [*(design.quantities or [name for name in in_set("compared") if name in curves])]
     curves_kept, left_out = without_arms_and_empty(means, compared)
     wanted = dict.fromkeys(outcomes)
-    wanted |= dict.fromkeys(
-        Outcome(variable, name) for variable, names in curves_kept.items() for name in names
-    )
+    wanted |= dict.fromkeys(Outcome(of, name) for of, names in curves_kept.items() for name in names)
     values = {variable: dict(curves_of(means[variable])) for variable in {each.variable for each in wanted}}
     tests = list[_Test]()
     for each in wanted:
@@ -387,9 +385,7 @@ class _Layout:
                     "one-way ANOVA (Brown-Forsythe) of the paired differences",
                     lambda samples: variance_ratio([each[:, [1]] - each[:, [0]] for each in samples], True),
                 )
-                more["levels"] = [
-                    (f"{change}: {name}", mean) for name, mean in zip(groups, changes, strict=True)
-                ]
+                more["levels"] = [(f"{change}: {of}", mean) for of, mean in zip(groups, changes, strict=True)]
             else:
                 kind, make = (
                     "two-sample t test (Welch) of the paired differences",

@@ -290,9 +290,7 @@ def group_means(
     }
     extra = ", the uncertainty of the trials included as common to all" if common_errors else ""
     attrs = {**means.attrs, "band": f"{100.0 * (1.0 - level):g} % confidence band {words[band]}{extra}"}
-    coords = {
-        str(name): coord.variable for name, coord in means.coords.items() if "subject" not in coord.dims
-    }
+    coords = {str(key): coord.variable for key, coord in means.coords.items() if "subject" not in coord.dims}
     return xr.Dataset(found, coords | {"group": groups}, attrs)
 
 

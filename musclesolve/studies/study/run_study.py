@@ -184,9 +184,7 @@ def _alike(inputs: Mapping[str, tuple[str, Sequence[Path]]]) -> list[list[str]]:
         return [names for names in found.values() if len(names) > 1]
 
     there = [name for name, (_, files) in inputs.items() if all(file.is_file() for file in files)]
-    return [
-        names for sized in parts(there, lambda file: file.stat().st_size) for names in parts(sized, sha256)
-    ]
+    return [names for sized in parts(there, lambda x: x.stat().st_size) for names in parts(sized, sha256)]
 
 
 def write_table(computed: ComputedStudy, not_counted: Mapping[str, str]) -> None:

@@ -131,9 +131,7 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
                 more = sum(block["trial"].size for block in waiting)
                 if more >= CHUNK or trial is own[-1]:
                     for name in waiting[0] if more else ():
-                        target[name][place : place + more] = np.concatenate(
-                            [block[name] for block in waiting]
-                        )
+                        target[name][place : place + more] = np.concatenate([part[name] for part in waiting])
                     place, waiting = place + more, []
     else:
         path.unlink(missing_ok=True)

@@ -298,9 +298,7 @@ def _with_table(
 
 def lacking(subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTrial]) -> dict[str, list[str]]:
     """Return data that recordings need and no file states: key of a subject -> the subjects who lack it."""
-    persons = dict.fromkeys(
-        trial.subject for trial in trials if "markers" in trial.source and not trial.exclude
-    )
+    persons = dict.fromkeys(t.subject for t in trials if "markers" in t.source and not t.exclude)
     required = [key for key, rule in settings_of(SubjectSettings).items() if rule.required]
     found = {key: [name for name in persons if key not in subjects.get(name, {})] for key in required}
     return {key: names for key, names in found.items() if names}
@@ -310,9 +308,7 @@ def complete(study: Study) -> list[StudyTrial]:
     """The trials of a study of whose subject nothing is lacking."""
     absent = lacking(study.subjects, study.included)
     without = {name for names in absent.values() for name in names}
-    return [
-        trial for trial in study.included if "markers" not in trial.source or trial.subject not in without
-    ]
+    return [t for t in study.included if "markers" not in t.source or t.subject not in without]
 
 
 def lacking_text(found: Mapping[str, Sequence[str]]) -> str:

@@ -42,9 +42,7 @@ class Source:
 @cache
 def sources() -> dict[str, Source]:
     """Every source by its name, as ``sources.toml`` has them."""
-    return {
-        name: Source(name=name, **entry) for name, entry in bundled_toml(__package__, "sources.toml").items()
-    }
+    return {name: Source(name=name, **of) for name, of in bundled_toml(__package__, "sources.toml").items()}
 
 
 def standard_deviations(

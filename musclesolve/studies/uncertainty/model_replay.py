@@ -148,10 +148,7 @@ class ModelReplay(Replay):
         if not body.dynamics.predicted:
             # by (loads, 2) [m] forward and to the left
             shift = np.insert(errors["center_of_pressure"], 2, 0.0, axis=1) @ TO_GLOBAL
-            return [
-                replace(load, point=load.point + by)
-                for load, by in zip(body.dynamics.loads, shift, strict=True)
-            ]
+            return [replace(x, point=x.point + by) for x, by in zip(body.dynamics.loads, shift, strict=True)]
         motion = _turned(body.every_motion, moved)
 
         def with_errors(wrenches: Array, level: float) -> Array:
