@@ -176,11 +176,9 @@ def _mass(
     todo = "enter the body mass with shoes [kg]: no file states it, and"
     if not ways:
         plates = files.motion.plates or files.forces is not None or files.plates is not None
-        why = (
-            "no stride and no rest of the body is known to be on the plates alone"
-            if plates
-            else "no plate shows it"
-        )
+        why = "no plate shows it"
+        if plates:
+            why = "no stride and no rest of the body is known to be on the plates alone"
         return Line("mass_kg", None, "", f"{todo} {why}", open=True)
     agreeing = (way for way, other in combinations(ways, 2) if abs(way.number / other.number - 1.0) < AGREE)
     carried = next(agreeing, ways[0] if len(ways) == 1 else None)
@@ -357,10 +355,6 @@ def _height(case: Case) -> Value | None:
 
 def _floor(markers: Markers, mapping: Mapping[str, Any]) -> float:
     """The height of the floor [m]: zero, unless the lowest landmark of the feet is far from it."""
-    heights = [
-        seen(path)[:, 2]
-        for name in both("heel", "toe")
-        if (path := path_of(markers, mapping, name)) is not None
-    ]
+    heights = [seen(path_of(markers, mapping, name))[:, 2] for name in both("heel", "toe")]
     lowest = min((float(np.median(z)) for z in heights if z.size), default=0.0)
     return 0.0 if -0.02 < lowest < LOW_FLOOR else lowest - 0.03

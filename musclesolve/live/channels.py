@@ -32,15 +32,8 @@ _PLATE = re.compile(
     r"(?:(?:plate|fp)?[ _]?(\d+)[ _.]?)?(force|f|point|cop|p|moment|m)[ _.]?([xyz])(?:[ _.]?(\d+))?",
     re.IGNORECASE,
 )
-_ROLES = {
-    "f": "force",
-    "force": "force",
-    "p": "point",
-    "cop": "point",
-    "point": "point",
-    "m": "moment",
-    "moment": "moment",
-}
+_WORDS = {"force": ("f", "force"), "point": ("p", "cop", "point"), "moment": ("m", "moment")}
+_ROLES = {word: role for role, words in _WORDS.items() for word in words}
 _UNITS: dict[str, Callable[[str], float | None]] = {
     "marker": meters_in,
     "force": newtons_in,

@@ -389,11 +389,9 @@ class Standing:
         if not stands:
             severity: Severity = "error" if self.weighed else "note"
             what = f"nobody stands on the plates: they carry {total:.0f} N"
-            remedy = (
-                "stand with both feet on the plates, or state mass_kg"
-                if self.weighed
-                else "the mass is as stated"
-            )
+            remedy = "the mass is as stated"
+            if self.weighed:
+                remedy = "stand with both feet on the plates, or state mass_kg"
             return np.nan, [*findings, Finding("mass", severity, what, remedy)]
         mass = total / STANDARD_GRAVITY
         swing = float(np.ptp(np.nanquantile(force[:, measured, 2].sum(axis=1), [0.05, 0.95])))

@@ -110,14 +110,8 @@ class ForwardProblem:
                 most=longest + 1e-9,
             )
             time = time[time <= time[0] + length + 1e-9]
-        return simulate(
-            self.model,
-            self.q0,
-            self.qd0,
-            time,
-            [*self.forces, *extra],
-            integration=integration or INTEGRATION,
-        )
+        forces, how = [*self.forces, *extra], integration or INTEGRATION
+        return simulate(self.model, self.q0, self.qd0, time, forces, integration=how)
 
     def drift(self, simulation: Simulation) -> Drift:
         """Return the drift of a simulation from the recorded motion."""

@@ -382,10 +382,7 @@ def _recognized(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> I
     """Yield the recognized facts, subject and statement, for the terminal."""
     named = [trial.role for trial in trials]
     kinds = Counter(trial.found.kind for trial in trials)
-    yield (
-        "trials",
-        f"{len(trials)} ({', '.join(f'{of}: {count}' for of, count in sorted(kinds.items()))})",
-    )
+    yield ("trials", f"{len(trials)} ({', '.join(f'{of}: {count}' for of, count in sorted(kinds.items()))})")
     subjects = list(dict.fromkeys(role.subject for role in named))
     yield "subjects", f"{len(subjects)}: {_few(subjects)}"
     counted: Mapping[str, Counter[str]] = {
@@ -396,11 +393,8 @@ def _recognized(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> I
     for what, values in counted.items():
         if any(values):
             unit = "subjects" if what == "groups" else "trials"
-            yield (
-                what,
-                _few([f"{name or 'not known'} ({values[name]})" for name in in_order(set(values))])
-                + f" {unit}",
-            )
+            listed = [f"{name or 'not known'} ({values[name]})" for name in in_order(set(values))]
+            yield what, f"{_few(listed)} {unit}"
     reasons = Counter(trial.found.exclude for trial in trials if trial.found.exclude)
     for reason, count in reasons.items():
         yield "excluded", f"{count} trial{'s' * (count > 1)}: {reason}"

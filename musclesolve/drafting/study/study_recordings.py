@@ -105,13 +105,9 @@ def _part_functional(read: dict[tuple[tuple[str, ...], str], FileRoles]) -> None
     other = any(not is_functional(files.motion) for part in read.values() for files in part.motions)
     shown: defaultdict[str, list[MarkerFile]] = defaultdict(list)
     for key, part in read.items():
-        moved = [
-            drafted_motion.motion
-            for drafted_motion in part.motions
-            if other and is_functional(drafted_motion.motion)
-        ]
+        moved = [files.motion for files in part.motions if other and is_functional(files.motion)]
         shown[key[1]] += [*part.functional, *moved]
-        kept = tuple(drafted_motion for drafted_motion in part.motions if drafted_motion.motion not in moved)
+        kept = tuple(files for files in part.motions if files.motion not in moved)
         read[key] = replace(part, motions=kept)
     for key, part in read.items():
         read[key] = replace(part, functional=tuple(shown[key[1]]))

@@ -18,7 +18,9 @@ from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
 
-Course = float | Array | Callable[[Array], Array]
+Curve = Callable[[Array], Array]
+"""Values at times (T,) [s]."""
+Course = float | Array | Curve
 """A value through time: a constant, samples (T,), or a function of times (T,)."""
 
 
@@ -35,7 +37,7 @@ class JointMoments:
     """Moments about joint axes through time, each on the far body and back on the near one."""
 
     couples: Couples
-    courses: dict[int, Callable[[Array], Array]]
+    courses: dict[int, Curve]
 
     @classmethod
     def build(cls, model: Model, moments: Mapping[str, Course], time: Array | None = None) -> JointMoments:
@@ -70,7 +72,7 @@ class ExternalForces:
 
     model: Model
     bodies: tuple[str, ...]
-    courses: tuple[Callable[[Array], Array], ...]
+    courses: tuple[Curve, ...]
 
     @classmethod
     def build(cls, model: Model, time: Array, wrenches: list[Wrench]) -> ExternalForces:
@@ -92,7 +94,7 @@ class ExternalForces:
         return external_force(self.model, q, now)
 
 
-def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], Array]:
+def _course(name: str, value: Course, time: Array | None) -> Curve:
     """A value through time as a function of times (T,)."""
     from scipy.interpolate import CubicSpline
 
@@ -113,9 +115,7 @@ def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], A
     return within(CubicSpline(time, samples), time, said, "simulate within the samples")
 
 
-def within(
-    curve: Callable[[Array], Array], time: Array, problem: str, remedy: str
-) -> Callable[[Array], Array]:
+def within(curve: Curve, time: Array, problem: str, remedy: str) -> Curve:
     """A curve that raises an error outside its times (T,) [s]; the text has places for first, last and other."""
     first, last = float(time[0]), float(time[-1])
 

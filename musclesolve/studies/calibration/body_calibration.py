@@ -7,6 +7,7 @@ The result is written, not applied: a trial file names it in [subject] body and 
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -230,11 +231,8 @@ def _parameters(
     """Return the parameters that are fitted: the body, and for each session clock and plates."""
     moved, held = 1e-3 * priors["center_of_mass_mm"]["sd"], priors["center_of_mass_mm"]["held"]
     found = [BodyParameter(MASS, group, "", "", errors["segment_mass"]) for group in GROUPS]
-    found += [
-        BodyParameter(CENTER, group, axis, "", moved, axis not in held)
-        for group in MOVED
-        for axis in SHIFT_AXES
-    ]
+    places = product(MOVED, SHIFT_AXES)
+    found += [BodyParameter(CENTER, group, axis, "", moved, axis not in held) for group, axis in places]
     for session in dict.fromkeys(piece.session for piece in pieces):
         ours = [piece for piece in pieces if piece.session == session]
         plates = dict.fromkeys(name for piece in ours for name in piece.plate_names)

@@ -119,6 +119,10 @@ class Noise:
     alike: float
 
 
+Noises = dict[tuple[str, str], Noise]
+"""Kind and label of a channel -> its noise."""
+
+
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """Result of `calibrate_muscles`.
@@ -243,7 +247,7 @@ class CalibrationProblem:
             for number, test in enumerate(self.moments)
         ]
 
-    def usual_noise(self, observed: Iterable[Observation]) -> dict[tuple[str, str], Noise]:
+    def usual_noise(self, observed: Iterable[Observation]) -> Noises:
         """The noise of every channel before any residual was seen."""
         noise = {
             (STRENGTH_TEST, f"{test.dof} {number + 1}"): Noise(test.error, 1.0)
@@ -258,7 +262,7 @@ class CalibrationProblem:
                 noise[kind, label] = Noise(stated or USUAL_SD[kind], alike)
         return noise
 
-    def found_noise(self, observed: Sequence[Observation]) -> dict[tuple[str, str], Noise]:
+    def found_noise(self, observed: Sequence[Observation]) -> Noises:
         """Estimate the noise of every channel from its residuals, at least the known noise of the measurement."""
         usual = self.usual_noise(observed)
         noise = {key: usual[key] for key in by_channel(observed)}
@@ -270,7 +274,7 @@ class CalibrationProblem:
                 noise[kind, label] = Noise(max(rms, least), correlated_samples(residuals))
         return noise
 
-    def linear(self, observed: Sequence[Observation], noise: Mapping[tuple[str, str], Noise]) -> Linear:
+    def linear(self, observed: Sequence[Observation], noise: Noises) -> Linear:
         """The weighted residuals and their derivatives; of a channel without a noise the noise of its kind."""
         residuals, rows = [np.zeros(0)], [np.zeros((0, len(self.names)))]
         for (kind, label), curves in by_channel(observed).items():
@@ -284,9 +288,7 @@ class CalibrationProblem:
             rows += [weight * one.jacobian for one in curves]
         return Linear(np.concatenate(residuals), np.vstack(rows))
 
-    def solve(
-        self, first: Sequence[Observation], report: Progress = no_progress
-    ) -> tuple[Posterior, dict[tuple[str, str], Noise]]:
+    def solve(self, first: Sequence[Observation], report: Progress = no_progress) -> tuple[Posterior, Noises]:
         """Find the best theta for all trials and the noise of its residuals, from the parent muscles' observations."""
         theta, noise = self.parent, self.usual_noise(first)
         for number in range(NOISE_ROUNDS):
@@ -321,7 +323,7 @@ class CalibrationProblem:
         self,
         theta: Array,
         which: Sequence[int],
-        noise: Mapping[tuple[str, str], Noise],
+        noise: Noises,
         report: Progress = no_progress,
         span: tuple[float, float] = (0.0, 1.0),
         least: float = CONVERGED,
@@ -712,10 +714,7 @@ def _with_best_gains(observed: Sequence[Observation]) -> list[Observation]:
 
 
 def _found(
-    problem: CalibrationProblem,
-    posterior: Posterior,
-    noise: Mapping[tuple[str, str], Noise],
-    *observed: Sequence[Observation],
+    problem: CalibrationProblem, posterior: Posterior, noise: Noises, *observed: Sequence[Observation]
 ) -> xr.Dataset:
     """The Dataset of a calibration (`Calibration`); observed: as of `COMPARED`."""
     import xarray as xr
@@ -760,11 +759,7 @@ PROFILE = np.linspace(-2.5, 2.5, 7)
 
 
 def _profile(
-    problem: CalibrationProblem,
-    posterior: Posterior,
-    noise: Mapping[tuple[str, str], Noise],
-    name: str,
-    report: Progress,
+    problem: CalibrationProblem, posterior: Posterior, noise: Noises, name: str, report: Progress
 ) -> xr.Dataset:
     """The least sum of squares as a function of one parameter, with all others fitted again."""
     import xarray as xr
@@ -801,7 +796,7 @@ def _as_rows(found: xr.Dataset) -> list[dict[str, object]]:
     return rows
 
 
-def _lacking(fitted: Sequence[Observation], noise: Mapping[tuple[str, str], Noise]) -> list[str]:
+def _lacking(fitted: Sequence[Observation], noise: Noises) -> list[str]:
     """Sentences on moments that the fitted muscles do not produce, in trials and strength tests."""
     notes = []
     for each in fitted:

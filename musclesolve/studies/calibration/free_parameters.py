@@ -86,11 +86,8 @@ class Anatomy:
     @classmethod
     def from_names(cls, names: Sequence[str]) -> Anatomy:
         """The anatomy of muscles by their names in a set or a model, with side."""
-        owner = {
-            head: unit
-            for unit, heads in bundled_toml(__package__, "priors.toml")["units"].items()
-            for head in heads
-        }
+        units = bundled_toml(__package__, "priors.toml")["units"]
+        owner = {head: unit for unit, heads in units.items() for head in heads}
         unit, group, words = {}, {}, dict[str, list[str]]()
         achilles = tuple(names[k] for k in achilles_muscles([(name,) for name in names]))
         for name in names:

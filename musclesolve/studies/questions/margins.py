@@ -60,6 +60,8 @@ from musclesolve.studies.questions.muscles_named import (
     strength_factors,
 )
 
+Variables = dict[str, tuple[tuple[str, ...], Any]]
+"""Name -> dimensions and values."""
 PATH_STRENGTHS = 8
 """Number of strengths of a path, both ends included."""
 BELOW = 0.01
@@ -236,7 +238,7 @@ def _activation_limits(
     found: Mapping[str, tuple[SolvedGroup, StrengthMargin]],
     margin: Mapping[str, float],
     muscles_of: Callable[[str], Sequence[str]],
-) -> dict[str, tuple[tuple[str, ...], Array]]:
+) -> Variables:
     """Least upper bounds of activation; without passive forces they are the margins of strength."""
     limits = dict(margin)
     for name, (part, _) in found.items():
@@ -246,9 +248,7 @@ def _activation_limits(
     return {"activation_limit": (("of",), np.array(list(limits.values())))}
 
 
-def _assistance(
-    dofs: Sequence[str], parts: Sequence[SolvedGroup], counted: Sequence[Mask]
-) -> dict[str, tuple[tuple[str, ...], Array]]:
+def _assistance(dofs: Sequence[str], parts: Sequence[SolvedGroup], counted: Sequence[Mask]) -> Variables:
     """The least torque about each degree of freedom with which the impossible frames of its part are possible."""
     torque = np.full((len(counted[0]), len(dofs)), np.nan)
     for part, possible in zip(parts, counted, strict=True):
@@ -265,7 +265,7 @@ def _pairs(
     counted: Sequence[Mask],
     groups: Mapping[str, Sequence[str]],
     report: Progress,
-) -> dict[str, tuple[tuple[str, ...], Any]]:
+) -> Variables:
     """Margins of pairs of groups that are weak together, for pairs within one part."""
     found = dict[str, float]()
     for number, (part, possible) in enumerate(zip(parts, counted, strict=True)):
@@ -283,7 +283,7 @@ def _lengths(
     groups: Mapping[str, Sequence[str]],
     margin: Mapping[str, float],
     counted: Sequence[Mask],
-) -> dict[str, tuple[tuple[str, ...], Any]]:
+) -> Variables:
     """Ranges of lengths of the groups that the motion needs; other groups have no limit without passive forces."""
     ranges = {
         name: [length_range(part, body.sharing, length, muscles, possible) for length in CHANGED_LENGTHS]
@@ -362,7 +362,7 @@ def _path(
     strengths: Array,
     limits: Mapping[str, float],
     weight: float,
-) -> dict[str, tuple[tuple[str, ...], Array]]:
+) -> Variables:
     """The sharing at strengths of some muscles, contact forces within limits [N]; frames that do not count are NaN."""
     body, activations, peaks = now.body, [], []
     kept = [np.where(possible[:, None], 1.0, np.nan) for possible in counted]
@@ -380,7 +380,7 @@ def _path(
         peaks.append([greatest(force[joint]) / weight if joint in force else np.nan for joint in body.joints])
     activation = np.stack(activations)
     peak = np.nanmax(np.where(np.isnan(activation), -np.inf, activation), axis=1)
-    arrays: dict[str, tuple[tuple[str, ...], Array]] = {
+    arrays: Variables = {
         "strength": (("strength",), strengths),
         "muscle": (("muscle",), np.array(body.muscles)),
         "activation": (("strength", "time", "muscle"), activation),

@@ -22,8 +22,7 @@ from musclesolve.studies.questions.muscles_named import muscle_groups
 
 CYCLES = "cycles.nc"
 OF_CONTRIBUTIONS = (
-    *("center_acceleration", "joint_acceleration"),
-    *("contact_contribution", "contact_contribution_own"),
+    "center_acceleration joint_acceleration contact_contribution contact_contribution_own".split()
 )
 """Curves of the answer to `contributions`."""
 

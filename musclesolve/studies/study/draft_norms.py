@@ -76,10 +76,8 @@ def draft_norms(
             values[name] = float(mean_of_known(numbers)), float(sd_of_known(numbers))
     norm = Norm(Path(output).name, f"{count} subjects", "", (0.0, np.inf), percent, curves, values=values)
     if set(needed := score_variables()) <= set(curves):
-        scores = [
-            profile_score(variable_scores({key: own[key][k] for key in needed}, norm).values())
-            for k in range(count)
-        ]
+        persons = ({key: own[key][k] for key in needed} for k in range(count))
+        scores = [profile_score(variable_scores(curve, norm).values()) for curve in persons]
         logs = np.log(scores)
         values[LOG_SCORE] = float(logs.mean()), float(logs.std(ddof=1))
     target = Path(output)

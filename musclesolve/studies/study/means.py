@@ -23,10 +23,7 @@ COVERED = 0.5
 """Least share of the percentages that the mean curve of a subject must have to be compared."""
 WITHIN = "_std"
 """Suffix of the standard deviation within the subject; SPREAD is that of a Monte Carlo analysis of the cycles."""
-OF_CYCLES = (
-    *("subject", "group", "condition", "session"),
-    *("coverage", "distance", "outlier", "counts", "plausibility"),
-)
+OF_CYCLES = "subject group condition session coverage distance outlier counts plausibility".split()
 """Coordinates over the cycles that are no numbers of the subjects."""
 
 

@@ -47,6 +47,8 @@ OF_EACH_TRIAL = ("subject", "files", "time")
 TIME = "time"
 SUBJECT = "subject"
 GROUP, NUMBERS = "group", "numbers"
+Tables = Mapping[str, Mapping[str, Any]]
+"""Name of a subject, or of a table of a trial file -> its keys."""
 DIGITS = re.compile(r"\d+")
 SIMILAR = 0.7
 """Similarity (`difflib`) of two names above which one may be a misspelling of the other."""
@@ -101,8 +103,8 @@ class Study:
     title: str
     design: DesignSettings
     units: Mapping[str, str]
-    settings: Mapping[str, Mapping[str, Any]]
-    subjects: Mapping[str, Mapping[str, Any]]
+    settings: Tables
+    subjects: Tables
     trials: tuple[StudyTrial, ...]
     notes: tuple[str, ...] = ()
     people: str = "[subjects]"
@@ -211,9 +213,7 @@ def read_study(path: str | Path) -> Study:
     )
 
 
-def _unusual(
-    design: DesignSettings, subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTrial]
-) -> Iterator[str]:
+def _unusual(design: DesignSettings, subjects: Tables, trials: Sequence[StudyTrial]) -> Iterator[str]:
     """Yield notes on contents that follow the rules of the file, but may not be meant."""
     included = [trial for trial in trials if not trial.exclude]
     without = dict.fromkeys(trial.subject for trial in included if trial.subject not in subjects)
@@ -270,7 +270,7 @@ def _subjects_table(document: Document) -> SubjectsTable | None:
 
 
 def _with_table(
-    subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTrial], people: SubjectsTable | None
+    subjects: Tables, trials: Sequence[StudyTrial], people: SubjectsTable | None
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """Add data of the laboratory's table to the subjects where the study file has none; notes on the table."""
     filled = {name: dict(stated) for name, stated in subjects.items()}
@@ -296,7 +296,7 @@ def _with_table(
     return filled, notes
 
 
-def lacking(subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTrial]) -> dict[str, list[str]]:
+def lacking(subjects: Tables, trials: Sequence[StudyTrial]) -> dict[str, list[str]]:
     """Return data that recordings need and no file states: key of a subject -> the subjects who lack it."""
     persons = dict.fromkeys(t.subject for t in trials if "markers" in t.source and not t.exclude)
     required = [key for key, rule in settings_of(SubjectSettings).items() if rule.required]
@@ -427,10 +427,7 @@ def _check_names(document: Document, trials: tuple[StudyTrial, ...]) -> None:
 
 
 def _check_design(
-    document: Document,
-    design: DesignSettings,
-    subjects: Mapping[str, Mapping[str, Any]],
-    trials: tuple[StudyTrial, ...],
+    document: Document, design: DesignSettings, subjects: Tables, trials: tuple[StudyTrial, ...]
 ) -> None:
     """Refuse groups and conditions that no subject or trial has, and an unusable covariate."""
     included = [trial for trial in trials if not trial.exclude]
@@ -442,12 +439,8 @@ def _check_design(
         for names, some in ((subjects, trials), ({trial.subject for trial in included}, included))
     )
     studied = set(in_set("study"))
-    curves = [
-        name
-        for kind in KINDS.values()
-        for name in kind.names
-        if name in studied or not QUANTITIES[name].answer
-    ]
+    names_of_kinds = (name for kind in KINDS.values() for name in kind.names)
+    curves = [name for name in names_of_kinds if name in studied or not QUANTITIES[name].answer]
     both, outcomes = there["groups"] | there["conditions"], [*curves, *filter(is_number_of_cycle, QUANTITIES)]
     names: list[tuple[str, Collection[str], str]] = [
         ("groups", there["groups"], "no subject is of the group"),

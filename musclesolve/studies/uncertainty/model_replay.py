@@ -204,9 +204,7 @@ def _without_moving_loads(body: ModelBody, angles: Sequence[str]) -> Array:
 
     if not loaded:
         return np.eye(len(angles))
-    rates = [
-        (places(name, DIFFERENCE_TURN) - places(name, -DIFFERENCE_TURN)) / (2.0 * DIFFERENCE_TURN)
-        for name in angles
-    ]
+    step = DIFFERENCE_TURN
+    rates = [(places(name, step) - places(name, -step)) / (2.0 * step) for name in angles]
     jacobian = np.stack(rates, axis=1)
     return np.eye(len(angles)) - np.linalg.pinv(jacobian, rcond=1e-6) @ jacobian
