@@ -143,9 +143,7 @@ class NumberRows:
         """Rows (T, k) as text, rounded to their decimals, each with the end of its line."""
         forms, text = [f"z.{places}f" for places in self.decimals], ""
         for row in values.tolist():
-            cells = [
-                format(x, form) if isfinite(x) else self.missing for x, form in zip(row, forms, strict=True)
-            ]
+            cells = [format(x, f) if isfinite(x) else self.missing for x, f in zip(row, forms, strict=True)]
             behind = "" if isfinite(row[-1]) else self.more * self.separator
             text += f"{self.separator.join(cells)}{behind}\n"
             sleep(0.0)  # a frame that is due goes first

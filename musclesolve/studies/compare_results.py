@@ -55,9 +55,7 @@ def compare_results(results: Mapping[str, str | Path]) -> xr.Dataset:
             expected=f"two to {MOST} results",
             remedy="choose two results of `musclesolve run`",
         )
-    loaded = {
-        name: checked_result(read_result(path), ("muscle_force", "group")) for name, path in results.items()
-    }
+    loaded = {key: checked_result(read_result(at), ("muscle_force", "group")) for key, at in results.items()}
     weighed = all("subject_mass_kg" in result.attrs for result in loaded.values())
     unit = "BW" if weighed else "N"
     units = {"muscle_force": unit, "force": unit, "moment": "N m", "power": "W", "energy": "J"}

@@ -539,8 +539,6 @@ def limit_rows(limits: ActivationLimits, shape: tuple[int, int]) -> sparse.csr_m
     frames, muscles = shape
     one = np.ones((frames - 1, 1))
     pairs = (-limits.e_d, one), (limits.e_a, -one)
-    rows = [
-        sparse.diags([present[:, 0], after[:, 0]], [0, 1], shape=(frames - 1, frames))
-        for present, after in pairs
-    ]
+    columns = ([present[:, 0], after[:, 0]] for present, after in pairs)
+    rows = [sparse.diags(pair, [0, 1], shape=(frames - 1, frames)) for pair in columns]
     return sparse.kron(sparse.vstack(rows), sparse.identity(muscles), format="csr")

@@ -217,9 +217,7 @@ def simulate_contact(
     for p, law in enumerate(pairs.laws):
         stored[:, p] = law.stored_energy(depth[:, p])
     lost, work = np.stack([state[-EXTRA:] for state in run.states]).T
-    tension, stretched = (
-        np.stack([getattr(at.pull, quantity) for at in loads]) for quantity in ("tension", "stored")
-    )
+    tension, stretched = (np.stack([getattr(at.pull, of) for at in loads]) for of in ("tension", "stored"))
     return ContactSimulation(
         time=times,
         motions=Named(motions, "model in the simulation"),

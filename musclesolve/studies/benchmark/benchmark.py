@@ -120,9 +120,7 @@ COLUMN_MEANING = (
 def tables(report: BenchmarkReport) -> list[Table]:
     """Return all tables of a report."""
     groups = list(dict.fromkeys((row.problem, row.cost) for row in report.rows))
-    contests = [
-        side_by_side([row for row in report.rows if (row.problem, row.cost) == group]) for group in groups
-    ]
+    contests = [side_by_side([row for row in report.rows if (row.problem, row.cost) == of]) for of in groups]
     return [*contests, *([single_frame(report)] if report.single else [])]
 
 
