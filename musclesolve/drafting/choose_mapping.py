@@ -304,11 +304,7 @@ class MarkerChoice:
     @property
     def tables(self) -> tuple[DraftTable, ...]:
         """The tables as they are, without comments."""
-        lines = [
-            Line("set", self.set),
-            Line("person", self.person),
-            Line("guessed", list(self.guessed) or None),
-        ]
+        lines = [Line("set", self.set), Line("person", self.person), Line("guessed", [*self.guessed] or None)]
         tables = [
             DraftTable("markers", tuple(line for line in lines if line.value is not None)),
             DraftTable("mapping", tuple(Line(key, value) for key, value in self.mapping.items())),
@@ -696,9 +692,7 @@ def guessed_by_place(
 def _frame(known: Mapping[str, Array], free: Mapping[str, Array]) -> tuple[Array, Array, Array, float] | None:
     """Middle of the pelvis, directions to the right and up, and height of the pelvis; None where they do not show."""
     pelvis = next((n for n in ("asis", "hip_center", "psis") if {f"{n}_r", f"{n}_l"} <= set(known)), None)
-    feet = [
-        place for name, place in known.items() if name.rpartition("_")[0] in ("heel", "toe", "metatarsal_5")
-    ]
+    feet = [x for name, x in known.items() if name.rpartition("_")[0] in ("heel", "toe", "metatarsal_5")]
     if pelvis is None or not feet:
         return None
     middle = 0.5 * (known[f"{pelvis}_r"] + known[f"{pelvis}_l"])

@@ -68,9 +68,7 @@ def plates_of(table: Table) -> list[PlateNames]:
 def common_beginning(names: tuple[str, ...]) -> str | None:
     """Return the common beginning of three names that end in x, y and z; None for other names."""
     stem = names[0][:-1]
-    return (
-        stem if stem and all(name == stem + axis for name, axis in zip(names, "xyz", strict=True)) else None
-    )
+    return stem if stem and all(x == stem + axis for x, axis in zip(names, "xyz", strict=True)) else None
 
 
 def _role_and_words(stem: str, end: str) -> tuple[str | None, tuple[str, ...]]:

@@ -49,7 +49,7 @@ from musclesolve.drafting.laboratory_axes import (
 from musclesolve.drafting.study.study_trials import FoundTrial, study_trials
 from musclesolve.drafting.study.study_trials import roles as subject_roles
 from musclesolve.drafting.subject_size import GivenSubject, check_given, subject_table
-from musclesolve.errors import InputError, MuscleSolveError, file_error, input_error
+from musclesolve.errors import InputError, MuscleSolveError, file_error
 from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.opensim.b3d import SUFFIX as B3D
 from musclesolve.opensim.read_model import read_osim
@@ -152,9 +152,7 @@ def draft_folder(
     drafted = {trial.path.absolute() for trial in trials}
     beside = modeled or [trial for trial in model_trials(folder) if trial.source.get("loads") != PREDICTED]
     drafted |= {Path(source).absolute() for trial in beside for source in trial.source.values()}
-    others = tuple(
-        text for text in contents.others if (folder / text.partition(" (")[0]).absolute() not in drafted
-    )
+    others = tuple(x for x in contents.others if (folder / x.partition(" (")[0]).absolute() not in drafted)
     # Forces and moments are of the trials of the model where there are such.
     commands, left_out = ((), ()) if modeled else (tuple(map(_share_command, beside)), roles.left_out)
     return FolderDraft(folder, trials, tuple(contents.unread), left_out, others, commands)
@@ -193,12 +191,12 @@ def write_drafts(draft: FolderDraft, force: bool = False) -> list[Path]:
     there = [trial.path for trial in draft.trials if trial.path.exists()]
     if there and not force:
         folder = there[0].parent
-        raise input_error(
+        raise file_error(
             "occupied_folder",
-            file=folder,
-            problem=f"there is a trial file already: {', '.join(path.name for path in there)}",
-            expected="a folder without a trial file",
-            remedy="write to another file with -o, or replace it with --force",
+            folder,
+            f"there is a trial file already: {', '.join(path.name for path in there)}",
+            "a folder without a trial file",
+            "write to another file with -o, or replace it with --force",
         )
     folder = draft.trials[0].path.parent
     kinds = {"trial": RecordedSettings, MODEL_KIND: ModelSettings}
@@ -221,16 +219,14 @@ def _draft_model(trial: FoundTrial, path: Path, mass: float | None) -> TrialDraf
 
 def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
     """The error of a folder without a motion, with the files found instead."""
-    drafted = [
-        trial.source["file"] for trial in study_trials(contents.folder).trials if "file" in trial.source
-    ]
+    drafted = [t.source["file"] for t in study_trials(contents.folder).trials if "file" in t.source]
     if drafted:
-        return input_error(
+        return file_error(
             "occupied_folder",
-            file=contents.folder,
-            problem=f"the motions have trial files already: {few([Path(path).name for path in drafted])}",
-            expected="recordings, or a motion of a model without a trial file",
-            remedy=f"musclesolve check {shlex.quote(str(drafted[0]))}; to draft them again, remove them first",
+            contents.folder,
+            f"the motions have trial files already: {few([Path(path).name for path in drafted])}",
+            "recordings, or a motion of a model without a trial file",
+            f"musclesolve check {shlex.quote(str(drafted[0]))}; to draft them again, remove them first",
         )
     if contents.unread:
         problem = "no recording can be read: " + "; ".join(contents.unread)
@@ -255,9 +251,7 @@ def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
             )
     else:
         problem, remedy = "the folder has no files", "name the folder with the recordings, not one above it"
-        inside = sorted(
-            path.name for path in contents.folder.iterdir() if path.is_dir() and path.name[0] != "."
-        )
+        inside = sorted(at.name for at in contents.folder.iterdir() if at.is_dir() and at.name[0] != ".")
         if inside:
             problem += f", but folders: {few(inside, 4)}"
             remedy = (
@@ -599,10 +593,8 @@ def _is_simulated(coordinates: Path) -> bool:
 
 def recognized(trial: FoundTrial) -> Iterator[tuple[str, str]]:
     """Yield the recognized facts, subject and statement, for the terminal."""
-    yield (
-        "motion",
-        f"{Path(trial.source['coordinates']).name}: coordinates of {Path(trial.source['model']).name}",
-    )
+    motion, model = (Path(trial.source[key]).name for key in ("coordinates", "model"))
+    yield "motion", f"{motion}: coordinates of {model}"
     if trial.of_service:
         said = ", ".join(f"{key} {value}" for key, value in trial.subject.items())
         stated = (

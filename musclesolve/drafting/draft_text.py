@@ -74,9 +74,7 @@ class DraftTable:
     @property
     def written(self) -> bool:
         """Whether the table has a line that the reader of trial files sees, or is a list of tables."""
-        return not self.open and (
-            self.listed or any(not line.open and line.value is not None for line in self.lines)
-        )
+        return not self.open and (self.listed or any(not x.open and x.value is not None for x in self.lines))
 
     @property
     def todos(self) -> list[str]:

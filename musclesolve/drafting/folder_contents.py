@@ -24,12 +24,7 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.formats import MARKERS, read_markers
 from musclesolve.recording.markers.mapping_tables import HINGES
 from musclesolve.recording.markers.marker_names import by_person
-from musclesolve.recording.text.csv_file import (
-    is_export,
-    read_csv_columns,
-    read_csv_forces,
-    read_csv_markers,
-)
+from musclesolve.recording.text.csv_file import is_export, read_csv_columns, read_csv_forces, read_csv_markers
 from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.recording.text.qualisys_tsv import plate_files
 from musclesolve.recording.text.text_file import PACKED, STORAGE, TABLES, read_lines, suffix_of
@@ -435,9 +430,7 @@ def file_roles(contents: FolderContents) -> FileRoles:
             f"the subject also stands in {others}; {contents.name_of(static.path)} has "
             f"{'most markers' if more else 'the least motion'}: name the one of this recording"
         )
-    left_out += [
-        f"{contents.name_of(file.path)}: another standing trial" for file in standing if file is not static
-    ]
+    left_out += [f"{contents.name_of(x.path)}: another standing trial" for x in standing if x is not static]
     trials = [_with_tables(contents, motion, static, motions) for motion in motions]
     used = [file for trial in trials for file in (trial.forces, trial.static_forces)]
     said = " ".join(text for trial in trials for text in trial.unclear.values())
@@ -464,9 +457,7 @@ def _once(contents: FolderContents) -> tuple[list[MarkerFile], list[str]]:
             left_out.append(
                 f"{contents.name_of(file.path)} holds the same recording as {contents.name_of(same.path)}"
             )
-    return sorted(
-        (file for alike in kept.values() for file in alike), key=lambda file: file.path.name
-    ), left_out
+    return sorted((one for alike in kept.values() for one in alike), key=lambda one: one.path.name), left_out
 
 
 def _with_tables(

@@ -10,12 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDES
-from musclesolve.checking.files.unit_scale import (
-    LARGEST_MOMENT,
-    LOADED,
-    point_factor,
-    point_spread,
-)
+from musclesolve.checking.files.unit_scale import LARGEST_MOMENT, LOADED, point_factor, point_spread
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.drafting.choose_mapping import MarkerChoice
 from musclesolve.drafting.column_triples import PlateNames, common_beginning

@@ -158,11 +158,7 @@ def _name(files: MotionFiles, setups: list[ScaleSetup], choice: MarkerChoice, su
 
 
 def _mass(
-    files: MotionFiles,
-    c3d: list[C3D],
-    setups: list[ScaleSetup],
-    case: Case | None,
-    subject: GivenSubject,
+    files: MotionFiles, c3d: list[C3D], setups: list[ScaleSetup], case: Case | None, subject: GivenSubject
 ) -> Line:
     """The body mass: stated by the user or a file, else the mass on the plates, which the user has to confirm.
 
@@ -180,11 +176,9 @@ def _mass(
     todo = "enter the body mass with shoes [kg]: no file states it, and"
     if not ways:
         plates = files.motion.plates or files.forces is not None or files.plates is not None
-        why = (
-            "no stride and no rest of the body is known to be on the plates alone"
-            if plates
-            else "no plate shows it"
-        )
+        why = "no plate shows it"
+        if plates:
+            why = "no stride and no rest of the body is known to be on the plates alone"
         return Line("mass_kg", None, "", f"{todo} {why}", open=True)
     agreeing = (way for way, other in combinations(ways, 2) if abs(way.number / other.number - 1.0) < AGREE)
     carried = next(agreeing, ways[0] if len(ways) == 1 else None)
@@ -266,9 +260,7 @@ def _on_plates(recording: MarkerFile, forces: ForceFile | None) -> tuple[Array, 
         except InputError:
             plates = []
         if plates:
-            return np.sum(
-                [np.nan_to_num(plate.force) for plate in plates], axis=0
-            ), recording.file.analog_rate
+            return np.sum([np.nan_to_num(x.force) for x in plates], axis=0), recording.file.analog_rate
     elif forces is not None:
         columns = [plate.columns["force"] for plate in forces.plates]
         parts = [np.stack([forces.table[name] for name in names], axis=1) for names in columns]
@@ -318,9 +310,7 @@ def _over_strides(case: Case) -> Iterator[Mass]:
     if not case.trial.forces:
         return
     time, rate = case.trial.markers.time, case.trial.markers.rate
-    strikes = [
-        event for event in force_events(FootLoads.from_trial(case.trial)) if event.kind == "heel_strike"
-    ]
+    strikes = [x for x in force_events(FootLoads.from_trial(case.trial)) if x.kind == "heel_strike"]
     periods = [
         float(period)
         for side in SIDES
@@ -365,10 +355,6 @@ def _height(case: Case) -> Value | None:
 
 def _floor(markers: Markers, mapping: Mapping[str, Any]) -> float:
     """The height of the floor [m]: zero, unless the lowest landmark of the feet is far from it."""
-    heights = [
-        seen(path)[:, 2]
-        for name in both("heel", "toe")
-        if (path := path_of(markers, mapping, name)) is not None
-    ]
+    heights = [seen(path_of(markers, mapping, name))[:, 2] for name in both("heel", "toe")]
     lowest = min((float(np.median(z)) for z in heights if z.size), default=0.0)
     return 0.0 if -0.02 < lowest < LOW_FLOOR else lowest - 0.03

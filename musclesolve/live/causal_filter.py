@@ -116,9 +116,7 @@ class CausalFilter:
         """Whether holes that are not bridged have more than `HOLE_SHARE` of the weights."""
         _, missing = self._window()
         edges = np.flatnonzero(np.diff(missing, prepend=False, append=False)).reshape(-1, 2)
-        share = sum(
-            self._shares[:, first:stop].sum(axis=1) for first, stop in edges if stop - first > self._longest
-        )
+        share = sum(self._shares[:, a:b].sum(axis=1) for a, b in edges if b - a > self._longest)
         return bool(np.max(share) > HOLE_SHARE)
 
     def push(self, sample: ArrayLike | None) -> None:

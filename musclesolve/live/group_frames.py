@@ -90,9 +90,7 @@ def group_frames(parts: Sequence[SharingGroup], sharing: Sharing) -> list[GroupF
     for part in parts:
         assert part.loads is not None
         counts = len(part.dofs), len(part.state.parameters.names), len(part.loads.joints)
-        rows, columns, joints = (
-            slice(start, start + count) for start, count in zip(first, counts, strict=True)
-        )
+        rows, columns, joints = (slice(at, at + count) for at, count in zip(first, counts, strict=True))
         alone.append(
             GroupFrames(
                 part.sides,
@@ -106,9 +104,7 @@ def group_frames(parts: Sequence[SharingGroup], sharing: Sharing) -> list[GroupF
             )
         )
         first = [rows.stop, columns.stop, joints.stop]
-    needed = [
-        name for name in _CONSTANTS if name == "max_isometric_force" or name in cost.data or not cost.built_in
-    ]
+    needed = [x for x in _CONSTANTS if x == "max_isometric_force" or x in cost.data or not cost.built_in]
     one, last = alone[0], alone[-1]
     alike = all(
         [split_side(dof)[0] for dof in getattr(one, names)]

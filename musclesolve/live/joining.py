@@ -387,9 +387,8 @@ class Joined:
         if before > 0.0 and self._hold < delay < READINGS_KEPT_S:
             count, most = self._behind.get(number, (0, 0.0))
             self._behind[number] = count + 1, max(most, delay)
-            plates = (
-                np.flatnonzero(np.isfinite(reading.values).all(axis=1)) if reading.kind == "plates" else ()
-            )
+            known = np.isfinite(reading.values)
+            plates = np.flatnonzero(known.all(axis=1)) if reading.kind == "plates" else ()
             for about in [f"plate {k + 1}" for k in plates] or ["EMG"]:
                 self._late[about] = max(self._late.get(about, 0.0), delay)
 
@@ -480,10 +479,8 @@ class Joined:
     def _joined(self, markers: Reading) -> Arrival:
         """The sample of a reading of markers, with what the other streams had at its time."""
         live, received = self._live, markers.received
-        values = {
-            "plates": np.full((len(live.plates), 9), np.nan),
-            "emg": np.full(len(live.channels), np.nan),
-        }
+        shapes = {"plates": (len(live.plates), 9), "emg": (len(live.channels),)}
+        values = {kind: np.full(shape, np.nan) for kind, shape in shapes.items()}
         measured = False
         for key, past in self._past.items():
             reading = past.at(self._on_clock(markers, key), 0.5 / live.rate)
@@ -505,11 +502,8 @@ class Joined:
         longest = head.received + self._hold
         if self._lacks_earlier(head):
             return longest
-        silent = [
-            past.received + SILENT
-            for key, past in self._past.items()
-            if past.steps and not past.has(self._on_clock(head, key))
-        ]
+        begun = [(key, past) for key, past in self._past.items() if past.steps]
+        silent = [past.received + SILENT for key, past in begun if not past.has(self._on_clock(head, key))]
         return min(longest, max(silent, default=head.received))
 
 

@@ -73,13 +73,8 @@ class MarkerBodies:
             for marker in weights
         }
         for k, marker in enumerate(trial.used_markers):
-            beside = [
-                by_landmark[other]
-                for cluster in trial.clusters.values()
-                if marker in cluster
-                for other in cluster
-                if other in by_landmark
-            ]
+            others = (other for cluster in trial.clusters.values() if marker in cluster for other in cluster)
+            beside = [by_landmark[other] for other in others if other in by_landmark]
             if marker in by_landmark:
                 name = by_landmark[marker]
             elif beside:
@@ -89,9 +84,8 @@ class MarkerBodies:
                 away = {}
                 for segment, (first, last) in lines.items():
                     turn, shift = rotation[model.body(segment)], translation[model.body(segment)]
-                    away[segment] = _distance(
-                        position[:, k].mean(axis=0), turn @ first + shift, turn @ last + shift
-                    )
+                    middle = position[:, k].mean(axis=0)
+                    away[segment] = _distance(middle, turn @ first + shift, turn @ last + shift)
                 name = min(away, key=away.__getitem__)
             body[k] = model.body(name if name in lines else split_side(name)[0])
         local = cls._local(position, *pose)

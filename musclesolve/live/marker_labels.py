@@ -154,9 +154,7 @@ def _groups(trial: Trial, names: Sequence[str], walk: Array, moves: bool) -> lis
     above = set(upper_markers(trial))
     shown = dict[tuple[int, ...], bool]()
     for markers, standing in bodies(trial).values():
-        members = tuple(
-            sorted(names.index(marker) for marker in markers if marker in names and marker not in above)
-        )
+        members = tuple(sorted(names.index(name) for name in markers if name in names and name not in above))
         if len(members) > 2:
             shown[members] = shown.get(members, False) or standing
     groups = []

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import STATUS_NAMES, Arrival
 from musclesolve.pipeline.emg_informed import MISFIT
@@ -143,9 +143,7 @@ class NumberRows:
         """Rows (T, k) as text, rounded to their decimals, each with the end of its line."""
         forms, text = [f"z.{places}f" for places in self.decimals], ""
         for row in values.tolist():
-            cells = [
-                format(x, form) if isfinite(x) else self.missing for x, form in zip(row, forms, strict=True)
-            ]
+            cells = [format(x, f) if isfinite(x) else self.missing for x, f in zip(row, forms, strict=True)]
             behind = "" if isfinite(row[-1]) else self.more * self.separator
             text += f"{self.separator.join(cells)}{behind}\n"
             sleep(0.0)  # a frame that is due goes first
@@ -171,12 +169,12 @@ class Recorder:
         self.folder, self.trials = Path(folder), list[Path]()
         _make(self.folder)
         if found := _recording_in(self.folder):
-            raise input_error(
+            raise file_error(
                 "occupied_folder",
-                file=self.folder,
-                problem=f"the folder holds a recording already: {', '.join(map(str, found[:4]))}",
-                expected="a new or an empty folder",
-                remedy="name another folder",
+                self.folder,
+                f"the folder holds a recording already: {', '.join(map(str, found[:4]))}",
+                "a new or an empty folder",
+                "name another folder",
             )
         self._say, self._trouble, self._over = say, "", False
         self._logs, self._waiting, self._ending = list[_Log](), list[_Item](), Event()
@@ -276,9 +274,7 @@ class Recorder:
         )
         self._markers = self._opened(names["markers"], head, len(before.encode()))
         count = len(live.plates)
-        columns = [
-            f"{name}{axis}" for k in range(count) for name in plate_columns(k).values() for axis in "xyz"
-        ]
+        columns = [f"{of}{axis}" for k in range(count) for of in plate_columns(k).values() for axis in "xyz"]
         self._forces = self._opened(names["forces"], _mot_head(names["forces"], columns)) if count else None
         self._emg = (
             self._opened(names["emg"], _mot_head(names["emg"], live.channels)) if live.channels else None
@@ -388,22 +384,11 @@ def _make(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as reason:
         in_the_way = next((path for path in (folder, *folder.parents) if path.exists()), folder)
+        problem, remedy = f"{in_the_way} is a file", "name another folder"
         if in_the_way.is_dir():
-            why = reason.strerror or reason
-            raise input_error(
-                "not_writable",
-                file=folder,
-                problem=f"the folder cannot be made ({why})",
-                expected="a folder for the recording",
-                remedy="name a folder where you may write",
-            ) from None
-        raise input_error(
-            "not_writable",
-            file=folder,
-            problem=f"{in_the_way} is a file",
-            expected="a folder for the recording",
-            remedy="name another folder",
-        ) from None
+            problem = f"the folder cannot be made ({reason.strerror or reason})"
+            remedy = "name a folder where you may write"
+        raise file_error("not_writable", folder, problem, "a folder for the recording", remedy) from None
 
 
 def _recording_in(folder: Path) -> list[str]:
@@ -423,12 +408,9 @@ def _recording_in(folder: Path) -> list[str]:
 def _recorded() -> dict[str, tuple[str, ...]]:
     """The quantities of a frame that are recorded, and their dimensions: what a frame has, and what follows from it."""
     of_frame = {name: quantity.dims[1:] for name, quantity in QUANTITIES.items() if quantity.frame}
-    formulas = {
-        name: QUANTITIES[name].dims[1:]
-        for name in in_set("live")
-        if of_frame.keys() >= set(QUANTITIES[name].arguments)
-    }
-    return of_frame | formulas | {"reserve_moment": ("side", "shared_dof")}
+    formulas = [name for name in in_set("live") if of_frame.keys() >= set(QUANTITIES[name].arguments)]
+    of_formulas = {name: QUANTITIES[name].dims[1:] for name in formulas}
+    return of_frame | of_formulas | {"reserve_moment": ("side", "shared_dof")}
 
 
 def _labels(live: Live) -> dict[str, tuple[str, ...]]:
@@ -479,12 +461,12 @@ def read_frames(folder: str | Path, part: int = 1) -> xr.Dataset:
     names = [title.rpartition(" [")[0] for title in heading]
     units = {name: title.rpartition(" [")[2].rstrip("]") for name, title in zip(names, heading, strict=True)}
     if "part" not in names or "sample_time" not in names:
-        raise input_error(
+        raise file_error(
             "bad_format",
-            file=path,
-            problem=f"the columns are {few(names)}",
-            expected="the table of frames that a live session records",
-            remedy="name the folder of a recording",
+            path,
+            f"the columns are {few(names)}",
+            "the table of frames that a live session records",
+            "name the folder of a recording",
         )
     which, when = names.index("part"), names.index("time")
     kept = [row for row in rows if row[which] == str(part) and row[when]]
@@ -536,10 +518,8 @@ def recorded_trial(live: Live, path: Path, names: Mapping[str, str]) -> str:
     content = with_paths(trial.document.content, trial.path.parent, path)
     for name in ("plates", "fascicle", "force", "emg"):
         content.pop(name, None)
-    content["files"] |= {
-        "markers": names["markers"],
-        "forces": PREDICTED if live.predicts else names["forces"],
-    }
+    forces = PREDICTED if live.predicts else names["forces"]
+    content["files"] |= {"markers": names["markers"], "forces": forces}
     movement = content.pop("time", {}).get("movement")
     if movement is not None:
         content["time"] = {"movement": movement}

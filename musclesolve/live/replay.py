@@ -66,9 +66,7 @@ def samples(live: Live, trial: Trial, rate: float | None = None) -> Iterator[Sam
     markers = np.stack([trial.markers[name] for name in live.markers], axis=1)
     if rate is not None and abs(rate / trial.markers.rate - 1.0) > SAME_RATE:
         finer = time[0] + np.arange(int((time[-1] - time[0]) * rate + 1e-6) + 1) / rate
-        markers = np.stack(
-            [_interpolated(time, markers[:, k], finer) for k in range(len(live.markers))], axis=1
-        )
+        markers = np.stack([_interpolated(time, path, finer) for path in np.swapaxes(markers, 0, 1)], axis=1)
         time = finer
     plates = np.full((len(time), len(trial.forces), 9), np.nan)
     for k, plate in enumerate(trial.forces):

@@ -59,15 +59,12 @@ def open_source(wanted: Wanted, sources: Sequence[str], **joining: Any) -> Joine
         document = wanted.live.document
         for key, correction in document.content.get("plates", {}).items():
             if correction:  # of the recorded forces, not of those of a stream
-                raise document.error(
+                raise document.fault(
                     "conflict",
-                    "plates",
-                    key,
-                    problem="forces of a stream are taken as they come: [plates] corrects the forces "
-                    "of a recording alone",
-                    expected="no corrections, or --from replay",
-                    remedy="let the sender correct them (a clock: --plate-offset), and take [plates] "
-                    "out of the trial file",
+                    ("plates", key),
+                    "forces of a stream are taken as they come: [plates] corrects the forces of a recording alone",
+                    "no corrections, or --from replay",
+                    "let the sender correct them (a clock: --plate-offset), and take [plates] out of the trial file",
                 )
     with ExitStack() as opened:
         streams = dict[str, Stream]()

@@ -27,7 +27,7 @@ from musclesolve.checking.check import all_checks, examined_file
 from musclesolve.checking.files.body_mass_and_subject import FAR_MASS, MASS
 from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_MASS
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.live.live import Live
 from musclesolve.live.recorder import STANDING_HEAD, plate_columns
 from musclesolve.live.sample_clock import SampleClock
@@ -125,38 +125,35 @@ class Standing:
         self.document, self.folder = trial_document(Path(template)), Path(folder)
         stated = self.document.content
         if self.document.of_model:
-            raise self.document.error(
+            raise self.document.fault(
                 "unsupported",
-                "files",
-                "model",
-                problem="this is the trial of an OpenSim model",
-                expected="the trial file of recorded markers",
+                ("files", "model"),
+                "this is the trial of an OpenSim model",
+                "the trial file of recorded markers",
             )
         self.rate = self._rate() if rate_hz is None else rate_hz
         self._predicts = isinstance(stated.get("files"), dict) and is_predicted(stated["files"].get("forces"))
         weighs = isinstance(stated.get("subject"), dict) and "mass_kg" not in stated["subject"]
         self.weighed = weigh or weighs
         if self._predicts and (plates or self.weighed):
-            raise self.document.error(
+            raise self.document.fault(
                 "conflict",
-                "files",
-                "forces",
-                problem="the ground reactions of this template are predicted: no plates measure the "
-                "standing subject",
-                expected="mass_kg in [subject], and neither --plate nor --weigh",
-                remedy="state the mass, or name the file of the forces in [files] forces",
+                ("files", "forces"),
+                "the ground reactions of this template are predicted: no plates measure the standing subject",
+                "mass_kg in [subject], and neither --plate nor --weigh",
+                "state the mass, or name the file of the forces in [files] forces",
             )
         if self._predicts:
             plates = ()
         if plates is None:
             plates = [entry.get("side") for entry in stated.get("force", []) if isinstance(entry, dict)]
             if not plates or not set(plates) <= set(SIDES):
-                raise self.document.error(
+                raise self.document.fault(
                     "missing_key",
                     "force",
-                    problem="it is not known which plates the stream has, and which foot stands on each",
-                    expected='a [[force]] with side = "r" or "l" for every plate',
-                    remedy="state them, or --plate r --plate l",
+                    "it is not known which plates the stream has, and which foot stands on each",
+                    'a [[force]] with side = "r" or "l" for every plate',
+                    "state them, or --plate r --plate l",
                 )
         self.plates = tuple(plates)
         # data that the standing will supply are not required of the template
@@ -174,22 +171,20 @@ class Standing:
         self._stood: Stood | None = None
         settings = validated(self.document, RecordedSettings)
         if isinstance(settings.filter.cutoff_hz, str):
-            raise self.document.error(
+            raise self.document.fault(
                 "conflict",
-                "filter",
-                "cutoff_hz",
-                problem=f'cutoff_hz = "{settings.filter.cutoff_hz}" with a standing, which shows no motion',
-                expected="a number",
-                remedy="write cutoff_hz = 6 for walking, 10 to 20 for running",
+                ("filter", "cutoff_hz"),
+                f'cutoff_hz = "{settings.filter.cutoff_hz}" with a standing, which shows no motion',
+                "a number",
+                "write cutoff_hz = 6 for walking, 10 to 20 for running",
             )
         if settings.emg.weight or settings.sharing.cost == "emg_tracking":
-            raise self.document.error(
+            raise self.document.fault(
                 "unsupported",
-                "emg",
-                "weight",
-                problem="a cost that follows EMG, after a standing that shows none",
-                expected="another cost",
-                remedy="make a trial file with a recording of this subject, or leave out [emg] weight",
+                ("emg", "weight"),
+                "a cost that follows EMG, after a standing that shows none",
+                "another cost",
+                "make a trial file with a recording of this subject, or leave out [emg] weight",
             )
         chosen = stated.get("markers", {}).get("set")
         self._set = None if chosen is None else find_marker_set(self.document, chosen)
@@ -208,12 +203,12 @@ class Standing:
         try:
             return read_markers(self.document.path.parent / str(named)).rate
         except InputError:
-            raise input_error(
+            raise file_error(
                 "missing_argument",
-                file=self.document.path,
-                problem="the template names no recording that would show how many samples come a second",
-                expected="the rate of the markers [Hz]",
-                remedy="--rate 100",
+                self.document.path,
+                "the template names no recording that would show how many samples come a second",
+                "the rate of the markers [Hz]",
+                "--rate 100",
             ) from None
 
     def _forces_as(self, role: str) -> str:
@@ -223,14 +218,9 @@ class Standing:
     def _content(self, mass: float, carried: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Return the tables of the trial file of the standing, with the weighed mass [kg]."""
         content = with_paths(self._stated, self.document.path.parent, self.folder / NAMES["trial"])
-        kept = {
-            key: name for key, name in (content.get("files") or {}).items() if key.startswith("functional")
-        }
-        content["files"] = {
-            "markers": NAMES["markers"],
-            "forces": self._forces_as("forces"),
-            "static": NAMES["markers"],
-        } | kept
+        kept = {key: x for key, x in (content.get("files") or {}).items() if key.startswith("functional")}
+        markers, forces = NAMES["markers"], self._forces_as("forces")
+        content["files"] = {"markers": markers, "forces": forces, "static": markers} | kept
         for name in ("time", "emg", "fascicle", "plates"):
             content.pop(name, None)
         if isinstance(content.get("laboratory"), dict):
@@ -263,9 +253,7 @@ class Standing:
         mass, of_plates = self._weighed(plates)
         findings = [*of_plates, *self._seen_and_still(markers, seen)]
         self._write_recording("markers", "forces", time, markers, plates)
-        path = self._write_trial(
-            mass, {name for name, share in zip(self.markers, seen, strict=True) if share > 0.0}
-        )
+        path = self._write_trial(mass, {name for name, s in zip(self.markers, seen, strict=True) if s > 0.0})
         faults = examined_file(path, all_checks())
         findings += [found for found in faults if found.code in ASKED and found.severity != "note"]
         trial = None
@@ -373,9 +361,7 @@ class Standing:
         if self._set is not None:
             clusters = {**self._set.clusters, **self._stated.get("clusters", {})}
             whole = [name for name, members in clusters.items() if len(seen.intersection(members)) >= 3]
-            carried = {
-                m: cluster for m, cluster in self._set.carried.items() if m in seen and cluster in whole
-            }
+            carried = {m: to for m, to in self._set.carried.items() if m in seen and to in whole}
         content = self._content(round(mass, 2) if np.isfinite(mass) else USUAL_MASS, carried)
         path = self.folder / NAMES["trial"]
         write_text(path, STANDING_HEAD + tables_text(content))
@@ -400,11 +386,9 @@ class Standing:
         if not stands:
             severity: Severity = "error" if self.weighed else "note"
             what = f"nobody stands on the plates: they carry {total:.0f} N"
-            remedy = (
-                "stand with both feet on the plates, or state mass_kg"
-                if self.weighed
-                else "the mass is as stated"
-            )
+            remedy = "the mass is as stated"
+            if self.weighed:
+                remedy = "stand with both feet on the plates, or state mass_kg"
             return np.nan, [*findings, Finding("mass", severity, what, remedy)]
         mass = total / STANDARD_GRAVITY
         swing = float(np.ptp(np.nanquantile(force[:, measured, 2].sum(axis=1), [0.05, 0.95])))
@@ -529,12 +513,12 @@ def stand_first(
                 break
             say("Once more.")
         if not stood.ok:
-            raise input_error(
+            raise file_error(
                 "bad_standing",
-                file=standing.folder / NAMES["trial"],
-                problem=f"the standing cannot be used: {next(found.what for found in stood.findings)}",
-                expected="a standing without errors",
-                remedy=next(found.remedy for found in stood.findings),
+                standing.folder / NAMES["trial"],
+                f"the standing cannot be used: {next(found.what for found in stood.findings)}",
+                "a standing without errors",
+                next(found.remedy for found in stood.findings),
             )
         assert stood.trial is not None
         weight = f"{stood.mass:.1f} kg by the plates; " if np.isfinite(stood.mass) else ""

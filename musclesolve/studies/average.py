@@ -6,7 +6,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.recording.data import SIDES, Side
 from musclesolve.results.cycles.cycle_averages import (
     average_cycles,
@@ -44,12 +44,12 @@ def average_results(
     seen: dict[str, Path] = {}
     for path in map(Path, paths):
         if os.path.realpath(path) in seen:
-            raise input_error(
+            raise file_error(
                 "duplicate_name",
-                file=path,
-                problem="this result is named twice",
-                expected="every result once: a cycle that counts twice makes the spread too small",
-                remedy="leave one of them out",
+                path,
+                "this result is named twice",
+                "every result once: a cycle that counts twice makes the spread too small",
+                "leave one of them out",
             )
         seen[os.path.realpath(path)] = path
     of_legs: dict[Side, list[xr.Dataset]] = {side: [] for side in SIDES}
@@ -65,9 +65,7 @@ def average_results(
     if not used:
         return average_cycles(every)  # raises the error with the reason
     check_alike(used)
-    legs = {
-        side: average_cycles(leg) for side, leg in of_legs.items() if any(each.sizes["cycle"] for each in leg)
-    }
+    legs = {side: average_cycles(of) for side, of in of_legs.items() if any(leg.sizes["cycle"] for leg in of)}
     together = xr.concat(
         list(legs.values()), xr.Variable("side", list(legs)), combine_attrs="override", join="outer"
     )

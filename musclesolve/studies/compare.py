@@ -241,10 +241,7 @@ def stacked(results: Sequence[xr.Dataset], names: Iterable[str], dim: str) -> di
 
 
 def compare_problem(
-    problem: Problem,
-    costs: Sequence[Cost],
-    solvers: Sequence[str | Solver] | None,
-    progress: Progress,
+    problem: Problem, costs: Sequence[Cost], solvers: Sequence[str | Solver] | None, progress: Progress
 ) -> xr.Dataset:
     """Solve a problem under every cost with every solver; see `compare`."""
     problem, names = problem.numbered(), [cost.label for cost in costs]

@@ -18,7 +18,7 @@ import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.recording.data import SIDES
 from musclesolve.results.cycles.cycle_averages import common, differences
 from musclesolve.results.cycles.gait_cycles import cycles
@@ -55,27 +55,22 @@ def compare_results(results: Mapping[str, str | Path]) -> xr.Dataset:
             expected=f"two to {MOST} results",
             remedy="choose two results of `musclesolve run`",
         )
-    loaded = {
-        name: checked_result(read_result(path), ("muscle_force", "group")) for name, path in results.items()
-    }
+    loaded = {key: checked_result(read_result(at), ("muscle_force", "group")) for key, at in results.items()}
     weighed = all("subject_mass_kg" in result.attrs for result in loaded.values())
     unit = "BW" if weighed else "N"
     units = {"muscle_force": unit, "force": unit, "moment": "N m", "power": "W", "energy": "J"}
     rows, of_all = list[xr.Dataset](), list[xr.Dataset]()
     for name, result in loaded.items():
-        legs = {
-            side: normalized(cycles(result, side, without_side=True), units)
-            for side in SIDES
-            if side in sides(result)
-        }
+        there = (side for side in SIDES if side in sides(result))
+        legs = {side: normalized(cycles(result, side, without_side=True), units) for side in there}
         legs = {side: leg for side, leg in legs.items() if leg.sizes["cycle"]}
         if not legs:
-            raise input_error(
+            raise file_error(
                 "too_few_frames",
-                file=results[name],
-                problem=f"the result {name} has no complete cycle of its movement",
-                expected="a stride from heel strike to heel strike, or a cycle of another movement",
-                remedy="state the cycles in the trial file, [time] cycles_s, and run it again",
+                results[name],
+                f"the result {name} has no complete cycle of its movement",
+                "a stride from heel strike to heel strike, or a cycle of another movement",
+                "state the cycles in the trial file, [time] cycles_s, and run it again",
             )
         of_all += legs.values()
         rows.append(

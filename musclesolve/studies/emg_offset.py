@@ -117,8 +117,7 @@ def emg_offset(
             where="trial" if measured is None else "cost",
             problem=f"{problem}: no offset of its clock can be estimated",
             expected="a trial with [emg.channels], and a cost of effort",
-            remedy="add [emg] to the trial file, and choose knee_sparing_activation or another "
-            "cost without EMG",
+            remedy="add [emg] to the trial file, and choose knee_sparing_activation or another cost without EMG",
         )
     analysis = share(body, progress=progress)
     curves = measured.mean_activation(analysis.activation, body.muscles)

@@ -109,10 +109,8 @@ def emg_trade_off(
         predicted.append(predicted_channels(shared[-1]))
     parts = [[analysis.parts[place] for place in concerned] for analysis in shared]
     # frames of each part without a reserve at any weight
-    frames = [
-        np.all([of.solution.status == Status.SOLVED for of in same], axis=0)
-        for same in zip(*parts, strict=True)
-    ]
+    solved = ([of.solution.status == Status.SOLVED for of in same] for same in zip(*parts, strict=True))
+    frames = [np.all(masks, axis=0) for masks in solved]
     reserves = [[(of.solution.status == Status.SOLVED_WITH_RESERVE).sum() for of in own] for own in parts]
     count, compared = sum(int(frame.sum()) for frame in frames), 0
     totals = np.zeros((len(tried), 2))
@@ -134,14 +132,8 @@ def emg_trade_off(
         "reserve_frames": (("weight",), np.sum(reserves, axis=1)),
     }
     coords: dict[str, object] = {"weight": tried, "channel": list(body.emg.channels)}
-    peaks = [
-        {
-            joint: greatest(np.linalg.norm(force, axis=1))
-            for of in own
-            for joint, force in of.contact_force.items()
-        }
-        for own in parts
-    ]
+    contacts = [[pair for part in solved for pair in part.contact_force.items()] for solved in parts]
+    peaks = [{joint: greatest(np.linalg.norm(force, axis=1)) for joint, force in pairs} for pairs in contacts]
     if peaks[0]:
         coords["joint"] = list(peaks[0])
         arrays["contact_peak"] = (("weight", "joint"), np.array([list(own.values()) for own in peaks]))

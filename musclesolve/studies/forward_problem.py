@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.checks import check_array, check_choice, check_integer, check_number
 from musclesolve.constants import RIGID
-from musclesolve.dynamics.forward.applied_forces import Force
+from musclesolve.dynamics.forward.applied_forces import Force, within
 from musclesolve.dynamics.forward.simulate import Integration, Simulation, System, simulate
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.joint_couples import Couples
@@ -34,10 +34,6 @@ from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run_options import check_rigid
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
-
-if TYPE_CHECKING:
-    import xarray as xr
-
 
 INTEGRATION = Integration(tolerance=1e-8)
 """Adaptive steps: force-velocity curves damp at rates up to some thousand a second."""
@@ -110,14 +106,8 @@ class ForwardProblem:
                 most=longest + 1e-9,
             )
             time = time[time <= time[0] + length + 1e-9]
-        return simulate(
-            self.model,
-            self.q0,
-            self.qd0,
-            time,
-            [*self.forces, *extra],
-            integration=integration or INTEGRATION,
-        )
+        forces, how = [*self.forces, *extra], integration or INTEGRATION
+        return simulate(self.model, self.q0, self.qd0, time, forces, integration=how)
 
     def drift(self, simulation: Simulation) -> Drift:
         """Return the drift of a simulation from the recorded motion."""
@@ -272,9 +262,7 @@ def _of_result(result: xr.Dataset, names: Sequence[str], time: Array) -> Array:
             problem=f"the result has {result.time.size} frames, the trial {len(time)}, or at other times",
             expected="a result of this trial",
         )
-    return np.asarray(
-        result.activation.sel(muscle=list(names)).transpose("time", "muscle").values, dtype=float
-    )
+    return np.asarray(result.activation.sel(muscle=list(names)).transpose("time", "muscle").values, float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,7 +275,6 @@ class RecordedLoads:
 
     couples: Couples
     onto: Array
-    time: Array
     course: Callable[[Array], Array]
 
     @classmethod
@@ -301,7 +288,8 @@ class RecordedLoads:
         bodies = np.array([model.body(wrench.body) for wrench in wrenches], dtype=np.intp)
         spline = make_interp_spline(time, samples, k=3 if between == "spline" else 1)
         onto = (np.arange(len(model.topology.bodies))[:, None] == bodies).astype(float)
-        return cls(Couples.build(model), onto, time, spline)
+        said = "loads are known from {:g} to {:g} s, but wanted at {:g} s"
+        return cls(Couples.build(model), onto, within(spline, time, said, "simulate within the recording"))
 
     def joint_moments(self, time: Array) -> Array:
         """The moments (T, K) [N m] at times (T,) [s]."""
@@ -309,15 +297,7 @@ class RecordedLoads:
 
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
         """Generalized force (T, N, 3)."""
-        first, last = float(self.time[0]), float(self.time[-1])
-        if time.min() < first - 1e-12 or time.max() > last + 1e-12:
-            raise input_error(
-                "bad_range",
-                problem=f"loads are known from {first:g} to {last:g} s, but wanted at "
-                f"{float(time.max()):g} s",
-                remedy="simulate within the recording",
-            )
-        values = self.course(np.clip(time, first, last))
+        values = self.course(time)
         joints, rigid_bodies = len(self.couples.distal), self.couples.model.rigid_bodies
         couple = self.couples.spread @ (self.couples.axes(q) * values[:, :joints, None])
         wrench = values[:, joints:].reshape(len(q), -1, 2, 3)

@@ -21,13 +21,8 @@ from musclesolve.synthetic.reference_stride import StrideSubject
 PAIR_OFFSET = np.array([0.03, 0.03, 0.0])
 """Distance of two markers from the landmark in their middle [m]."""
 
-CLUSTER_BODIES = {
-    "thigh": "thigh",
-    "knee": "shank_distal",
-    "shank": "shank_distal",
-    "pelvis": "pelvis",
-    "foot": "foot",
-}
+CLUSTER_BODIES = dict.fromkeys(("knee", "shank"), "shank_distal")
+CLUSTER_BODIES |= {name: name for name in ("thigh", "pelvis", "foot")}
 CLUSTER_ENDS = {"thigh": ("hip", "knee"), "shank_distal": ("knee", "ankle")}
 CLUSTER_SHARES = (0.3, 0.45, 0.6, 0.7)
 CLUSTER_OFFSETS = ((-0.02, -0.07), (0.06, -0.03), (-0.06, -0.03), (0.05, -0.04))
@@ -129,9 +124,7 @@ def _on_landmarks(known: Mapping[str, tuple[Array, str]], chosen: MarkerSet) -> 
         if _is_weighted(definition):
             # The marker that is not placed yet, where the weighted sum of all is the landmark.
             (marker,) = set(definition["weights"]) - set(places)
-            others = [
-                weight * places[name][0] for name, weight in definition["weights"].items() if name != marker
-            ]
+            others = [w * places[name][0] for name, w in definition["weights"].items() if name != marker]
             places[marker] = ((at - sum(others, np.zeros(3))) / definition["weights"][marker], body)
             continue
         markers = markers_of(definition)

@@ -262,11 +262,8 @@ class StrideLayout:
         """Place of each group of coefficients in the vector."""
         sizes = {name: sum(2 if k else 1 for k in entry["harmonics"]) for name, entry in self.series.items()}
         sizes |= {"speed": 1, "place": 2} | dict.fromkeys(WRENCH, self.splines)
-        ends = np.cumsum(list(sizes.values()))
-        return {
-            name: slice(int(end) - size, int(end))
-            for (name, size), end in zip(sizes.items(), ends, strict=True)
-        }
+        ends = np.cumsum(list(sizes.values())).tolist()
+        return {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)}
 
     @cached_property
     def size(self) -> int:
@@ -282,9 +279,7 @@ class StrideLayout:
             if entry.get("sided"):
                 links += [(dof(f"{name}_r"), name, 1.0, 0.0), (dof(f"{name}_l"), name, 1.0, 0.5)]
             else:
-                links += [
-                    (dof(d), name, factor, 0.0) for d, factor in entry.get("moves", {name: 1.0}).items()
-                ]
+                links += [(dof(d), name, by, 0.0) for d, by in entry.get("moves", {name: 1.0}).items()]
         for name, sources in self.head.items():
             links += [(dof(name), source, factor, 0.0) for source, factor in sources.items()]
         return links

@@ -167,8 +167,7 @@ def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.3
     no_run = input_error(
         "bad_number",
         where="running_stride",
-        problem=f"no run of {speed:g} m/s with {period:g} s a stride, {100.0 * stance:g} % of it "
-        "stance is found",
+        problem=f"no run of {speed:g} m/s with {period:g} s a stride, {100.0 * stance:g} % of it stance is found",
         expected="a stance that the legs can reach over: 1.8 to 3.5 m/s, 0.3 to 0.4 of 0.65 to 0.75 s",
         remedy="take a lower speed, or a shorter stance",
     )

@@ -15,7 +15,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array, within
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import LOADED_FROM_N, TRIAL_FILE
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.recording.cameras.camera import Camera, ring
 from musclesolve.recording.cameras.camera_file import write_camera_file
 from musclesolve.recording.data import SIDES, Markers, Table
@@ -135,12 +135,12 @@ def check_free(folder: Path, names: Iterable[str]) -> None:
     """Refuse to replace a recording that may not be synthetic: one without a file of its truth."""
     existing = [name for name in names if (folder / name).exists()]
     if existing and not (folder / TRUTH).is_file():
-        raise input_error(
+        raise file_error(
             "occupied_folder",
-            file=folder,
-            problem=f"there is another recording: {', '.join(map(str, existing))}",
-            expected=f"a new folder, or one with a synthetic recording and its {TRUTH}",
-            remedy="choose another folder with -o",
+            folder,
+            f"there is another recording: {', '.join(map(str, existing))}",
+            f"a new folder, or one with a synthetic recording and its {TRUTH}",
+            "choose another folder with -o",
         )
 
 
@@ -155,8 +155,7 @@ def _check_gaps(stride: ReferenceStride, options: RecordingOptions, places: Plac
                 "bad_range",
                 where="gaps",
                 problem=f"there is no frame in the gap of {marker} from {first:g} to {last:g} s",
-                expected=f"times from 0 to {seen[-1]:.2f} s, with a frame every "
-                f"{1.0 / options.marker_rate_hz:.2g} s",
+                expected=f"times from 0 to {seen[-1]:.2f} s, with a frame every {1.0 / options.marker_rate_hz:.2g} s",
                 remedy="choose other times, or record more strides",
             )
 
@@ -283,15 +282,8 @@ def write_views(
         cameras.append(Camera(camera.name, rows.reshape(-1)[:11], camera.front))
     control = np.stack(np.meshgrid(*np.linspace(low, high, 3).T, indexing="ij"), axis=-1).reshape(-1, 3)
     for number, (name, markers) in enumerate(recordings.items()):
-        write_camera_file(
-            folder,
-            cameras,
-            control @ axes,
-            markers,
-            options.noise_px,
-            np.random.default_rng([options.seed, 4, number]),
-            name=name,
-        )
+        random = np.random.default_rng([options.seed, 4, number])
+        write_camera_file(folder, cameras, control @ axes, markers, options.noise_px, random, name=name)
 
 
 PLATES = """[[force]]

@@ -9,7 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.constants import TRIAL_FILE
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.recording.data import Markers, Side, Table
 from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.formats import read_channels
@@ -50,12 +50,12 @@ class Copy:
         """Return the marker that shows a landmark; the first where there are several."""
         shown = [marker for marker in self.mapping.get(landmark, ()) if marker in self.walk]
         if not shown:
-            raise input_error(
+            raise file_error(
                 "missing_marker",
-                file=self.walk.path,
-                problem=f"no marker of the motion shows '{landmark}'",
-                expected="a trial with a marker on it",
-                remedy="choose a fault of another marker",
+                self.walk.path,
+                f"no marker of the motion shows '{landmark}'",
+                "a trial with a marker on it",
+                "choose a fault of another marker",
             )
         return shown[0]
 

@@ -141,8 +141,7 @@ class MotionProblem:
             raise input_error(
                 "bad_number",
                 where="musculotendon_velocity",
-                problem="the velocities have the opposite sign of the changes of "
-                "musculotendon_length in time",
+                problem="the velocities have the opposite sign of the changes of musculotendon_length in time",
                 expected="dl/dt [m/s], positive where a muscle becomes longer",
                 remedy="change the sign of musculotendon_velocity",
             )
@@ -270,8 +269,7 @@ class MotionCost:
                     "bad_cost",
                     problem=f"the cost {single.name} cannot be used with elastic tendons",
                     expected="a sum over muscles",
-                    remedy="choose a cost of forces or of activations, or use rigid tendons (tendon "
-                    '= "rigid")',
+                    remedy='choose a cost of forces or of activations, or use rigid tendons (tendon = "rigid")',
                 )
         chosen = check_smooth_convex_cost(cost, isometric, "used with elastic tendons", "cost")
         parts: dict[str, list[tuple[float, Cost]]] = {"fiber": [], "tendon": [], "activation": []}

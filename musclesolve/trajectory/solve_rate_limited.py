@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_choice, check_increasing
-from musclesolve._util.message_text import as_text, with_sizes
+from musclesolve._util.checks import check_choice, check_increasing, check_type
+from musclesolve._util.message_text import with_sizes
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.smooth_curves import Curved
@@ -144,23 +144,13 @@ def solve_rate_limited(
             problem=f"upper is {problem.upper[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}",
             expected="at most 1: rate limits hold for excitations between 0 and 1",
         )
-    limits = RateLimits() if limits is None else limits
-    if not isinstance(limits, RateLimits):
-        raise input_error(
-            "bad_type",
-            where="limits",
-            problem=f"limits is {as_text(limits)}",
-            expected="a RateLimits, for instance RateLimits(0.010, 0.040)",
-        )
+    expected = "a RateLimits, for instance RateLimits(0.010, 0.040)"
+    limits = RateLimits() if limits is None else check_type(limits, RateLimits, "limits", expected)
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     instant = check_increasing(time, least=0, where="time")
     if len(instant) != problem.n_frames:
-        raise input_error(
-            "bad_shape",
-            where="time",
-            problem=f"there are {len(instant)} times",
-            expected=f"{problem.n_frames} [s]",
-        )
+        several = f"there are {len(instant)} times"
+        raise input_error("bad_shape", where="time", problem=several, expected=f"{problem.n_frames} [s]")
     solved_by = _together if method == "together" else _frame_by_frame
     result = solved_by(problem, instant, chosen, limits, solver, on_infeasible)
     infeasible = np.flatnonzero(result.solution.status == Status.INFEASIBLE)
@@ -545,8 +535,6 @@ def limit_rows(limits: ActivationLimits, shape: tuple[int, int]) -> sparse.csr_m
     frames, muscles = shape
     one = np.ones((frames - 1, 1))
     pairs = (-limits.e_d, one), (limits.e_a, -one)
-    rows = [
-        sparse.diags([present[:, 0], after[:, 0]], [0, 1], shape=(frames - 1, frames))
-        for present, after in pairs
-    ]
+    columns = ([present[:, 0], after[:, 0]] for present, after in pairs)
+    rows = [sparse.diags(pair, [0, 1], shape=(frames - 1, frames)) for pair in columns]
     return sparse.kron(sparse.vstack(rows), sparse.identity(muscles), format="csr")

@@ -345,7 +345,7 @@ def test_no_frames_no_solution(method):
         ({"on_infeasible": "ignore"}, "unknown_name", "ignore"),
         ({"cost": "min_max"}, "bad_cost", "min_max"),
         ({"problem": {}}, "bad_type", "dict"),
-        ({"limits": (0.01, 0.04)}, "bad_type", "(0.01, 0.04)"),
+        ({"limits": (0.01, 0.04)}, "bad_type", "tuple"),
         ({"limits": 0}, "bad_type", "0"),
         ({"time": ["1.0"] * 24}, "not_numbers", "time"),
         ({"time": 1j * np.arange(24)}, "not_numbers", "time"),

@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 from unicodedata import normalize
 
-from musclesolve._util.names import shortened
+from musclesolve._util.names import natural_place, shortened
 from musclesolve.constants import STUDY_DRAFT
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text
 from musclesolve.drafting.study.study_recordings import (
@@ -31,7 +31,7 @@ from musclesolve.drafting.study.study_trials import (
     trials_of_sources,
     words_of,
 )
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.recording.subjects_table import TABLE_SUFFIXES, SubjectsTable, names_subjects, read_subjects
 from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.text.toml_text import value_text
@@ -123,16 +123,16 @@ def draft_study(
     paths = [*(trial.levels for trial in found.trials), *recordings.values()]
     services = [*(trial.of_service for trial in found.trials), *("" for _ in recordings)]
     role_of = dict(zip(recordings, roles(paths, services)[len(found.trials) :], strict=True))
-    drafted = recorded_trials(folder, recordings, role_of, target)
-    if not found.trials and not drafted.trials:
-        raise _no_trial(folder, found, drafted.unread)
+    drafted, unread, left_out = recorded_trials(folder, recordings, role_of, target)
+    if not found.trials and not drafted:
+        raise _no_trial(folder, found, unread)
     places: list[_Place] = [(trial, None) for trial in found.trials]
     for path in recordings:
-        draft = drafted.trials.get(path)
+        draft = drafted.get(path)
         places.append((None if draft is None else draft.found, draft))
     final_roles = roles(paths, services, [trial is not None for trial, _ in places])
     trials = _named_trials(zip(paths, final_roles, places, strict=True))
-    of_recordings = list(drafted.trials.values())
+    of_recordings = list(drafted.values())
     # settings of recordings, such as their muscle set, are none of models and of trial files beside them
     common = {} if found.trials else common_settings(of_recordings)
     subjects = dict.fromkeys(trial.role.subject for trial in trials)
@@ -169,27 +169,27 @@ def draft_study(
     unlike = f"are not called as the folders are ({_few(list(subjects))})"
     unused = [f"{table.path.name}: its subjects ({_few(list(table.rows))}) {unlike}" for table in read]
     unused *= known is None
-    unread = (*found.unread, *dict.fromkeys(drafted.unread), *unused)
-    return StudyDraft(target, text, recognized, tuple(todos), unread, tuple(drafted.left_out), blank)
+    every_unread = (*found.unread, *dict.fromkeys(unread), *unused)
+    return StudyDraft(target, text, recognized, tuple(todos), every_unread, tuple(left_out), blank)
 
 
 def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
     """Write a study file."""
     if draft.path.exists() and not force:
-        raise input_error(
+        raise file_error(
             "occupied_folder",
-            file=draft.path.parent,
-            problem=f"there is a study file already: {draft.path.name}",
-            expected="a folder without a study file",
-            remedy="write to another file with -o, or replace it with --force",
+            draft.path.parent,
+            f"there is a study file already: {draft.path.name}",
+            "a folder without a study file",
+            "write to another file with -o, or replace it with --force",
         )
     if draft.table and (draft.path.parent / TABLE).exists() and not force:
-        raise input_error(
+        raise file_error(
             "occupied_folder",
-            file=draft.path.parent,
-            problem=f"there is a table already in which no subject of the study has a row: {TABLE}",
-            expected="a row for each subject, or no such table",
-            remedy="rename the table or its subjects, or replace it with --force",
+            draft.path.parent,
+            f"there is a table already in which no subject of the study has a row: {TABLE}",
+            "a row for each subject, or no such table",
+            "rename the table or its subjects, or replace it with --force",
         )
     schema = study_schema(unit_settings()).encode("utf-8")
     write_files(draft.path.parent / FOLDER, {schema_name("study"): schema})
@@ -209,13 +209,13 @@ def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputEr
         places = dict.fromkeys(path.parent.relative_to(folder).as_posix() for path in found.recordings)
         problem = f"the recordings show no motion, in {_few(list(places))}"
         remedy = "name a folder with recordings of a motion, and the standing trials beside them"
-    return input_error(
+    return file_error(
         "missing_file",
-        file=folder,
-        problem=problem,
-        expected="recordings of markers, trial files (.toml), results of AddBiomechanics (folders or .b3d files), "
+        folder,
+        problem,
+        "recordings of markers, trial files (.toml), results of AddBiomechanics (folders or .b3d files), "
         "sessions of OpenCap, or OpenSim models with coordinates and loads or moments",
-        remedy=remedy,
+        remedy,
     )
 
 
@@ -359,7 +359,7 @@ def _named_trials(rows: Iterable[tuple[tuple[str, ...], Role, _Place]]) -> list[
     """
     count: Counter[str] = Counter()
     trials = []
-    for _, role, (found, recording) in sorted(rows, key=lambda row: _natural("/".join(row[0]))):
+    for _, role, (found, recording) in sorted(rows, key=lambda row: natural_place("/".join(row[0]))):
         if found is None:
             continue
         called = found.called or found.levels[-1]
@@ -375,23 +375,14 @@ def _named_trials(rows: Iterable[tuple[tuple[str, ...], Role, _Place]]) -> list[
         count[stem.casefold()] += 1
         times = count[stem.casefold()]
         trials.append(_StudyTrial(stem if times == 1 else f"{stem}_{times}", role, found, recording))
-    return sorted(trials, key=lambda trial: _natural(trial.name))
-
-
-def _natural(name: str) -> list[tuple[bool, int, str]]:
-    """Return a key that sorts names with numbers by value: trial_2 before trial_10."""
-    parts = re.findall(r"\d+|\D+", name.casefold())
-    return [(False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts]
+    return sorted(trials, key=lambda trial: natural_place(trial.name))
 
 
 def _recognized(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> Iterator[tuple[str, str]]:
     """Yield the recognized facts, subject and statement, for the terminal."""
     named = [trial.role for trial in trials]
     kinds = Counter(trial.found.kind for trial in trials)
-    yield (
-        "trials",
-        f"{len(trials)} ({', '.join(f'{kind}: {count}' for kind, count in sorted(kinds.items()))})",
-    )
+    yield ("trials", f"{len(trials)} ({', '.join(f'{of}: {count}' for of, count in sorted(kinds.items()))})")
     subjects = list(dict.fromkeys(role.subject for role in named))
     yield "subjects", f"{len(subjects)}: {_few(subjects)}"
     counted: Mapping[str, Counter[str]] = {
@@ -402,11 +393,8 @@ def _recognized(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> I
     for what, values in counted.items():
         if any(values):
             unit = "subjects" if what == "groups" else "trials"
-            yield (
-                what,
-                _few([f"{name or 'not known'} ({values[name]})" for name in in_order(set(values))])
-                + f" {unit}",
-            )
+            listed = [f"{name or 'not known'} ({values[name]})" for name in in_order(set(values))]
+            yield what, f"{_few(listed)} {unit}"
     reasons = Counter(trial.found.exclude for trial in trials if trial.found.exclude)
     for reason, count in reasons.items():
         yield "excluded", f"{count} trial{'s' * (count > 1)}: {reason}"

@@ -8,7 +8,7 @@ with the path of the motion.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,18 +50,9 @@ class RecordedTrial:
     needs: tuple[str, ...]
 
 
-@dataclass
-class DraftedRecordings:
-    """The motions of a study, and sentences on files that cannot be read or are no motion."""
-
-    trials: dict[Path, RecordedTrial] = field(default_factory=dict)  # by the file of their markers
-    unread: list[str] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-
-
 def recorded_trials(
     root: Path, recordings: Mapping[Path, tuple[str, ...]], roles: Mapping[Path, Role], target: Path
-) -> DraftedRecordings:
+) -> tuple[dict[Path, RecordedTrial], list[str], list[str]]:
     """Draft the motions among the recordings of a study; one subject at a time is in memory.
 
     Args:
@@ -69,8 +60,11 @@ def recorded_trials(
         recordings: file -> the folders and the name of its trial.
         roles: file -> its role, whose condition is not used.
         target: the study file, from whose folder files are named.
+
+    Returns:
+        The motions by the file of their markers; sentences on files that cannot be read, and on those without a motion.
     """
-    drafted = DraftedRecordings()
+    drafted, unread, left_out = dict[Path, RecordedTrial](), list[str](), list[str]()
     of_person: defaultdict[str, list[Path]] = defaultdict(list)
     for path, role in roles.items():
         of_person[role.subject].append(path)
@@ -82,9 +76,9 @@ def recorded_trials(
         read = {key: file_roles(content) for key, content in contents.items()}
         _part_functional(read)
         for content in contents.values():
-            drafted.unread += content.unread
+            unread += content.unread
         for key, part in read.items():
-            drafted.left_out += part.left_out
+            left_out += part.left_out
             for files_of in part.motions:
                 if files_of.static is None and (standing := _standing(key, read)) is not None:
                     other, static = standing
@@ -96,24 +90,18 @@ def recorded_trials(
                     files_of = replace(files_of, static=static, unclear=unclear)
                 path = files_of.motion.path
                 draft = draft_trial(contents[key], part, files_of, target, GivenSubject(person))
-                drafted.trials[path] = _recorded(recordings[path], stem_of(path), draft)
-    return drafted
+                drafted[path] = _recorded(recordings[path], stem_of(path), draft)
+    return drafted, unread, left_out
 
 
 def _part_functional(read: dict[tuple[tuple[str, ...], str], FileRoles]) -> None:
     """Move functional movements of a separate folder to the motions of the session; they are no motions themselves."""
-    other = any(
-        not is_functional(drafted_motion.motion) for part in read.values() for drafted_motion in part.motions
-    )
+    other = any(not is_functional(files.motion) for part in read.values() for files in part.motions)
     shown: defaultdict[str, list[MarkerFile]] = defaultdict(list)
     for key, part in read.items():
-        moved = [
-            drafted_motion.motion
-            for drafted_motion in part.motions
-            if other and is_functional(drafted_motion.motion)
-        ]
+        moved = [files.motion for files in part.motions if other and is_functional(files.motion)]
         shown[key[1]] += [*part.functional, *moved]
-        kept = tuple(drafted_motion for drafted_motion in part.motions if drafted_motion.motion not in moved)
+        kept = tuple(files for files in part.motions if files.motion not in moved)
         read[key] = replace(part, motions=kept)
     for key, part in read.items():
         read[key] = replace(part, functional=tuple(shown[key[1]]))
@@ -224,19 +212,11 @@ def own_settings(trial: RecordedTrial, common: Mapping[str, Any]) -> dict[str, A
 
 def settings_tables(trials: Sequence[RecordedTrial], common: Mapping[str, Any]) -> Iterator[DraftTable]:
     """The tables [settings.NAME] of a study file; what is open in several trials is there once."""
-    names = dict.fromkeys(
-        table.name
-        for trial in trials
-        for table in trial.draft.tables
-        if table.name not in (FILES, SUBJECT, TIME)
-    )
-    for name in names:
-        named = [
-            (trial.found.levels[-1], table)
-            for trial in trials
-            for table in trial.draft.tables
-            if table.name == name and not table.listed
-        ]
+    drafted = [(trial.found.levels[-1], table) for trial in trials for table in trial.draft.tables]
+    for name in dict.fromkeys(table.name for _, table in drafted):
+        if name in (FILES, SUBJECT, TIME):
+            continue
+        named = [(level, table) for level, table in drafted if table.name == name and not table.listed]
         tables = [table for _, table in named]
         outer, _, inner = name.partition(".")
         usual = common.get(outer, {})

@@ -29,7 +29,7 @@ from typing import Any
 
 from musclesolve._util.names import NaturalPlace, natural_place
 from musclesolve.constants import AVERAGE_FILE, COMPARISON_FILE, RESULT_FILE, STUDY_FILE
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.opensim.b3d import SUFFIX, read_b3d
 from musclesolve.opensim.external_loads import contact_fault, read_external_loads
 from musclesolve.opensim.kinematics import body_motion
@@ -178,9 +178,7 @@ def roles(
         session = "_".join(word.text for word in rest if _is_session(word))
         sessions_of[name].add(session)
         every.append(Role(name, group, session, doubt=doubt))
-        left.append(
-            [word for word in rest if not _is_session(word) and word.letters.casefold() not in persons]
-        )
+        left.append([w for w in rest if not _is_session(w) and w.letters.casefold() not in persons])
     if all(len(sessions) < 2 for sessions in sessions_of.values()):
         every = [replace(role, session="") if _DATE.fullmatch(role.session) else role for role in every]
     trials = [k for k in range(len(paths)) if not counted or counted[k]]
@@ -215,9 +213,7 @@ def _subjects(
         letters = word.letters.casefold()
         if not word.number or not letters or _is_session(word) or letters in _SUBJECT_WORDS:
             return bool(word.number) and letters in _SUBJECT_WORDS
-        several = len(above[letters]) >= _FEWEST_IDS and all(
-            len(each) == 1 for each in above[letters].values()
-        )
+        several = len(above[letters]) >= _FEWEST_IDS and all(len(at) == 1 for at in above[letters].values())
         return is_folder and several and len(letters) <= _LONGEST_ID
 
     def by_word(path: list[list[Word]], names: tuple[str, ...]) -> _Subject | None:
@@ -329,9 +325,7 @@ def _conditions(left: list[list[Word]], subjects: Sequence[str]) -> list[str]:
             spelled.setdefault(word.letters.casefold(), word.letters)
 
     def is_value(letters: str) -> bool:
-        return any(
-            number and (not number.isdecimal() or int(number) > _COUNTS_TO) for number in numbers[letters]
-        )
+        return any(n and (not n.isdecimal() or int(n) > _COUNTS_TO) for n in numbers[letters])
 
     texts = []
     for words in left:
@@ -439,14 +433,12 @@ def trials_of_sources(sources: Sequence[Path]) -> FoundStudy:
                 own = FoundStudy((), {}, (f"{source.name}: {error.problem}",))
         elif not source.is_dir():
             there = source.exists()
-            raise input_error(
+            raise file_error(
                 "bad_format" if there else "missing_file",
-                file=source,
-                problem="this is neither a folder nor a B3D file"
-                if there
-                else "there is no such folder or file",
-                expected="a folder with trials in it or below it, or a B3D file (.b3d)",
-                remedy=f"name the folder it is in: {source.parent}" if there else "check the name",
+                source,
+                "this is neither a folder nor a B3D file" if there else "there is no such folder or file",
+                "a folder with trials in it or below it, or a B3D file (.b3d)",
+                f"name the folder it is in: {source.parent}" if there else "check the name",
             )
         else:
             own = study_trials(source, whole=False)
@@ -491,12 +483,12 @@ def searching(folder: Path, expected: str) -> Iterator[None]:
     except InputError:
         raise
     except (OSError, ValueError) as reason:
-        raise input_error(
+        raise file_error(
             "unreadable_file",
-            file=folder,
-            problem=f"the folder cannot be read ({getattr(reason, 'strerror', None) or reason})",
-            expected=expected,
-            remedy="name that folder",
+            folder,
+            f"the folder cannot be read ({getattr(reason, 'strerror', None) or reason})",
+            expected,
+            "name that folder",
         ) from reason
 
 
@@ -537,11 +529,8 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
     known |= {path.resolve() for path in sources if isinstance(path, Path)}
     used = {path.parent for path in known}
     # beside a motion that is called walk, forces.mot is a file of the same folder
-    by_name = {
-        place
-        for place, files in raw.items()
-        if any(_name_of(path) and _shows_markers(path) for path in files)
-    }
+    called = (path for files in raw.values() for path in files if _name_of(path))
+    by_name = {path.parent for path in called if _shows_markers(path)}
     levels_of = {
         path: _levels(path, folder, path.parent in by_name)
         for place, files in raw.items()
@@ -655,10 +644,7 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
     forces, if their times agree. Several files of coordinates of one name, such as the output of inverse kinematics
     and of the residual reduction, are a trial each.
     """
-    models = {
-        place: [path for path in files if path.suffix.casefold() == ".osim"]
-        for place, files in places.items()
-    }
+    models = {at: [f for f in files if f.suffix.casefold() == ".osim"] for at, files in places.items()}
     models = {place: found for place, found in models.items() if found}
     setups = _setups(path for files in places.values() for path in files)
     found: dict[_Key, dict[str, list[Path]]] = {}
@@ -716,9 +702,7 @@ def _adopted(
 ) -> tuple[dict[str, list[Path]], list[Path]]:
     """The files of forces of other names that belong to a motion without any, by role; and those that may."""
     here = {other: roles for other, roles in found.items() if other[0] == key[0]}
-    lacking = [
-        other for other, roles in here.items() if "coordinates" in roles and not roles.keys() & set(_FORCES)
-    ]
+    lacking = [x for x, roles in here.items() if "coordinates" in roles and not roles.keys() & set(_FORCES)]
     free = [roles for roles in here.values() if "coordinates" not in roles]
     by_role = {role: [path for roles in free for path in roles.get(role, ())] for role in _FORCES}
     given = {role: paths for role, paths in by_role.items() if paths}
@@ -786,9 +770,7 @@ def _setups(files: Iterable[Path]) -> dict[Path, tuple[Path, str]]:
             continue
         for tool in tree.descendants():
             named = [tool.find(tag) for tag in ("output_motion_file", "model_file")]
-            output, model = (
-                each.text.strip().replace("\\", "/") if each is not None else "" for each in named
-            )
+            output, model = (tag.text.strip().replace("\\", "/") if tag is not None else "" for tag in named)
             if tool.tag == "InverseKinematicsTool" and output and model:
                 setups[(path.parent / output).resolve()] = path, model.rpartition("/")[2]
     return setups
@@ -865,9 +847,7 @@ def _models_of(place: Path, root: Path, models: Mapping[Path, list[Path]]) -> li
     for above in (place, *place.parents):
         if above in models:
             return models[above]
-        beside = [
-            model for model in models if model.parent == above and model.name.casefold() in _MODEL_FOLDERS
-        ]
+        beside = [path for path in models if path.parent == above and path.name.casefold() in _MODEL_FOLDERS]
         if beside:
             return models[beside[0]]
         if above == root:
@@ -887,9 +867,7 @@ def _role(path: Path, coordinates: frozenset[str]) -> str:
     suffix = path.suffix.casefold()
     if suffix == ".xml":
         tree = read_xml(path, "a file of OpenSim (.xml)")
-        return (
-            "described" if any(descendant.tag == "ExternalLoads" for descendant in tree.descendants()) else ""
-        )
+        return "described" if any(part.tag == "ExternalLoads" for part in tree.descendants()) else ""
     if suffix not in STORAGE:
         return ""
     names = column_names(path)[1:]
@@ -897,9 +875,7 @@ def _role(path: Path, coordinates: frozenset[str]) -> str:
         return "loads"
     if sum(name.endswith("_moment") for name in names) > 1:
         return "moments"
-    known = sum(
-        plain_name(name) in coordinates if coordinates else _ANGLE.search(name) is not None for name in names
-    )
+    known = sum(plain_name(x) in coordinates if coordinates else _ANGLE.search(x) is not None for x in names)
     return "coordinates" if names and known >= (1.0 - _MOST_OTHERS) * len(names) else ""
 
 

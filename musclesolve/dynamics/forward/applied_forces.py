@@ -18,7 +18,9 @@ from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
 
-Course = float | Array | Callable[[Array], Array]
+Curve = Callable[[Array], Array]
+"""Values at times (T,) [s]."""
+Course = float | Array | Curve
 """A value through time: a constant, samples (T,), or a function of times (T,)."""
 
 
@@ -35,7 +37,7 @@ class JointMoments:
     """Moments about joint axes through time, each on the far body and back on the near one."""
 
     couples: Couples
-    courses: dict[int, Callable[[Array], Array]]
+    courses: dict[int, Curve]
 
     @classmethod
     def build(cls, model: Model, moments: Mapping[str, Course], time: Array | None = None) -> JointMoments:
@@ -70,7 +72,7 @@ class ExternalForces:
 
     model: Model
     bodies: tuple[str, ...]
-    courses: tuple[Callable[[Array], Array], ...]
+    courses: tuple[Curve, ...]
 
     @classmethod
     def build(cls, model: Model, time: Array, wrenches: list[Wrench]) -> ExternalForces:
@@ -92,7 +94,7 @@ class ExternalForces:
         return external_force(self.model, q, now)
 
 
-def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], Array]:
+def _course(name: str, value: Course, time: Array | None) -> Curve:
     """A value through time as a function of times (T,)."""
     from scipy.interpolate import CubicSpline
 
@@ -109,17 +111,18 @@ def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], A
             remedy="pass time= with as many entries as there are samples",
         )
     time = check_increasing(time, 2)
-    spline = CubicSpline(time, samples, extrapolate=False)
+    said = f"{name!r} is sampled from {{:g}} to {{:g}} s, but needed at {{:g}} s"
+    return within(CubicSpline(time, samples), time, said, "simulate within the samples")
+
+
+def within(curve: Curve, time: Array, problem: str, remedy: str) -> Curve:
+    """A curve that raises an error outside its times (T,) [s]; the text has places for first, last and other."""
     first, last = float(time[0]), float(time[-1])
 
-    def within(at: Array) -> Array:
+    def values(at: Array) -> Array:
         if at.min() < first - 1e-12 or at.max() > last + 1e-12:
-            raise input_error(
-                "bad_range",
-                problem=f"{name!r} is sampled from {first:g} to {last:g} s, but needed at "
-                f"{float(at.max()):g} s",
-                remedy="simulate within the samples",
-            )
-        return spline(np.clip(at, first, last))
+            outside = float(at.min() if at.min() < first else at.max())
+            raise input_error("bad_range", problem=problem.format(first, last, outside), remedy=remedy)
+        return np.asarray(curve(np.clip(at, first, last)))
 
-    return within
+    return values

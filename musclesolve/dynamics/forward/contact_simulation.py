@@ -23,6 +23,7 @@ from musclesolve.dynamics.contact.belt import Pull, Strap, Straps
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, Touch
 from musclesolve.dynamics.forward.applied_forces import Force
 from musclesolve.dynamics.forward.simulate import (
+    HOW,
     DrivenSystem,
     Integration,
     Pulse,
@@ -30,7 +31,6 @@ from musclesolve.dynamics.forward.simulate import (
     SmallSteps,
     System,
     check_forces,
-    check_integration,
     frame_times,
     simulated,
     stepper,
@@ -134,11 +134,7 @@ class ContactSimulation:
         for side, numbers in ((1.0, self.pairs.second), (-1.0, self.pairs.first)):
             sign += side * np.array([names[k] == surface for k in numbers], dtype=float)
         if not sign.any():
-            raise input_error(
-                "unknown_name",
-                where=surface,
-                problem=f"no pair has the surface {surface!r}",
-            )
+            raise input_error("unknown_name", where=surface, problem=f"no pair has the surface {surface!r}")
         return np.einsum("p,tpx->tx", sign, self.force)
 
 
@@ -177,20 +173,13 @@ def simulate_contact(
         (101, 33, 3)
     """
     times = frame_times(duration)
-    check_integration(integration)
+    check_type(integration, Integration, "integration", HOW)
     check_type(pairs, ContactPairs, "pairs", "ContactPairs, from ContactPairs.build")
     if not isinstance(starts, Mapping) or not all(isinstance(start, Start) for start in starts.values()):
-        raise input_error(
-            "bad_type",
-            problem=f"starts = {starts!r:.60}",
-            expected="a mapping from the name of each model to its Start",
-        )
+        expected = "a mapping from the name of each model to its Start"
+        raise input_error("bad_type", problem=f"starts = {starts!r:.60}", expected=expected)
     if not starts:
-        raise input_error(
-            "missing_argument",
-            where="starts",
-            problem="there is no model to simulate",
-        )
+        raise input_error("missing_argument", where="starts", problem="there is no model to simulate")
     systems: dict[str, System] = {}
     for name, model in pairs.in_order({name: start.model for name, start in starts.items()}).items():
         start = starts[name]
@@ -219,17 +208,13 @@ def simulate_contact(
     for k, (name, system) in enumerate(systems.items()):
         path = np.stack([world.parts(state)[k] for state in run.states])
         motions[name] = simulated(system, times, path, [at.forces[k] for at in loads], *cost)
-    depth, force = (
-        np.stack([getattr(at.touch, quantity) for at in loads]) for quantity in ("depth", "force")
-    )
+    depth, force = (np.stack([getattr(at.touch, of) for at in loads]) for of in ("depth", "force"))
     point = np.stack([at.touch.touches.point for at in loads])
     stored = np.zeros(depth.shape)
     for p, law in enumerate(pairs.laws):
         stored[:, p] = law.stored_energy(depth[:, p])
     lost, work = np.stack([state[-EXTRA:] for state in run.states]).T
-    tension, stretched = (
-        np.stack([getattr(at.pull, quantity) for at in loads]) for quantity in ("tension", "stored")
-    )
+    tension, stretched = (np.stack([getattr(at.pull, of) for at in loads]) for of in ("tension", "stored"))
     return ContactSimulation(
         time=times,
         motions=Named(motions, "model in the simulation"),

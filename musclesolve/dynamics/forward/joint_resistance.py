@@ -28,7 +28,7 @@ from musclesolve.dynamics.model.data_files import locate, read_text, toml_of
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import wrapped
 from musclesolve.dynamics.vectors import dot
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 
 FORWARD = "forward_resistance"
 _BUNDLED = {"inverse_human": "inverse_resistance"}
@@ -102,21 +102,17 @@ class JointResistance:
             for row in single:
                 viscous[model.dof(row["dof"])] = row["damping"]
         except InputError as fault:
-            raise input_error(
+            raise file_error(
                 "bad_model",
-                file=path,
-                problem=f"{problem}: {fault.problem}",
-                expected=fault.expected,
-                remedy=fault.remedy or "pass table=, a file of your own for this model",
+                path,
+                f"{problem}: {fault.problem}",
+                fault.expected,
+                fault.remedy or "pass table=, a file of your own for this model",
             ) from fault
         except (KeyError, ValueError, TypeError, IndexError) as fault:
-            raise input_error("bad_model", file=path, problem=f"{problem}: {fault}") from fault
+            raise file_error("bad_model", path, f"{problem}: {fault}") from fault
         if (viscous < 0.0).any() or (cones.limits[:, 4] <= 0.0).any() or (stops.limits[:, 2] <= 0.0).any():
-            raise input_error(
-                "bad_model",
-                file=path,
-                problem="damping must not be negative, margins must be positive",
-            )
+            raise file_error("bad_model", path, "damping must not be negative, margins must be positive")
         if not limits:
             cones.limits[:, 5] = stops.limits[:, 3] = 0.0
         return cls(Couples.build(model), viscous if damping else 0.0 * viscous, cones, stops)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number
+from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number, check_type
 from musclesolve._util.names import shortened
 from musclesolve.dynamics.forward.accelerations import (
     DAMPING,
@@ -43,6 +43,8 @@ STEPPERS = ("dop853", "rk45", "radau")
 """Names of the integrators of scipy that take the steps."""
 SMALLEST_STEP, PATIENCE = 1e-9, 20
 """Number of successive steps shorter than a time [s] after which the forces count as too stiff."""
+
+HOW = 'Integration(stepper="radau"), for instance'
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,7 @@ def simulate(
     times = frame_times(duration)
     check_forces(forces)
     how = Integration() if integration is None else integration
-    check_integration(how)
+    check_type(how, Integration, "integration", HOW)
     rows = model.constraints if constraints is None else constraints
     if held:
         rows = rows.with_linear(*fixed(model.topology, np.asarray(q0), held))
@@ -247,16 +249,6 @@ def frame_times(duration: float | Array) -> Array:
         return check_increasing(duration, 2)
     end = check_number(duration, "duration", "a positive number of seconds, or times of frames", above=0.0)
     return np.linspace(0.0, end, 101)
-
-
-def check_integration(how: Integration) -> None:
-    """Refuse anything but an `Integration`."""
-    if not isinstance(how, Integration):
-        raise input_error(
-            "bad_type",
-            problem=f"integration = {how!r:.60}",
-            expected='Integration(stepper="radau"), for instance',
-        )
 
 
 def check_forces(forces: Sequence[Force]) -> None:
@@ -457,8 +449,7 @@ class System:
         if np.abs(rate).max(initial=0.0) > _START:
             raise input_error(
                 "conflict",
-                problem="the starting velocity violates the constraints: "
-                f"{self._largest_violations(rate)} per second",
+                problem=f"the starting velocity violates the constraints: {self._largest_violations(rate)} per second",
                 remedy="take it from joint rates (Tree.velocity, motion_from)",
             )
         if (direction := massless_motion(self.masses(q0)[0], jacobian)) is not None:
@@ -468,8 +459,7 @@ class System:
             raise input_error(
                 "bad_model",
                 problem="the mass matrix is singular: no mass resists a motion of "
-                f"{', '.join(map(str, moved[:_SHOWN]))} (body "
-                f"{', '.join(map(str, bodies[:_SHOWN]))})",
+                f"{', '.join(map(str, moved[:_SHOWN]))} (body {', '.join(map(str, bodies[:_SHOWN]))})",
                 expected="masses and inertias that resist every motion that the constraints allow",
             )
         return self.projected(0.0, np.concatenate([q0.ravel(), qd0.ravel()]))[0]

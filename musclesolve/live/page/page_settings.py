@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.results.files.atomic_writing import write_files
 
 MOST_CURVES = 6
@@ -53,70 +53,34 @@ class PageSettings:
     def from_document(cls, stated: Any, keys: Sequence[str], file: Path | None = None) -> PageSettings:
         """Settings from JSON, with the usual values for missing ones."""
         usual = asdict(cls.usual(keys))
-        if not isinstance(stated, dict):
-            raise input_error(
-                "bad_value",
-                file=file,
-                where="settings",
-                problem="settings of the page that are no table",
-                expected=f"the keys {', '.join(map(str, usual))}",
-            )
-        if unknown := [str(name) for name in stated if name not in usual]:
-            raise input_error(
-                "unknown_name",
-                file=file,
-                where=unknown[0],
-                problem="no such setting",
-                expected=", ".join(map(str, usual)),
-            )
+
+        def check(right: bool, where: str, problem: str, expected: str, code: str = "bad_value") -> None:
+            if not right:
+                raise file_error(code, (file, where), problem, expected)
+
+        what, known = "settings of the page that are no table", ", ".join(map(str, usual))
+        check(isinstance(stated, dict), "settings", what, f"the keys {known}")
+        for name in stated:
+            check(name in usual, str(name), "no such setting", known, "unknown_name")
         values = usual | stated
         curves = values["curves"]
-        if not isinstance(curves, list | tuple) or len(curves) > MOST_CURVES:
-            raise input_error(
-                "bad_value",
-                file=file,
-                where="curves",
-                problem=f"{curves!r}",
-                expected=f"a list of {MOST_CURVES} names at most",
-            )
+        few_enough = isinstance(curves, list | tuple) and len(curves) <= MOST_CURVES
+        check(few_enough, "curves", f"{curves!r}", f"a list of {MOST_CURVES} names at most")
         for name, key in [("quantity", values["quantity"]), *(("curves", curve) for curve in curves)]:
-            if key not in keys:
-                raise input_error(
-                    "unknown_name",
-                    file=file,
-                    where=name,
-                    problem=f"no quantity {key!r}",
-                    expected=f"one of {', '.join(map(str, keys))}",
-                )
+            listed = ", ".join(map(str, keys))
+            check(key in keys, name, f"no quantity {key!r}", f"one of {listed}", "unknown_name")
         for name, allowed in (("span", SPANS), ("value", VALUES), ("during", DURING)):
-            if values[name] not in allowed:
-                raise input_error(
-                    "bad_value",
-                    file=file,
-                    where=name,
-                    problem=f"{values[name]!r}",
-                    expected=f"one of {', '.join(map(str, allowed))}",
-                )
+            listed = ", ".join(map(str, allowed))
+            check(values[name] in allowed, name, f"{values[name]!r}", f"one of {listed}")
         for name in ("low", "high"):
             number = values[name]
             of_a_kind = isinstance(number, int | float) and not isinstance(number, bool)
-            if number is not None and not (of_a_kind and abs(number) <= sys.float_info.max):
-                raise input_error(
-                    "not_numbers",
-                    file=file,
-                    where=name,
-                    problem=f"{number!r:.60}",
-                    expected="a number, or null for an open end",
-                )
+            right = number is None or (of_a_kind and abs(number) <= sys.float_info.max)
+            check(right, name, f"{number!r:.60}", "a number, or null for an open end", "not_numbers")
         low, high = values["low"], values["high"]
-        if low is not None and high is not None and low > high:
-            raise input_error(
-                "bad_value",
-                file=file,
-                where="low",
-                problem=f"a band from {low:g} to {high:g}",
-                expected="a lower end that is not above the upper one",
-            )
+        if low is not None and high is not None:
+            band = f"a band from {low:g} to {high:g}"
+            check(low <= high, "low", band, "a lower end that is not above the upper one")
         return cls(**values | {"curves": tuple(curves)})
 
     @classmethod
@@ -127,12 +91,12 @@ class PageSettings:
         try:
             stated = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
-            raise input_error(
+            raise file_error(
                 "bad_format",
-                file=file,
-                problem=f"settings of the page that cannot be read: {error}",
-                expected="the JSON that the page has written",
-                remedy="delete the file, and choose on the page anew",
+                file,
+                f"settings of the page that cannot be read: {error}",
+                "the JSON that the page has written",
+                "delete the file, and choose on the page anew",
             ) from error
         return cls.from_document(stated, keys, file)
 

@@ -20,6 +20,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number
 from musclesolve._util.names import unknown_name
+from musclesolve.dynamics.forward.applied_forces import within
 from musclesolve.errors import input_error
 
 SMOOTHNESS = 0.1
@@ -96,27 +97,13 @@ class ActivationDynamics:
             max_step=min(self.activation_time, self.deactivation_time),
             dense_output=True,
         )
-        course = _within(
+        course = within(
             lambda at: solved.sol(at).T,
             time,
             "the excitation is given from {:g} to {:g} s, but its activation is needed at {:g} s",
             "simulate within these times, or give an excitation to the end",
         )
         return muscle_course(names, course, Sampling(), ACTIVATION)
-
-
-def _within(curve: Course, time: Array, problem: str, remedy: str) -> Course:
-    """A course that raises an error outside its times (T,) [s]; the text has places for first, last and other."""
-    first, last = float(time[0]), float(time[-1])
-
-    def values(at: Array) -> Array:
-        if at.min() < first - 1e-12 or at.max() > last + 1e-12:
-            outside = float(at.min() if at.min() < first else at.max())
-            fault = problem.format(first, last, outside)
-            raise input_error("bad_range", problem=fault, remedy=remedy)
-        return np.asarray(curve(np.clip(at, first, last)))
-
-    return values
 
 
 Course = Callable[[Array], Array]
@@ -208,7 +195,7 @@ def muscle_course(names: Sequence[str], given: Given, sampling: Sampling, kind: 
 
     spline = sampling.between == "spline"
     curve = CubicSpline(time, values) if spline else make_interp_spline(time, values, k=1)
-    return _within(
+    return within(
         lambda at: np.clip(curve(at), 0.0, kind.most),  # a spline is kept within the range
         time,
         f"{what} is sampled from {{:g}} to {{:g}} s, but wanted at {{:g}} s",

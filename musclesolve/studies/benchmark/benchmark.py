@@ -91,8 +91,7 @@ def benchmark(
             where="benchmark",
             problem=f"there is nothing to measure for {', '.join(map(str, idle))}: none of these "
             "solvers takes such a cost",
-            expected="costs that a solver takes, and solvers that take a cost: see `Solvers` in "
-            "docs/sharing.md",
+            expected="costs that a solver takes, and solvers that take a cost: see `Solvers` in docs/sharing.md",
             remedy="name another solver or cost, or leave --solver or --cost out",
         )
     file = Path(trial) if trial is not None else reference_stride()
@@ -121,9 +120,7 @@ COLUMN_MEANING = (
 def tables(report: BenchmarkReport) -> list[Table]:
     """Return all tables of a report."""
     groups = list(dict.fromkeys((row.problem, row.cost) for row in report.rows))
-    contests = [
-        side_by_side([row for row in report.rows if (row.problem, row.cost) == group]) for group in groups
-    ]
+    contests = [side_by_side([row for row in report.rows if (row.problem, row.cost) == of]) for of in groups]
     return [*contests, *([single_frame(report)] if report.single else [])]
 
 
@@ -192,10 +189,8 @@ def machine_line(report: BenchmarkReport) -> str:
 
 def files(report: BenchmarkReport) -> dict[str, bytes]:
     """Return the tables for other programs and the figure of the times, by the names of their files."""
-    found = {
-        "solvers.csv": rows_csv(report.rows),
-        "solvers.png": file_content(solver_times(pd.DataFrame(report.rows))),
-    }
+    found = {"solvers.csv": rows_csv(report.rows)}
+    found["solvers.png"] = file_content(solver_times(pd.DataFrame(report.rows)))
     if report.single:
         heading = ["cost", "what", "median_s", "percentile_99_s", "largest_s", "calls"]
         rows = ([cost, what, *asdict(times).values()] for cost, what, times in _latencies(report))

@@ -386,10 +386,7 @@ def varied(problem: Problem, frames: int, seed: int = 0) -> Problem:
     solution = solve(problem.frames(problem.valid), "stress_cubed")
     good = np.flatnonzero(solution.status == 0)
     if not good.size:
-        raise input_error(
-            "bad_result",
-            problem="no frame of the recording can be solved without reserves",
-        )
+        raise input_error("bad_result", problem="no frame of the recording can be solved without reserves")
     random = np.random.default_rng(seed)
     which = good[np.arange(frames) % good.size]
 
@@ -402,13 +399,6 @@ def varied(problem: Problem, frames: int, seed: int = 0) -> Problem:
     activation = np.clip(changed(solution.activation[which], 0.1), 0.0, 1.0)
     # Soft saturation ends at the maximum isometric force.
     force = np.minimum(capacity * activation, 0.999 * strongest)
-    kept = (
-        "max_isometric_force",
-        "muscle",
-        "dof",
-        "fiber_velocity",
-        "optimal_fiber_length",
-        "joints_crossed",
-    )
-    more = {name: getattr(pattern, name) for name in kept}
+    kept = "max_isometric_force muscle dof fiber_velocity optimal_fiber_length joints_crossed"
+    more = {name: getattr(pattern, name) for name in kept.split()}
     return _solvable(arms, activation, force, force_capacity=capacity, **more)

@@ -7,6 +7,7 @@ The result is written, not applied: a trial file names it in [subject] body and 
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from musclesolve._util.checks import one_or_several
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.forces import mechanics, recording_of
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.pipeline.mechanics import Mechanics, subject_model
@@ -129,10 +130,8 @@ def calibrate_body(
         recorded.append(mechanics(trial))
         pieces.append(trial_pieces(trial, recorded[-1]))
     sessions = list(dict.fromkeys(piece.session for of_trial in pieces for piece in of_trial))
-    pieces = [
-        [replace(piece, session=str(1 + sessions.index(piece.session))) for piece in of_trial]
-        for of_trial in pieces
-    ]
+    number_of = {session: str(number) for number, session in enumerate(sessions, start=1)}
+    pieces = [[replace(piece, session=number_of[piece.session]) for piece in ours] for ours in pieces]
     used = [piece for of_trial in pieces for piece in of_trial]
     _check_loaded(read, used)
     errors = standard_deviations(read[0].settings.uncertainty.stated)
@@ -160,34 +159,28 @@ def check_trials(trials: Sequence[Trial]) -> None:
     for trial in trials:
         path = trial.path.resolve()
         if path in seen:
-            raise input_error(
-                "duplicate_name",
-                file=path,
-                problem="the trial is given twice",
-            )
+            raise file_error("duplicate_name", path, "the trial is given twice")
         seen.add(path)
         for table, key, given in (
             ("subject", "body", trial.subject.body is not None),
             ("plates", None, bool({*trial.plate_corrections} - {*unmeasured_free_moments(trial.forces)})),
         ):
             if given:
-                raise trial.document.error(
+                raise trial.document.fault(
                     "conflict",
-                    table,
-                    key,
-                    problem="the trial is corrected by an earlier calibration",
-                    expected="what was recorded, with the body of the inertia table",
-                    remedy="leave out body of [subject] and [plates], and write them again afterward",
+                    (table, key),
+                    "the trial is corrected by an earlier calibration",
+                    "what was recorded, with the body of the inertia table",
+                    "leave out body of [subject] and [plates], and write them again afterward",
                 )
         if trial.settings.consistency.residual == REDUCED:
-            raise trial.document.error(
+            raise trial.document.fault(
                 "conflict",
-                "consistency",
-                "residual",
-                problem="the motion of the trial is changed until the residual is small, which shows "
+                ("consistency", "residual"),
+                "the motion of the trial is changed until the residual is small, which shows "
                 "nothing of body and plates then",
-                expected='residual = "kept": the motion as it was measured',
-                remedy="leave out residual, and write it again afterward",
+                'residual = "kept": the motion as it was measured',
+                "leave out residual, and write it again afterward",
             )
     check_one_subject(trials, BODY)
 
@@ -211,16 +204,13 @@ def _check_mass(trial: Trial, fit: BodyFit, mass_sd: float, bound: float) -> Non
     if abs(fit.mass_alone) <= bound * float(np.hypot(mass_sd, fit.mass_alone_sd)):
         return
     carried = stated * float(np.exp(fit.mass_alone))
-    raise trial.document.error(
+    raise trial.document.fault(
         "bad_forces",
-        "subject",
-        "mass_kg",
-        problem=f"the plates carry {carried:.1f} kg with a standard deviation of "
-        f"{carried * fit.mass_alone_sd:.1f} kg, not mass_kg = {stated:g} with one of "
-        f"{100.0 * mass_sd:g} %",
-        expected="a body mass, with all that is worn, that the plates bear out: no other support, "
-        "plates of the right scale",
-        remedy=f"weigh the subject again, and write mass_kg = {carried:.1f} if it is so; or say how "
+        ("subject", "mass_kg"),
+        f"the plates carry {carried:.1f} kg with a standard deviation of {carried * fit.mass_alone_sd:.1f} kg, "
+        f"not mass_kg = {stated:g} with one of {100.0 * mass_sd:g} %",
+        "a body mass, with all that is worn, that the plates bear out: no other support, plates of the right scale",
+        f"weigh the subject again, and write mass_kg = {carried:.1f} if it is so; or say how "
         "well the mass is known with --mass-sd",
     )
 
@@ -239,11 +229,8 @@ def _parameters(
     """Return the parameters that are fitted: the body, and for each session clock and plates."""
     moved, held = 1e-3 * priors["center_of_mass_mm"]["sd"], priors["center_of_mass_mm"]["held"]
     found = [BodyParameter(MASS, group, "", "", errors["segment_mass"]) for group in GROUPS]
-    found += [
-        BodyParameter(CENTER, group, axis, "", moved, axis not in held)
-        for group in MOVED
-        for axis in SHIFT_AXES
-    ]
+    places = product(MOVED, SHIFT_AXES)
+    found += [BodyParameter(CENTER, group, axis, "", moved, axis not in held) for group, axis in places]
     for session in dict.fromkeys(piece.session for piece in pieces):
         ours = [piece for piece in pieces if piece.session == session]
         plates = dict.fromkeys(name for piece in ours for name in piece.plate_names)
@@ -347,9 +334,7 @@ def body_values(
         (one.quantity, one.of, one.axis): float(value)
         for one, value in zip(fit.parameters, fit.value, strict=True)
     }
-    factors = {
-        segment: np.exp(found[MASS, group, ""]) for group, members in GROUPS.items() for segment in members
-    }
+    factors = {part: np.exp(found[MASS, group, ""]) for group, parts in GROUPS.items() for part in parts}
     masses = {name: float(factors[name] * mass) for name, mass in segment_masses(recorded).items()}
     shifts = dict[str, tuple[float, float, float]]()
     for group in MOVED:

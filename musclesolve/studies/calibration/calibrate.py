@@ -22,9 +22,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import permutations, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
@@ -33,7 +34,7 @@ from musclesolve._util.message_text import WarningNote, capitalized, few
 from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import BAND_95
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.forces import prepare
 from musclesolve.muscles.person import COMPARED, FittedParameter, PersonMuscles
 from musclesolve.muscles.strength_tests import StrengthTest, StrengthTests, read_strength_tests
@@ -83,9 +84,6 @@ from musclesolve.studies.calibration.one_subject import check_one_subject
 from musclesolve.studies.emg_offset import FEWEST_CHANNELS, shared_lag
 from musclesolve.version import __version__
 
-if TYPE_CHECKING:
-    import xarray as xr
-
 AnyBody = RecordedBody | ModelBody
 
 ROUGH = 1.0
@@ -117,6 +115,10 @@ class Noise:
 
     sd: float
     alike: float
+
+
+Noises = dict[tuple[str, str], Noise]
+"""Kind and label of a channel -> its noise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,9 +182,7 @@ class CalibrationProblem:
         for one, other in permutations(strong, 2):
             covariance[one, other] = known[STRENGTH]["common_sd"] ** 2
         self.prior = Prior(np.array(mean), covariance, np.array(lower), np.array(upper))
-        self.directions = [
-            [directions_of(self.factors, part.names) for part in trial.parts] for trial in trials
-        ]
+        self.directions = [[directions_of(self.factors, part.names) for part in one.parts] for one in trials]
 
     def _around(self, factor: Factor) -> float:
         """The mean of the prior of a factor."""
@@ -245,7 +245,7 @@ class CalibrationProblem:
             for number, test in enumerate(self.moments)
         ]
 
-    def usual_noise(self, observed: Iterable[Observation]) -> dict[tuple[str, str], Noise]:
+    def usual_noise(self, observed: Iterable[Observation]) -> Noises:
         """The noise of every channel before any residual was seen."""
         noise = {
             (STRENGTH_TEST, f"{test.dof} {number + 1}"): Noise(test.error, 1.0)
@@ -260,7 +260,7 @@ class CalibrationProblem:
                 noise[kind, label] = Noise(stated or USUAL_SD[kind], alike)
         return noise
 
-    def found_noise(self, observed: Sequence[Observation]) -> dict[tuple[str, str], Noise]:
+    def found_noise(self, observed: Sequence[Observation]) -> Noises:
         """Estimate the noise of every channel from its residuals, at least the known noise of the measurement."""
         usual = self.usual_noise(observed)
         noise = {key: usual[key] for key in by_channel(observed)}
@@ -272,7 +272,7 @@ class CalibrationProblem:
                 noise[kind, label] = Noise(max(rms, least), correlated_samples(residuals))
         return noise
 
-    def linear(self, observed: Sequence[Observation], noise: Mapping[tuple[str, str], Noise]) -> Linear:
+    def linear(self, observed: Sequence[Observation], noise: Noises) -> Linear:
         """The weighted residuals and their derivatives; of a channel without a noise the noise of its kind."""
         residuals, rows = [np.zeros(0)], [np.zeros((0, len(self.names)))]
         for (kind, label), curves in by_channel(observed).items():
@@ -286,9 +286,7 @@ class CalibrationProblem:
             rows += [weight * one.jacobian for one in curves]
         return Linear(np.concatenate(residuals), np.vstack(rows))
 
-    def solve(
-        self, first: Sequence[Observation], report: Progress = no_progress
-    ) -> tuple[Posterior, dict[tuple[str, str], Noise]]:
+    def solve(self, first: Sequence[Observation], report: Progress = no_progress) -> tuple[Posterior, Noises]:
         """Find the best theta for all trials and the noise of its residuals, from the parent muscles' observations."""
         theta, noise = self.parent, self.usual_noise(first)
         for number in range(NOISE_ROUNDS):
@@ -323,7 +321,7 @@ class CalibrationProblem:
         self,
         theta: Array,
         which: Sequence[int],
-        noise: Mapping[tuple[str, str], Noise],
+        noise: Noises,
         report: Progress = no_progress,
         span: tuple[float, float] = (0.0, 1.0),
         least: float = CONVERGED,
@@ -406,9 +404,7 @@ def calibrate_muscles(
 
     first = problem.observed(problem.parent, problem.every)
     if first is None:
-        unsolved = [
-            trial.name for k, trial in enumerate(together) if problem.observed(problem.parent, [k]) is None
-        ]
+        unsolved = [x.name for k, x in enumerate(together) if problem.observed(problem.parent, [k]) is None]
         raise input_error(
             "not_solved",
             where="trials",
@@ -490,14 +486,12 @@ def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]
     )
     value = f"offset_s = {present + offset:.3f}"
     if min(abs(low), abs(high)) > CLOCK and low * high > 0.0 and best - before > CLEARLY:
-        raise input_error(
+        raise file_error(
             "conflict",
-            file=_path(trial.body),
-            where="[emg] offset_s",
-            problem=f"{what}: factors on muscles would make up for the clock",
-            expected=f"EMG and motion on one clock, at most {1000.0 * CLOCK:.0f} ms apart",
-            remedy=f"look at `musclesolve emg`; write {value} in [emg], or leave the channels out "
-            "that contradict it",
+            (_path(trial.body), "[emg] offset_s"),
+            f"{what}: factors on muscles would make up for the clock",
+            f"EMG and motion on one clock, at most {1000.0 * CLOCK:.0f} ms apart",
+            f"look at `musclesolve emg`; write {value} in [emg], or leave the channels out that contradict it",
         )
     return [
         WarningNote(f"{capitalized(what)}: see `musclesolve emg`, and write {value} in [emg] where it holds.")
@@ -542,8 +536,7 @@ def _problem(
         raise input_error(
             "missing_argument",
             where="trials",
-            problem="nothing was measured from which muscles follow: no EMG, no fascicle lengths, no "
-            "strength",
+            problem="nothing was measured from which muscles follow: no EMG, no fascicle lengths, no strength",
             expected="trials with [emg] or [fascicle], or a file of strength tests",
             remedy="add what was measured to the trial files",
         )
@@ -582,8 +575,7 @@ def _settings(name: str, body: AnyBody) -> dict[str, object]:
             raise input_error(
                 "conflict",
                 where="trials",
-                problem=f"{name} states {key} = {value} in [muscles], beside which factors would mean "
-                "something else",
+                problem=f"{name} states {key} = {value} in [muscles], beside which factors would mean something else",
                 expected="the numbers of the set or model, on which the factors are",
                 remedy=f"leave {key} out: it is fitted, or free on request",
             )
@@ -634,8 +626,7 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
                 raise input_error(
                     "conflict",
                     where="trials",
-                    problem=f"the {what} of {trial.name} is {value}, but the {what} of {first.name} "
-                    f"is {before}",
+                    problem=f"the {what} of {trial.name} is {value}, but the {what} of {first.name} is {before}",
                     expected="trials of one person, with the same muscles and the same tendons",
                     remedy="calibrate each person alone",
                 )
@@ -721,14 +712,9 @@ def _with_best_gains(observed: Sequence[Observation]) -> list[Observation]:
 
 
 def _found(
-    problem: CalibrationProblem,
-    posterior: Posterior,
-    noise: Mapping[tuple[str, str], Noise],
-    *observed: Sequence[Observation],
+    problem: CalibrationProblem, posterior: Posterior, noise: Noises, *observed: Sequence[Observation]
 ) -> xr.Dataset:
     """The Dataset of a calibration (`Calibration`); observed: as of `COMPARED`."""
-    import xarray as xr
-
     prior, sd = problem.prior, np.sqrt(np.diag(posterior.covariance))
     of_parameters = {"value": posterior.theta, "sd": sd, "prior_mean": prior.mean, "prior_sd": prior.sd}
     of_parameters |= {"lower": prior.lower, "upper": prior.upper}
@@ -752,9 +738,7 @@ def _found(
         variables[f"{name}_{word}"] = (("curve",), np.array(measures, dtype=float))
     variables["noise"] = (("curve",), np.array([noise[each.kind, each.label].sd for each in kept]))
     coordinates: dict[str, Any] = dict.fromkeys(("parameter", "other"), problem.names)
-    coordinates |= {
-        key: ("curve", [getattr(curve, key) for curve in kept]) for key in ("kind", "label", "trial")
-    }
+    coordinates |= {key: ("curve", [getattr(one, key) for one in kept]) for key in ("kind", "label", "trial")}
     coordinates["unit"] = ("curve", [UNITS[curve.kind] for curve in kept])
     attributes = {
         "steps": posterior.steps,
@@ -771,15 +755,9 @@ PROFILE = np.linspace(-2.5, 2.5, 7)
 
 
 def _profile(
-    problem: CalibrationProblem,
-    posterior: Posterior,
-    noise: Mapping[tuple[str, str], Noise],
-    name: str,
-    report: Progress,
+    problem: CalibrationProblem, posterior: Posterior, noise: Noises, name: str, report: Progress
 ) -> xr.Dataset:
     """The least sum of squares as a function of one parameter, with all others fitted again."""
-    import xarray as xr
-
     place, prior = problem.names.index(name), problem.prior
     sd = float(np.sqrt(posterior.covariance[place, place]))
     values = np.clip(
@@ -808,13 +786,11 @@ def _as_rows(found: xr.Dataset) -> list[dict[str, object]]:
             word: str(found[word].values[k]) for word in ("trial", "kind", "label", "unit")
         }
         values = {name: float(found[name].values[k]) for name in names}
-        rows.append(
-            row | {name: float(f"{value:.4g}") for name, value in values.items() if np.isfinite(value)}
-        )
+        rows.append(row | {key: float(f"{value:.4g}") for key, value in values.items() if np.isfinite(value)})
     return rows
 
 
-def _lacking(fitted: Sequence[Observation], noise: Mapping[tuple[str, str], Noise]) -> list[str]:
+def _lacking(fitted: Sequence[Observation], noise: Noises) -> list[str]:
     """Sentences on moments that the fitted muscles do not produce, in trials and strength tests."""
     notes = []
     for each in fitted:

@@ -86,11 +86,8 @@ class Anatomy:
     @classmethod
     def from_names(cls, names: Sequence[str]) -> Anatomy:
         """The anatomy of muscles by their names in a set or a model, with side."""
-        owner = {
-            head: unit
-            for unit, heads in bundled_toml(__package__, "priors.toml")["units"].items()
-            for head in heads
-        }
+        units = bundled_toml(__package__, "priors.toml")["units"]
+        owner = {head: unit for unit, heads in units.items() for head in heads}
         unit, group, words = {}, {}, dict[str, list[str]]()
         achilles = tuple(names[k] for k in achilles_muscles([(name,) for name in names]))
         for name in names:
@@ -122,9 +119,7 @@ class Anatomy:
         if side != OTHER or quantity != STRENGTH or len(sides) == 1:
             alone = len(sides) == 1 and side == OTHER and OTHER not in sides
             return {with_side(word, next(iter(sides))) if alone else word: muscles}
-        return {
-            with_side(word, each): tuple(name for name in muscles if side_of(name) == each) for each in sides
-        }
+        return {with_side(word, each): tuple(x for x in muscles if side_of(x) == each) for each in sides}
 
 
 def usual_words(anatomy: Anatomy, measured: Measured) -> dict[str, list[str]]:
@@ -181,12 +176,8 @@ def free_factors(
     factors: dict[tuple[str, tuple[str, ...]], Factor] = {}
     for quantity in QUANTITIES:
         taken, prior = held.get(quantity), bundled_toml(__package__, "priors.toml").get(quantity, {})
-        fixed_muscles = {
-            name
-            for word in taken or ()
-            for muscles in anatomy.meant(word, quantity).values()
-            for name in muscles
-        }
+        groups = (muscles for word in taken or () for muscles in anatomy.meant(word, quantity).values())
+        fixed_muscles = {name for muscles in groups for name in muscles}
         for word in chosen.get(quantity, ()) if taken is None or taken else ():
             for name, meant in anatomy.meant(word, quantity).items():
                 if muscles := tuple(each for each in meant if each not in fixed_muscles):
@@ -202,8 +193,7 @@ def free_factors(
             "missing_argument",
             where="trials",
             problem="there is nothing to calibrate: no parameter of a muscle is free",
-            expected="EMG ([emg]), fascicle lengths ([fascicle]) or strength tests, or parameters "
-            "that are said free",
+            expected="EMG ([emg]), fascicle lengths ([fascicle]) or strength tests, or parameters that are said free",
             remedy="add what was measured to the trial files, or say what is free, as --free strength=groups",
         )
     return tuple(factors.values())

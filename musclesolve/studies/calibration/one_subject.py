@@ -21,13 +21,12 @@ def check_one_subject(trials: Sequence[Trial], keys: Sequence[str] = PERSON) -> 
         one, other = _stated(trial), _stated(trials[0])
         for key in keys:
             if one[key] != other[key]:
-                raise trial.document.error(
+                raise trial.document.fault(
                     "conflict",
-                    "subject",
-                    key,
-                    problem=f"{key} is {one[key]} here and {other[key]} in {trials[0].path.name}",
-                    expected="trials of one subject",
-                    remedy="calibrate each subject by itself, or correct the trial file",
+                    ("subject", key),
+                    f"{key} is {one[key]} here and {other[key]} in {trials[0].path.name}",
+                    "trials of one subject",
+                    "calibrate each subject by itself, or correct the trial file",
                 )
 
 

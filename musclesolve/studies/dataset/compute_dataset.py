@@ -17,7 +17,7 @@ from musclesolve._util.checks import one_or_several
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress
 from musclesolve.drafting.study.draft_study import NAME, TABLE, draft_study, write_study
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.opensim.b3d import read_b3d
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.dataset.kept_variables import kept_variables
@@ -68,10 +68,10 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
     if len(paths) == 1 and paths[0].suffix == ".toml":
         return read_study(paths[0])
     if output in paths:
-        raise input_error(
+        raise file_error(
             "occupied_folder",
-            file=output,
-            problem="the data set would be written into a folder of sources, which is then taken for results",
+            output,
+            "the data set would be written into a folder of sources, which is then taken for results",
             remedy=f"choose another folder with -o, such as {output / 'forces'}",
         )
     above = Path(os.path.commonpath([path if path.is_dir() else path.parent for path in paths]))

@@ -17,7 +17,7 @@ from musclesolve._util.arrays import AnyArray
 from musclesolve._util.checks import one_or_several
 from musclesolve._util.names import suggestion, unknown_name
 from musclesolve._util.sides import side_of
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.dataset.frame_validity import muscle_sides
 from musclesolve.results.dataset.quantities import QUANTITIES
@@ -73,12 +73,12 @@ class DataSet:
                 numbers = [column for column in table if str(column).startswith(NUMBERS)]
                 tables.append(table.assign(**{column: pd.to_numeric(table[column]) for column in numbers}))
             except (OSError, ValueError, KeyError) as reason:
-                raise input_error(
+                raise file_error(
                     "missing_file",
-                    file=self.folder / name,
-                    problem="this is no complete data set",
-                    expected=f"a folder of `musclesolve dataset`, with {CSV} and {SUBJECTS}",
-                    remedy="name that folder; a data set that was stopped is completed by the same command",
+                    self.folder / name,
+                    "this is no complete data set",
+                    f"a folder of `musclesolve dataset`, with {CSV} and {SUBJECTS}",
+                    "name that folder; a data set that was stopped is completed by the same command",
                 ) from reason
         self.trials, self.subjects = tables
 
@@ -178,12 +178,12 @@ class DataSet:
             parts.append(pd.DataFrame(own))
         if parts and (missing := [column for column, there in seen.items() if not there]):
             names = [*dict.fromkeys(name.partition(" ")[0] for name in known), *known]
-            raise input_error(
+            raise file_error(
                 "unknown_name",
-                file=self.folder,
-                problem=f"no trial has {missing[0]!r}",
-                expected="a variable that the data set keeps, or one of its curves",
-                remedy=suggestion(missing[0], names or QUANTITIES) or "see DATA_CARD.md",
+                self.folder,
+                f"no trial has {missing[0]!r}",
+                "a variable that the data set keeps, or one of its curves",
+                suggestion(missing[0], names or QUANTITIES) or "see DATA_CARD.md",
             )
         return (
             pd.concat(parts, ignore_index=True)

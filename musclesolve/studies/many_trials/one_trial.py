@@ -17,7 +17,7 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Helper, helper
 from musclesolve.checking.check import findings_of
 from musclesolve.constants import RESULT_FILE, SEED
-from musclesolve.errors import BusyError, InputError, MuscleSolveError, input_error
+from musclesolve.errors import BusyError, InputError, MuscleSolveError, file_error
 from musclesolve.forces import prepare
 from musclesolve.pipeline.simulated_body import is_simulated
 from musclesolve.plotting.figure_names import (
@@ -204,12 +204,12 @@ def share_into(
 
     stem = inputs[1].stem
     if not inputs[0].exists():
-        raise input_error(
+        raise file_error(
             "missing_file",
-            file=inputs[0],
-            problem="there is no such file",
-            expected="a model of OpenSim (.osim), MuJoCo (.xml, .mjb) or biorbd (.bioMod)",
-            remedy="check the name and the folder",
+            inputs[0],
+            "there is no such file",
+            "a model of OpenSim (.osim), MuJoCo (.xml, .mjb) or biorbd (.bioMod)",
+            "check the name and the folder",
         )
     with reserved(folder):
         check_folder(folder, RESULT, inputs[1])
@@ -219,14 +219,12 @@ def share_into(
         progress("sharing", 0.2)
         result = share_model(*inputs, **options)
         if result.sizes["time"] < 2:
-            raise input_error(
+            raise file_error(
                 "too_few_frames",
-                file=inputs[1],
-                where="time range",
-                problem=f"the analyzed range holds one frame, at {result['time'].values[0]:g} s",
-                expected="two frames or more, as STO files need them",
-                remedy="widen --start-s and --end-s, or call share_model in Python, which takes a "
-                "single frame",
+                (inputs[1], "time range"),
+                f"the analyzed range holds one frame, at {result['time'].values[0]:g} s",
+                "two frames or more, as STO files need them",
+                "widen --start-s and --end-s, or call share_model in Python, which takes a single frame",
             )
         result.attrs |= trial_from(inputs[1], folder)
         drawn = _figures(result, progress) if figures else {}

@@ -23,7 +23,7 @@ from musclesolve._util.checks import check_integer, check_keywords, one_or_sever
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.files.atomic_writing import reserved, write_files
@@ -272,10 +272,8 @@ def find_trials(arguments: Iterable[str | Path]) -> list[Path]:
                 path for path in argument.iterdir() if path.suffix == ".toml" and _may_be_trial(path)
             )
         except OSError as error:
-            raise input_error(
-                "unreadable_file",
-                file=argument,
-                problem=f"the folder cannot be read: {error.strerror or error}",
+            raise file_error(
+                "unreadable_file", argument, f"the folder cannot be read: {error.strerror or error}"
             ) from error
         if not inside:
             raise input_error("studies.no_trial_file", file=argument)
@@ -314,17 +312,10 @@ def folder_names(trials: list[Path]) -> list[str]:
         changed = {path for path in same if safe(path.stem) != path.stem} - numbered
         longer = [path for path in same if depth[path] < len(path.parent.parts)]
         if not changed and not longer:
-            if len(same) == 1:
-                raise input_error(
-                    "duplicate_name",
-                    problem=f"the results of {same[0]} would have the name of another file",
-                    remedy="rename one of them",
-                )
-            raise input_error(
-                "duplicate_name",
-                problem=f"the results of {same[0]} and {same[1]} would have the same name",
-                remedy="rename one of them",
-            )
+            both = " and ".join(map(str, same[:2]))
+            how = "the name of another file" if len(same) == 1 else "the same name"
+            problem = f"the results of {both} would have {how}"
+            raise input_error("duplicate_name", problem=problem, remedy="rename one of them")
         numbered |= changed
         for path in longer if not changed else ():
             depth[path] += 1

@@ -12,7 +12,7 @@ import xarray as xr
 
 from muscle_db.regular_file import RECORDING, open_regular
 from musclesolve._util.sides import LEG_JOINTS, joint_kind
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.results.judgement import NOT_USABLE, USABLE, judge
@@ -184,10 +184,9 @@ def check_table(path: Path, begins: str = "name,status") -> None:
     except OSError:
         return  # a missing or unreadable file is reported when the table is written
     if not first.startswith(begins):
-        raise input_error(
+        raise file_error(
             "occupied_folder",
-            file=path,
-            problem="this is no table of musclesolve, and one of this name is to be written: it "
-            "would be lost",
+            path,
+            "this is no table of musclesolve, and one of this name is to be written: it would be lost",
             remedy="choose another folder with -o, or rename the file",
         )

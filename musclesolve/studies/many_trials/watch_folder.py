@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import product, takewhile
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -30,7 +30,7 @@ from musclesolve.drafting.folder_contents import (
     says_static,
     stands_by_name,
 )
-from musclesolve.errors import BusyError, MuscleSolveError, input_error
+from musclesolve.errors import BusyError, MuscleSolveError, file_error
 from musclesolve.opensim.service_folders import data_file
 from musclesolve.recording.schema import Document, examined, file_state, trial_document, validated
 from musclesolve.recording.text.text_file import name_from
@@ -50,13 +50,7 @@ SUBJECT_FILE = "subject.toml"
 """Name of a file with the table [subject] for the recordings in its folder and below."""
 Place = tuple[str, str | int]
 """Table and key of a file in a trial file, or table and index of a camera in a camera file."""
-OF_MOTION = (
-    ("files", "forces"),
-    ("files", "moments"),
-    ("files", "loads"),
-    ("emg", "file"),
-    ("fascicle", "file"),
-)
+OF_MOTION = (*product(("files",), ("forces", "moments", "loads")), *product(("emg", "fascicle"), ("file",)))
 """Table and key of the files that are recorded with each motion."""
 OF_ONE = {"time": ("start_s", "end_s", "cycles_s"), "events": None}
 """Table -> keys of a trial file that hold for one recording alone; None: all of them."""
@@ -136,12 +130,10 @@ class Template:
                 raise document.error(
                     "bad_name",
                     *place,
-                    problem=f"{companion.name!r} does not have the name of its motion, {motion!r}, in "
-                    "its own",
+                    problem=f"{companion.name!r} does not have the name of its motion, {motion!r}, in its own",
                     expected="a name by which the file of the next motion can be found, such as "
                     f"{motion}_{companion.name}",
-                    remedy="name the files of a motion alike, as your export program can, and draft "
-                    "the template anew",
+                    remedy="name the files of a motion alike, as your export program can, and draft the template anew",
                 )
             self.of_motion[place] = _pattern(companion, recording, motion)
         roles = self.content["files"]
@@ -273,20 +265,20 @@ class Watch:
             with suppress(OSError):
                 beside = sorted(path.name for path in self.folder.parent.iterdir() if path.is_dir())
             meant = suggestion(self.folder.name, beside)
-            raise input_error(
+            raise file_error(
                 "missing_file",
-                file=self.folder,
-                problem="there is no such folder",
+                self.folder,
+                "there is no such folder",
                 remedy=f"{f'{meant} Else ' if meant else ''}make it, or name the folder into which "
                 "the recordings are saved",
             )
         self.folder = Path(os.path.realpath(self.folder))
         self.results = Path(os.path.realpath(self.output or self.folder / "results"))
         if self.folder.is_relative_to(self.results):
-            raise input_error(
+            raise file_error(
                 "conflict",
-                file=self.results,
-                problem=f"the results would lie among the recordings of {self.folder}",
+                self.results,
+                f"the results would lie among the recordings of {self.folder}",
                 remedy="name another folder with -o",
             )
         check_table(self.results / CSV)
@@ -309,8 +301,7 @@ class Watch:
                     "busy",
                     file=self.folder,
                     problem="another watch, or another run, is writing into this folder",
-                    expected="one watch at a time: the trial files stand beside the recordings, "
-                    "whatever -o is",
+                    expected="one watch at a time: the trial files stand beside the recordings, whatever -o is",
                     remedy="end the other one, or wait until it has ended",
                 ) from None
             held.enter_context(reserved(self.results))
@@ -404,9 +395,7 @@ class Watch:
         found = list[Path]()
         for folder, below, names in os.walk(self.folder):
             here = Path(folder)
-            below[:] = sorted(
-                name for name in below if not name.startswith(".") and here / name != self.results
-            )
+            below[:] = sorted(x for x in below if not x.startswith(".") and here / x != self.results)
             for name in names:
                 path = here / name
                 if not name.startswith(".") and self.template.motion(path) and file_state(path) is not None:
@@ -426,9 +415,7 @@ class Watch:
         inputs: dict[Place, Path] = {template.place: path}
         for place, pattern in template.of_motion.items():
             inputs[place] = pattern.path(path, motion)
-        missing = [
-            file.name for file in (*inputs.values(), *_data_files(inputs.values())) if not file.is_file()
-        ]
+        missing = [x.name for x in (*inputs.values(), *_data_files(inputs.values())) if not x.is_file()]
         for role, own in template.of_session.items():
             found = self._of_session(path, role, own)
             if not found and role == "model" and own.is_file():
@@ -436,9 +423,7 @@ class Watch:
             if len(found) == 1:
                 inputs["files", role] = found[0]
             else:
-                among = (
-                    f"; {' and '.join(file.name for file in found)} may be it: rename one" if found else ""
-                )
+                among = f"; {' and '.join(x.name for x in found)} may be it: rename one" if found else ""
                 missing.append(f"{own.name} ({role}{among})")
         return inputs, ", ".join(missing)
 
@@ -475,9 +460,7 @@ class Watch:
 
     def _subject(self, path: Path) -> Mapping[str, Any]:
         """Return the entries of the nearest `subject.toml`; nothing where there is none."""
-        file = next(
-            (subject_file for subject_file in self._subject_files(path) if subject_file.is_file()), None
-        )
+        file = next((place for place in self._subject_files(path) if place.is_file()), None)
         if file is None:
             return {}
         document = Document(file, RecordedSettings)
@@ -486,11 +469,11 @@ class Watch:
             raise wrong[0]
         stated = document.content.get("subject")
         if not isinstance(stated, dict) or len(document.content) > 1:
-            raise input_error(
+            raise file_error(
                 "bad_format",
-                file=file,
-                problem="this is no file of a subject",
-                expected="one table [subject] with the keys of a trial file, such as mass_kg = 70.5",
+                file,
+                "this is no file of a subject",
+                "one table [subject] with the keys of a trial file, such as mass_kg = 70.5",
             )
         return stated
 

@@ -17,7 +17,7 @@ from musclesolve._util.names import unknown_name
 from musclesolve._util.progress import Progress
 from musclesolve.checking.case import finding_of
 from musclesolve.checking.check import check
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.pipeline.emg_informed import with_arguments
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.schema import Document, examined, trial_document
@@ -31,10 +31,7 @@ from musclesolve.results.files.result_netcdf import (
 )
 from musclesolve.results.judgement import Report, sorted_findings
 from musclesolve.results.tables.question_tables import NO_ANSWER, QUESTION
-from musclesolve.settings.trial import (
-    QUESTIONS,
-    QuestionSettings,
-)
+from musclesolve.settings.trial import QUESTIONS, QuestionSettings
 
 
 def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
@@ -56,13 +53,12 @@ def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
     asked = tuple(name for name in QUESTIONS if name in {*(settings.ask or ()), *more})
     check_texts(document, settings, "questions")
     if "what_if" in asked and not settings.scenarios:
-        raise document.error(
+        raise document.fault(
             "missing_key",
-            "questions",
-            "scenarios",
-            problem="the question what_if has no scenario",
-            expected="one scenario or more, as `what-if --set` takes them",
-            remedy='state scenarios = ["weak calf: triceps_surae=0.6"], or leave what_if out of ask',
+            ("questions", "scenarios"),
+            "the question what_if has no scenario",
+            "one scenario or more, as `what-if --set` takes them",
+            'state scenarios = ["weak calf: triceps_surae=0.6"], or leave what_if out of ask',
         )
     if {"margins", "what_if"} & set(asked):
         _check_names(path, document, settings)
@@ -198,12 +194,12 @@ class AnswerFile:
 
         file = trial_path(result.attrs, path.parent)
         if file is None:
-            raise input_error(
+            raise file_error(
                 "missing_file",
-                file=path,
-                problem="the result names no trial file, and answers need it",
-                expected="a result of `musclesolve run`",
-                remedy="compute the result from a trial file",
+                path,
+                "the result names no trial file, and answers need it",
+                "a result of `musclesolve run`",
+                "compute the result from a trial file",
             )
         trial = read_trial(file)
         found = answer(self.name, trial, result, self.options)

@@ -59,6 +59,8 @@ from musclesolve.studies.questions.muscles_named import (
     strength_factors,
 )
 
+Variables = dict[str, tuple[tuple[str, ...], Any]]
+"""Name -> dimensions and values."""
 PATH_STRENGTHS = 8
 """Number of strengths of a path, both ends included."""
 BELOW = 0.01
@@ -115,14 +117,12 @@ def margins(
     # a margin concerns the ability of muscles: they may relax fully, so that a weaker muscle never helps
     body = prepare(trial.with_settings(sharing={"least_activation": 0.0}), cost, None, side, report)
     if body.sharing.elastic:
-        raise trial.document.error(
+        raise trial.document.fault(
             "conflict",
-            "muscles",
-            "tendon",
-            problem="margins of strength are not known with elastic tendons, whose state depends on "
-            "the strength",
-            expected="rigid tendons",
-            remedy='write tendon = "rigid" for this question',
+            ("muscles", "tendon"),
+            "margins of strength are not known with elastic tendons, whose state depends on the strength",
+            "rigid tendons",
+            'write tendon = "rigid" for this question',
         )
     check_consistent(body.trial, "margins of strength")
     findings = findings_of(body, trial)
@@ -143,9 +143,7 @@ def margins(
             replace(part, problem_at=limited(part.problem, part.part, part.contact_force, limits).frames)
             for part in now.parts
         )
-    counted = [
-        possible_frames(part.problem) if limits else part.solution.status == Status.SOLVED for part in tested
-    ]
+    counted = [possible_frames(x.problem) if limits else x.solution.status == Status.SOLVED for x in tested]
     found = _margins_of(tested, counted, muscle_groups(base), report)
     of = list(found)
     if not of or not any(own.any() for own in counted):
@@ -173,8 +171,7 @@ def margins(
             problem=f"no frame of {trial.path!s} is possible at full strength for the leg of "
             f"{chosen}, so there is no path",
             expected="a muscle or group of a leg with frames that are solved without a reserve",
-            remedy="choose another --path, or run the trial first: its summary names the joint and "
-            "the missing moment",
+            remedy="choose another --path, or run the trial first: its summary names the joint and the missing moment",
         )
     report("path", 0.9)
     strengths = np.linspace(1.0, min(lowest, 1.0), PATH_STRENGTHS)
@@ -240,7 +237,7 @@ def _activation_limits(
     found: Mapping[str, tuple[SolvedGroup, StrengthMargin]],
     margin: Mapping[str, float],
     muscles_of: Callable[[str], Sequence[str]],
-) -> dict[str, tuple[tuple[str, ...], Array]]:
+) -> Variables:
     """Least upper bounds of activation; without passive forces they are the margins of strength."""
     limits = dict(margin)
     for name, (part, _) in found.items():
@@ -250,9 +247,7 @@ def _activation_limits(
     return {"activation_limit": (("of",), np.array(list(limits.values())))}
 
 
-def _assistance(
-    dofs: Sequence[str], parts: Sequence[SolvedGroup], counted: Sequence[Mask]
-) -> dict[str, tuple[tuple[str, ...], Array]]:
+def _assistance(dofs: Sequence[str], parts: Sequence[SolvedGroup], counted: Sequence[Mask]) -> Variables:
     """The least torque about each degree of freedom with which the impossible frames of its part are possible."""
     torque = np.full((len(counted[0]), len(dofs)), np.nan)
     for part, possible in zip(parts, counted, strict=True):
@@ -269,7 +264,7 @@ def _pairs(
     counted: Sequence[Mask],
     groups: Mapping[str, Sequence[str]],
     report: Progress,
-) -> dict[str, tuple[tuple[str, ...], Any]]:
+) -> Variables:
     """Margins of pairs of groups that are weak together, for pairs within one part."""
     found = dict[str, float]()
     for number, (part, possible) in enumerate(zip(parts, counted, strict=True)):
@@ -287,7 +282,7 @@ def _lengths(
     groups: Mapping[str, Sequence[str]],
     margin: Mapping[str, float],
     counted: Sequence[Mask],
-) -> dict[str, tuple[tuple[str, ...], Any]]:
+) -> Variables:
     """Ranges of lengths of the groups that the motion needs; other groups have no limit without passive forces."""
     ranges = {
         name: [length_range(part, body.sharing, length, muscles, possible) for length in CHANGED_LENGTHS]
@@ -366,15 +361,13 @@ def _path(
     strengths: Array,
     limits: Mapping[str, float],
     weight: float,
-) -> dict[str, tuple[tuple[str, ...], Array]]:
+) -> Variables:
     """The sharing at strengths of some muscles, contact forces within limits [N]; frames that do not count are NaN."""
     body, activations, peaks = now.body, [], []
     kept = [np.where(possible[:, None], 1.0, np.nan) for possible in counted]
     for strength in strengths:
         weaker = dict.fromkeys(muscles, float(strength))
-        shared = [
-            _share_within(part, body.sharing, factors_of(part.part, weaker), limits) for part in now.parts
-        ]
+        shared = [_share_within(leg, body.sharing, factors_of(leg.part, weaker), limits) for leg in now.parts]
         activations.append(
             now.over_muscles([activation * mask for (activation, _), mask in zip(shared, kept, strict=True)])
         )
@@ -386,7 +379,7 @@ def _path(
         peaks.append([greatest(force[joint]) / weight if joint in force else np.nan for joint in body.joints])
     activation = np.stack(activations)
     peak = np.nanmax(np.where(np.isnan(activation), -np.inf, activation), axis=1)
-    arrays: dict[str, tuple[tuple[str, ...], Array]] = {
+    arrays: Variables = {
         "strength": (("strength",), strengths),
         "muscle": (("muscle",), np.array(body.muscles)),
         "activation": (("strength", "time", "muscle"), activation),

@@ -56,6 +56,7 @@ from musclesolve.studies.questions.muscles_named import (
     strength_factors,
 )
 
+AnyBody = RecordedBody | ModelBody
 NOW = "now"
 """Name of the first scenario, the unchanged trial."""
 TABLES = ("muscles", "sharing")
@@ -306,13 +307,12 @@ def what_if(
             scenario.torque
             and scenario.settings.get("muscles.tendon", trial.settings.muscles.tendon) == ELASTIC
         ):
-            raise trial.document.error(
+            raise trial.document.fault(
                 "conflict",
-                "muscles",
-                "tendon",
-                problem="the best torque is not known with elastic tendons",
-                expected="rigid tendons, or a spring",
-                remedy="add muscles.tendon=rigid to the scenario",
+                ("muscles", "tendon"),
+                "the best torque is not known with elastic tendons",
+                "rigid tendons, or a spring",
+                "add muscles.tendon=rigid to the scenario",
             )
     body = prepare(trial, None, None, side, report)
     check_consistent(body.trial, "scenarios")
@@ -367,9 +367,7 @@ def _with_references(trial: AnyTrial, wanted: Sequence[Scenario]) -> tuple[list[
     return scenarios, references
 
 
-def _with_settings(
-    trial: AnyTrial, body: RecordedBody | ModelBody, scenario: Scenario, side: str
-) -> RecordedBody | ModelBody:
+def _with_settings(trial: AnyTrial, body: AnyBody, scenario: Scenario, side: str) -> AnyBody:
     """The body of a trial with the settings of a scenario."""
     tables: dict[str, dict[str, Any]] = {}
     for key, value in scenario.settings.items():
@@ -386,7 +384,7 @@ def _with_settings(
 
 
 def _shared(
-    body: RecordedBody | ModelBody,
+    body: AnyBody,
     scenario: Scenario,
     factors: Mapping[str, float],
     now: Analysis | None,
@@ -430,9 +428,7 @@ def _shared(
     return Analysis(body, body.sharing, tuple(solved)), torque, minimized
 
 
-def _heavier(
-    body: RecordedBody | ModelBody, scenario: Scenario, now: Analysis | None
-) -> Sequence[SharingGroup]:
+def _heavier(body: AnyBody, scenario: Scenario, now: Analysis | None) -> Sequence[SharingGroup]:
     """The parts of a heavier or lighter body, or of one that carries a load, along the same motion.
 
     Inverse dynamics is linear in masses and ground reactions: with both times k, moments and net joint forces are.

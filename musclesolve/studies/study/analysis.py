@@ -211,9 +211,7 @@ def _analyzed(
             own = plan.means(cycles.isel(cycle=np.flatnonzero(trusted)))
             plausible, not_tested, _ = plan.tests(own, values[values["plausibility"] != NOT_PLAUSIBLE])
         said = sensitivity(comparisons, plausible, not_tested, verdicts)
-    on_kept = (
-        f"{name} counts although an error was found: {reason}" for name, reason in kept.items() if reason
-    )
+    on_kept = (f"{name} counts although an error was found: {why}" for name, why in kept.items() if why)
     notes = (*computed.notes, *on_kept, *_on_cycles(cycles), *few)
     return StudyResult(
         replace(computed, notes=notes),
@@ -318,14 +316,8 @@ def _quantities(computed: ComputedStudy, cycles: xr.Dataset) -> list[str]:
     stated = computed.study.design.quantities
     for name in stated or ():
         if name not in there:
-            raise computed.study.document.unknown(
-                "unknown_name",
-                name,
-                there,
-                "design",
-                "quantities",
-                problem=f"no trial has curves of {name!r}",
-            )
+            document, problem = computed.study.document, f"no trial has curves of {name!r}"
+            raise document.unknown("unknown_name", name, there, "design", "quantities", problem=problem)
     return list(stated or [name for name in in_set("compared") if name in there])
 
 

@@ -167,9 +167,7 @@ def compare_subjects(
         faults += _mass(judged, c, {fault.subject for fault in faults if fault.condition == c})
         there = {(fault.subject, fault.quantity.name) for fault in faults if fault.condition == c}
         faults += [fault for quantity in judged for fault in _turned(quantity, c, groups, there, walks)]
-    split = [
-        fault for quantity in judged for c in range(len(conditions)) for fault in _split(quantity, c, faults)
-    ]
+    split = [fault for kind in judged for c in range(len(conditions)) for fault in _split(kind, c, faults)]
     counts = np.ones((len(subjects), len(conditions)), bool)
     for fault in faults:
         counts[fault.subject, fault.condition] = False
@@ -331,9 +329,7 @@ def _reversed(curves: Array, walks: bool) -> dict[int, tuple[str, float, float]]
     if walks and whole.all():
         half = (np.arange(curves.shape[1] - 1) + (curves.shape[1] - 1) // 2) % (curves.shape[1] - 1)
         turns["sides"] = curves[:, np.append(half, half[0])]
-    squares = np.stack(
-        [np.nansum(mean_of_known((turn - middle) ** 2, 1), axis=-1) for turn in turns.values()]
-    )
+    squares = np.stack([np.nansum(mean_of_known((y - middle) ** 2, 1), axis=-1) for y in turns.values()])
     apart = np.sqrt(squares) / size if size > 0.0 else np.full(squares.shape, np.nan)
     best = np.argmin(np.where(np.isfinite(apart), apart, np.inf), axis=0)
     if 2 * np.count_nonzero(best) >= len(curves):

@@ -166,8 +166,7 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] | None 
             "unknown_name",
             where="[design] quantities",
             problem=f"the means of the subjects have no {', '.join(map(str, unknown))}",
-            expected="some of "
-            f"{', '.join(map(str, (name for name in curves if not name.endswith((WITHIN, SPREAD)))))}",
+            expected=f"some of {', '.join(map(str, (name for name in curves if not name.endswith((WITHIN, SPREAD)))))}",
         )
     order = in_order(design.conditions, means["condition"].values)
     means = means.sel(condition=[name for name in order if name in means["condition"].values])
@@ -184,9 +183,7 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] | None 
     compared = [*(design.quantities or [name for name in in_set("compared") if name in curves])]
     curves_kept, left_out = without_arms_and_empty(means, compared)
     wanted = dict.fromkeys(outcomes)
-    wanted |= dict.fromkeys(
-        Outcome(variable, name) for variable, names in curves_kept.items() for name in names
-    )
+    wanted |= dict.fromkeys(Outcome(of, name) for of, names in curves_kept.items() for name in names)
     values = {variable: dict(curves_of(means[variable])) for variable in {each.variable for each in wanted}}
     tests = list[_Test]()
     for each in wanted:
@@ -388,9 +385,7 @@ class _Layout:
                     "one-way ANOVA (Brown-Forsythe) of the paired differences",
                     lambda samples: variance_ratio([each[:, [1]] - each[:, [0]] for each in samples], True),
                 )
-                more["levels"] = [
-                    (f"{change}: {name}", mean) for name, mean in zip(groups, changes, strict=True)
-                ]
+                more["levels"] = [(f"{change}: {of}", mean) for of, mean in zip(groups, changes, strict=True)]
             else:
                 kind, make = (
                     "two-sample t test (Welch) of the paired differences",

@@ -9,26 +9,20 @@ import xarray as xr
 
 from musclesolve._util.sides import side_of, split_side
 from musclesolve.constants import DESIGNED, FAST, TRIAL_FILE
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.data import SIDES
 from musclesolve.results.cycles.gait_cycles import SPREAD, cycles
 from musclesolve.results.dataset.frame_validity import sides
 from musclesolve.results.dataset.quantities import QUANTITIES, explained, in_set, with_formulas
 from musclesolve.results.facts import Facts
-from musclesolve.results.files.result_netcdf import (
-    netcdf_bytes,
-    read_answers,
-    read_result,
-    result_attributes,
-)
+from musclesolve.results.files.result_netcdf import netcdf_bytes, read_answers, read_result, result_attributes
 from musclesolve.results.tables.question_tables import NO_ANSWER, contact_shares, grouped
 from musclesolve.studies.questions.muscles_named import muscle_groups
 
 CYCLES = "cycles.nc"
 OF_CONTRIBUTIONS = (
-    *("center_acceleration", "joint_acceleration"),
-    *("contact_contribution", "contact_contribution_own"),
+    "center_acceleration joint_acceleration contact_contribution contact_contribution_own".split()
 )
 """Curves of the answer to `contributions`."""
 
@@ -135,12 +129,12 @@ def _curves_of_answers(result: xr.Dataset, answers: Mapping[str, xr.Dataset]) ->
         found |= {name: answers["coordination"][name] for name in ("co_contraction", "joint_stiffness")}
     together = xr.merge(found.values(), join="outer", compat="override", combine_attrs="drop")
     if together.data_vars and not together.indexes["time"].equals(result.indexes["time"]):
-        raise input_error(
+        raise file_error(
             "bad_result",
-            file=result.encoding.get("source"),
-            problem="an answer beside the result is of other frames",
-            expected="answers to the same trial",
-            remedy="remove contributions.nc, margins.nc and coordination.nc, and compute again",
+            result.encoding.get("source"),
+            "an answer beside the result is of other frames",
+            "answers to the same trial",
+            "remove contributions.nc, margins.nc and coordination.nc, and compute again",
         )
     return explained(together.reindex({"dof": result["dof"]}) if "dof" in together.dims else together)
 

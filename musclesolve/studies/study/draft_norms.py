@@ -8,7 +8,7 @@ import xarray as xr
 from musclesolve._util.arrays import Array, mean_of_known, sd_of_known
 from musclesolve._util.sides import LEG_JOINTS, joint_kind
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.results.cycles.clinical_sheet import Curve, in_models
 from musclesolve.results.cycles.gait_scores import POINTS, profile_score, score_variables, variable_scores
 from musclesolve.results.files.atomic_writing import write_files
@@ -57,12 +57,12 @@ def draft_norms(
     means = means.isel(subject=np.flatnonzero(means["cycles"].values > 0))
     count = means.sizes["subject"]
     if count < FEWEST:
-        raise input_error(
+        raise file_error(
             "not_comparable",
-            file=Path(study),
-            problem=f"the norm would have {count} subject",
-            expected=f"{FEWEST} subjects or more, with cycles of this condition",
-            remedy="choose the group of the healthy subjects with --group",
+            Path(study),
+            f"the norm would have {count} subject",
+            f"{FEWEST} subjects or more, with cycles of this condition",
+            "choose the group of the healthy subjects with --group",
         )
     percent = np.linspace(0.0, 100.0, POINTS)
     own: dict[Curve, Array] = {}
@@ -76,10 +76,8 @@ def draft_norms(
             values[name] = float(mean_of_known(numbers)), float(sd_of_known(numbers))
     norm = Norm(Path(output).name, f"{count} subjects", "", (0.0, np.inf), percent, curves, values=values)
     if set(needed := score_variables()) <= set(curves):
-        scores = [
-            profile_score(variable_scores({key: own[key][k] for key in needed}, norm).values())
-            for k in range(count)
-        ]
+        persons = ({key: own[key][k] for key in needed} for k in range(count))
+        scores = [profile_score(variable_scores(curve, norm).values()) for curve in persons]
         logs = np.log(scores)
         values[LOG_SCORE] = float(logs.mean()), float(logs.std(ddof=1))
     target = Path(output)
@@ -92,12 +90,12 @@ def _curves(means: xr.Dataset, name: str, percent: Array) -> dict[Curve, Array]:
     unit, wanted = str(means[name].attrs.get("units", "")), UNITS[name]
     factor = 1.0 if unit == wanted else FACTORS.get((unit, wanted))
     if factor is None:
-        raise input_error(
+        raise file_error(
             "bad_value",
-            file=means.encoding.get("source"),
-            problem=f"{name} is in {unit} in this study",
-            expected=f"{name} in {wanted}",
-            remedy="compute the study with its usual units: leave [units] out",
+            means.encoding.get("source"),
+            f"{name} is in {unit} in this study",
+            f"{name} in {wanted}",
+            "compute the study with its usual units: leave [units] out",
         )
     variable = means[name].transpose("subject", "percent", ...)
     places = np.asarray(means["percent"].values, dtype=float)

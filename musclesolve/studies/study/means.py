@@ -23,10 +23,7 @@ COVERED = 0.5
 """Least share of the percentages that the mean curve of a subject must have to be compared."""
 WITHIN = "_std"
 """Suffix of the standard deviation within the subject; SPREAD is that of a Monte Carlo analysis of the cycles."""
-OF_CYCLES = (
-    *("subject", "group", "condition", "session"),
-    *("coverage", "distance", "outlier", "counts", "plausibility"),
-)
+OF_CYCLES = "subject group condition session coverage distance outlier counts plausibility".split()
 """Coordinates over the cycles that are no numbers of the subjects."""
 
 
@@ -94,10 +91,8 @@ def subject_means(
         raise input_error(
             "not_comparable",
             problem="no cycle belongs to a subject of these groups and conditions",
-            expected=f"groups {', '.join(group_order) or 'none'}; conditions "
-            f"{', '.join(condition_order) or 'none'}",
-            remedy="compare [design] groups and conditions with the groups and conditions of the "
-            "subjects and trials",
+            expected=f"groups {', '.join(group_order) or 'none'}; conditions {', '.join(condition_order) or 'none'}",
+            remedy="compare [design] groups and conditions with the groups and conditions of the subjects and trials",
         )
     subjects = list(dict.fromkeys(subject[used]))
     group_of = [sorted(set(group[used & (subject == name)])) for name in subjects]
@@ -292,9 +287,7 @@ def group_means(
     }
     extra = ", the uncertainty of the trials included as common to all" if common_errors else ""
     attrs = {**means.attrs, "band": f"{100.0 * (1.0 - level):g} % confidence band {words[band]}{extra}"}
-    coords = {
-        str(name): coord.variable for name, coord in means.coords.items() if "subject" not in coord.dims
-    }
+    coords = {str(key): coord.variable for key, coord in means.coords.items() if "subject" not in coord.dims}
     return xr.Dataset(found, coords | {"group": groups}, attrs)
 
 

@@ -130,9 +130,7 @@ def sensitivity(
     parts = [f"these differences are no longer found: {shortened(gone)}"] if gone else []
     parts += [f"only then are these found: {shortened(new)}"] if new else []
     are = "is" if len(before) == 1 else "are"
-    same = (
-        f"the same {count_of(len(before), 'difference')} {are} found"
-        if before
-        else "no difference is found either"
-    )
+    same = "no difference is found either"
+    if before:
+        same = f"the same {count_of(len(before), 'difference')} {are} found"
     return f"{start} Without these legs {'; '.join(parts) or same}."

@@ -117,17 +117,17 @@ def compute_trials(
 def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], list[str]]:
     """Write the trial file of every trial: the jobs, the records of those that have none, and notes."""
     if not study.included:
-        raise study.document.error(
-            "missing_key", "trials", problem="every trial is excluded", expected="a trial without `exclude`"
+        raise study.document.fault(
+            "missing_key", "trials", "every trial is excluded", "a trial without `exclude`"
         )
     absent = lacking(study.subjects, study.included)
     if not complete(study):
-        raise study.document.error(
+        raise study.document.fault(
             "missing_key",
             "subjects",
-            problem=f"nothing states {lacking_text(absent)}",
-            expected="mass, stature and sex of each subject",
-            remedy=f"enter them in {study.people}",
+            f"nothing states {lacking_text(absent)}",
+            "mass, stature and sex of each subject",
+            f"enter them in {study.people}",
         )
     todo, refused, differing = list[Job](), list[TrialRecord](), dict[str, list[str]]()
     inputs = dict[str, tuple[str, tuple[Path, ...]]]()
@@ -184,9 +184,7 @@ def _alike(inputs: Mapping[str, tuple[str, Sequence[Path]]]) -> list[list[str]]:
         return [names for names in found.values() if len(names) > 1]
 
     there = [name for name, (_, files) in inputs.items() if all(file.is_file() for file in files)]
-    return [
-        names for sized in parts(there, lambda file: file.stat().st_size) for names in parts(sized, sha256)
-    ]
+    return [names for sized in parts(there, lambda x: x.stat().st_size) for names in parts(sized, sha256)]
 
 
 def write_table(computed: ComputedStudy, not_counted: Mapping[str, str]) -> None:
@@ -253,13 +251,12 @@ def check_curves(study: Study, trials: Iterable[Job]) -> None:
         if text in there:
             problem = f"no trial has {text!r}"
             raise study.document.unknown("unknown_name", text, there[text], "design", key, problem=problem)
-        raise study.document.error(
+        raise study.document.fault(
             "missing_key",
-            "design",
-            key,
-            problem=f"{text!r} needs the question {unasked[text]}, which no trial has",
-            expected="the question in [questions] of a trial",
-            remedy=f'state [settings.questions] with ask = ["{unasked[text]}"]',
+            ("design", key),
+            f"{text!r} needs the question {unasked[text]}, which no trial has",
+            "the question in [questions] of a trial",
+            f'state [settings.questions] with ask = ["{unasked[text]}"]',
         )
 
 

@@ -22,7 +22,7 @@ from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import STUDY_FILE
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike
 from musclesolve.results.cycles.gait_cycles import SPREAD, STRENGTH
@@ -131,9 +131,7 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
                 more = sum(block["trial"].size for block in waiting)
                 if more >= CHUNK or trial is own[-1]:
                     for name in waiting[0] if more else ():
-                        target[name][place : place + more] = np.concatenate(
-                            [block[name] for block in waiting]
-                        )
+                        target[name][place : place + more] = np.concatenate([part[name] for part in waiting])
                     place, waiting = place + more, []
     else:
         path.unlink(missing_ok=True)
@@ -254,10 +252,10 @@ def _written(path: Path) -> Iterator[netCDF4.Dataset]:
             yield target
     except RuntimeError as error:
         free = shutil.disk_usage(path.parent).free / 1e6
-        raise input_error(
+        raise file_error(
             "not_writable",
-            file=path,
-            problem=f"cannot be written: {error} ({free:.0f} MB are free there)",
+            path,
+            f"cannot be written: {error} ({free:.0f} MB are free there)",
             remedy="choose another place with -o, or make room or permission there",
         ) from error
 
@@ -269,10 +267,10 @@ def _opened(file: Path) -> Iterator[netCDF4.Dataset]:
         with opened_netcdf(file) as source:
             yield source
     except (OSError, RuntimeError) as error:
-        raise input_error(
+        raise file_error(
             "bad_result",
-            file=file,
-            problem=f"the cycles cannot be read: {getattr(error, 'strerror', None) or error}",
+            file,
+            f"the cycles cannot be read: {getattr(error, 'strerror', None) or error}",
             remedy="delete this file: the next call writes it again",
         ) from error
 

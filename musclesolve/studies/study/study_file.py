@@ -47,6 +47,8 @@ OF_EACH_TRIAL = ("subject", "files", "time")
 TIME = "time"
 SUBJECT = "subject"
 GROUP, NUMBERS = "group", "numbers"
+Tables = Mapping[str, Mapping[str, Any]]
+"""Name of a subject, or of a table of a trial file -> its keys."""
 DIGITS = re.compile(r"\d+")
 SIMILAR = 0.7
 """Similarity (`difflib`) of two names above which one may be a misspelling of the other."""
@@ -101,8 +103,8 @@ class Study:
     title: str
     design: DesignSettings
     units: Mapping[str, str]
-    settings: Mapping[str, Mapping[str, Any]]
-    subjects: Mapping[str, Mapping[str, Any]]
+    settings: Tables
+    subjects: Tables
     trials: tuple[StudyTrial, ...]
     notes: tuple[str, ...] = ()
     people: str = "[subjects]"
@@ -169,21 +171,17 @@ def read_study(path: str | Path) -> Study:
     kind = study_settings(unit_settings())
     document = trial_document(file_path(path), kind)
     if "files" in document.content and "trials" not in document.content:
-        raise document.error(
+        raise document.fault(
             "bad_format",
             "files",
-            problem="this is a trial file",
-            expected="a study file, with a table [trials]",
-            remedy="musclesolve run computes it; musclesolve init FOLDER --study drafts a study of many",
+            "this is a trial file",
+            "a study file, with a table [trials]",
+            "musclesolve run computes it; musclesolve init FOLDER --study drafts a study of many",
         )
     title = document.content.pop(TITLE, document.path.stem)
     if not isinstance(title, str):
-        raise document.error(
-            "bad_value",
-            TITLE,
-            problem=f"the title is {as_text(title)}",
-            expected="a text in quotes",
-            remedy='title = "..."',
+        raise document.fault(
+            "bad_value", TITLE, f"the title is {as_text(title)}", "a text in quotes", 'title = "..."'
         )
     people = _subjects_table(document)
     of_trials = {*tables_of(RecordedSettings), *tables_of(ModelSettings)} - {*document.tables, *OF_EACH_TRIAL}
@@ -192,9 +190,7 @@ def read_study(path: str | Path) -> Study:
         raise document.unknown("recording.no_such_table", table, document.tables, table, remedy=remedy)
     stated: Any = validated(document, kind)
     if not stated.trials:
-        raise document.error(
-            "missing_key", "trials", problem="the study has no trials", expected="a line for every trial"
-        )
+        raise document.fault("missing_key", "trials", "the study has no trials", "a line for every trial")
     subjects = dict(_subjects(document, stated.subjects))
     trials = tuple(_trials(document, stated.trials))
     subjects, of_table = _with_table(subjects, trials, people)
@@ -217,9 +213,7 @@ def read_study(path: str | Path) -> Study:
     )
 
 
-def _unusual(
-    design: DesignSettings, subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTrial]
-) -> Iterator[str]:
+def _unusual(design: DesignSettings, subjects: Tables, trials: Sequence[StudyTrial]) -> Iterator[str]:
     """Yield notes on contents that follow the rules of the file, but may not be meant."""
     included = [trial for trial in trials if not trial.exclude]
     without = dict.fromkeys(trial.subject for trial in included if trial.subject not in subjects)
@@ -265,18 +259,18 @@ def _subjects_table(document: Document) -> SubjectsTable | None:
     if name is None:
         return None
     if not isinstance(name, str):
-        raise document.error(
+        raise document.fault(
             "bad_value",
             SUBJECTS_TABLE,
-            problem=f"the table of subjects is {as_text(name)}",
-            expected="the name of a file (CSV, XLSX) with a row for each subject",
-            remedy='subjects_table = "subjects.csv"',
+            f"the table of subjects is {as_text(name)}",
+            "the name of a file (CSV, XLSX) with a row for each subject",
+            'subjects_table = "subjects.csv"',
         )
     return read_subjects(document.input_file(SUBJECTS_TABLE, SUBJECTS_TABLE, name))
 
 
 def _with_table(
-    subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTrial], people: SubjectsTable | None
+    subjects: Tables, trials: Sequence[StudyTrial], people: SubjectsTable | None
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """Add data of the laboratory's table to the subjects where the study file has none; notes on the table."""
     filled = {name: dict(stated) for name, stated in subjects.items()}
@@ -302,11 +296,9 @@ def _with_table(
     return filled, notes
 
 
-def lacking(subjects: Mapping[str, Mapping[str, Any]], trials: Sequence[StudyTrial]) -> dict[str, list[str]]:
+def lacking(subjects: Tables, trials: Sequence[StudyTrial]) -> dict[str, list[str]]:
     """Return data that recordings need and no file states: key of a subject -> the subjects who lack it."""
-    persons = dict.fromkeys(
-        trial.subject for trial in trials if "markers" in trial.source and not trial.exclude
-    )
+    persons = dict.fromkeys(t.subject for t in trials if "markers" in t.source and not t.exclude)
     required = [key for key, rule in settings_of(SubjectSettings).items() if rule.required]
     found = {key: [name for name in persons if key not in subjects.get(name, {})] for key in required}
     return {key: names for key, names in found.items() if names}
@@ -316,9 +308,7 @@ def complete(study: Study) -> list[StudyTrial]:
     """The trials of a study of whose subject nothing is lacking."""
     absent = lacking(study.subjects, study.included)
     without = {name for names in absent.values() for name in names}
-    return [
-        trial for trial in study.included if "markers" not in trial.source or trial.subject not in without
-    ]
+    return [t for t in study.included if "markers" not in t.source or t.subject not in without]
 
 
 def lacking_text(found: Mapping[str, Sequence[str]]) -> str:
@@ -334,38 +324,21 @@ def _line(
         expected, example = "a line in braces", f'{name} = {{ subject = "S01", file = "walk.toml" }}'
         if table == "subjects":
             example = f'{name} = {{ group = "control", mass_kg = 70.0 }}'
-        raise document.error(
-            "bad_value", table, name, problem=f"this is {as_text(values)}", expected=expected, remedy=example
-        )
+        raise document.fault("bad_value", (table, name), f"this is {as_text(values)}", expected, example)
     for key, value in values.items():
         if key not in rules:
-            raise document.unknown(
-                "unknown_key",
-                key,
-                rules,
-                table,
-                name,
-                problem=f"there is no key '{key}'",
-            )
+            raise document.unknown("unknown_key", key, rules, table, name, problem=f"there is no key '{key}'")
         if wrong := rules[key].problem(value):
             problem, expected = wrong
             remedy = "check the value and its unit"
             if choices := rules[key].choices:
                 examples = " or ".join(f'{key} = "{choice}"' for choice in choices)
                 remedy = suggestion(str(value), choices) or f"write {examples}"
-            raise document.error(
-                "bad_value", table, name, problem=f"{key}: {problem}", expected=expected, remedy=remedy
-            )
+            raise document.fault("bad_value", (table, name), f"{key}: {problem}", expected, remedy)
     for key, rule in rules.items():
         if rule.required and key not in values:
-            raise document.error(
-                "missing_key",
-                table,
-                name,
-                problem=f"'{key}' is missing",
-                expected=f"{key}: {rule.about}",
-                remedy=f'add {key} = "..."',
-            )
+            expected, remedy = f"{key}: {rule.about}", f'add {key} = "..."'
+            raise document.fault("missing_key", (table, name), f"'{key}' is missing", expected, remedy)
     return {key: rule.default for key, rule in rules.items()} | values
 
 
@@ -415,13 +388,12 @@ def _check_source(document: Document, name: str, source: Mapping[str, str]) -> N
         )
     if problem:
         too_many = len(there) > 1 or problem.startswith("both")
-        raise document.error(
+        raise document.fault(
             "conflict" if too_many else "missing_key",
-            "trials",
-            name,
-            problem=problem,
-            expected=expected,
-            remedy='name one of them, or leave the trial out with exclude = "the reason"',
+            ("trials", name),
+            problem,
+            expected,
+            'name one of them, or leave the trial out with exclude = "the reason"',
         )
 
 
@@ -432,30 +404,25 @@ def _check_names(document: Document, trials: tuple[StudyTrial, ...]) -> None:
         name = trial.name
         if safe(name) != name or name.casefold() in (CSV, "average"):
             sub = re.sub("[^0-9A-Za-z_-]+", "_", name).strip("_") or "trial_1"
-            raise document.error(
+            raise document.fault(
                 "bad_value",
-                "trials",
-                name,
-                problem=f"{name!r} cannot be the name of a folder on every system",
-                expected="letters, digits, - and _",
-                remedy=f"such as {sub}",
+                ("trials", name),
+                f"{name!r} cannot be the name of a folder on every system",
+                "letters, digits, - and _",
+                f"such as {sub}",
             )
         if (other := seen.setdefault(name.casefold(), name)) != name:
-            raise document.error(
+            raise document.fault(
                 "duplicate_name",
-                "trials",
-                name,
-                problem=f"{other!r} and {name!r} would be the same folder on some systems",
-                expected="names that differ in more than capital letters",
-                remedy="rename one of them",
+                ("trials", name),
+                f"{other!r} and {name!r} would be the same folder on some systems",
+                "names that differ in more than capital letters",
+                "rename one of them",
             )
 
 
 def _check_design(
-    document: Document,
-    design: DesignSettings,
-    subjects: Mapping[str, Mapping[str, Any]],
-    trials: tuple[StudyTrial, ...],
+    document: Document, design: DesignSettings, subjects: Tables, trials: tuple[StudyTrial, ...]
 ) -> None:
     """Refuse groups and conditions that no subject or trial has, and an unusable covariate."""
     included = [trial for trial in trials if not trial.exclude]
@@ -467,12 +434,8 @@ def _check_design(
         for names, some in ((subjects, trials), ({trial.subject for trial in included}, included))
     )
     studied = set(in_set("study"))
-    curves = [
-        name
-        for kind in KINDS.values()
-        for name in kind.names
-        if name in studied or not QUANTITIES[name].answer
-    ]
+    names_of_kinds = (name for kind in KINDS.values() for name in kind.names)
+    curves = [name for name in names_of_kinds if name in studied or not QUANTITIES[name].answer]
     both, outcomes = there["groups"] | there["conditions"], [*curves, *filter(is_number_of_cycle, QUANTITIES)]
     names: list[tuple[str, Collection[str], str]] = [
         ("groups", there["groups"], "no subject is of the group"),
@@ -490,37 +453,31 @@ def _check_design(
                 raise document.unknown("unknown_name", name, likely, "design", key, problem=problem)
     for key in used:
         if design[key] and (missing := used[key] - set(design[key])):
-            raise document.error(
+            raise document.fault(
                 "unknown_name",
-                "design",
-                key,
-                problem=f"{sorted(missing)[0]!r} is not among them",
-                expected=f"all {key} of the study, in their order",
-                remedy='add it, or exclude its trials: exclude = "the reason"',
+                ("design", key),
+                f"{sorted(missing)[0]!r} is not among them",
+                f"all {key} of the study, in their order",
+                'add it, or exclude its trials: exclude = "the reason"',
             )
     stated_legs = {
         "affected": any(subject.get("affected_side") in SIDES for subject in subjects.values()),
         "inner": any(trial.inner_leg for trial in trials),
     }
     if not stated_legs.get(design.legs, True):
-        raise document.error(
+        raise document.fault(
             "missing_key",
-            "design",
-            "legs",
-            problem=f"no line says which leg is the {design.legs} one",
-            expected='legs = "affected" with affected_side = "r" or "l" in lines of '
+            ("design", "legs"),
+            f"no line says which leg is the {design.legs} one",
+            'legs = "affected" with affected_side = "r" or "l" in lines of '
             '[subjects], legs = "inner" with inner_leg in lines of [trials]',
         )
     covariate = design.covariate
     numbers = {key for subject in subjects.values() for key, value in subject.items() if is_number(value)}
     if covariate is not None and covariate not in numbers:
+        problem = f"no subject has the number {covariate!r}"
         raise document.unknown(
-            "unknown_name",
-            covariate,
-            sorted(numbers),
-            "design",
-            "covariate",
-            problem=f"no subject has the number {covariate!r}",
+            "unknown_name", covariate, sorted(numbers), "design", "covariate", problem=problem
         )
 
 
@@ -547,23 +504,18 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
             )
         if table not in known:
             raise document.unknown(
-                "unknown_key",
-                table,
-                known,
-                *at(table),
-                problem=f"a trial file has no table [{table}]",
+                "unknown_key", table, known, *at(table), problem=f"a trial file has no table [{table}]"
             )
         described = [kind[table] for kind in kinds if table in kind]
         listed = isinstance(values, list) and all(isinstance(part, dict) for part in values)
         if not isinstance(values, dict) and not (
             listed and any(description.one_per for description in described)
         ):
-            raise document.error(
+            raise document.fault(
                 "bad_value",
-                "settings",
-                table,
-                problem="this is not a table",
-                expected=f"[settings.{table}] on a line of its own, with its keys below",
+                ("settings", table),
+                "this is not a table",
+                f"[settings.{table}] on a line of its own, with its keys below",
             )
         if any(description.free or description.one_per for description in described):
             continue
@@ -571,23 +523,13 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
             rules = [description.settings[key] for description in described if key in description.settings]
             if not rules:
                 names = sorted({name for description in described for name in description.settings})
-                raise document.unknown(
-                    "unknown_key",
-                    key,
-                    names,
-                    *at(table, key),
-                    problem=f"there is no key '{key}' in [{table}] of a trial file",
-                )
+                problem = f"there is no key '{key}' in [{table}] of a trial file"
+                raise document.unknown("unknown_key", key, names, *at(table, key), problem=problem)
             wrong = [rule.problem(value) for rule in rules]
             if all(wrong) and wrong[0]:
                 problem, expected = wrong[0]
-                raise document.error(
-                    "bad_value",
-                    *at(table, key),
-                    problem=problem,
-                    expected=expected,
-                    remedy="check the value and its unit",
-                )
+                remedy = "check the value and its unit"
+                raise document.fault("bad_value", at(table, key), problem, expected, remedy)
     if questions := settings.get("questions"):
         check_texts(document, questions, at("questions")[0])
     for key, find in (("cost", find_cost), ("solver", find_solver)):

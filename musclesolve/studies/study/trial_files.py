@@ -87,13 +87,12 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
         of_subject = merged[SUBJECT]
         for key, rule in known[SUBJECT].settings.items():
             if rule.required and key not in of_subject:
-                raise study.document.error(
+                raise study.document.fault(
                     "missing_key",
-                    "trials",
-                    trial.name,
-                    problem=f"{key} of {trial.subject} is not known",
-                    expected=f"{key}: {rule.about}",
-                    remedy=f"state it in {study.people}: {trial.subject} = {{ {key} = ... }}"
+                    ("trials", trial.name),
+                    f"{key} of {trial.subject} is not known",
+                    f"{key}: {rule.about}",
+                    f"state it in {study.people}: {trial.subject} = {{ {key} = ... }}"
                     if study.people == "[subjects]"
                     else f"state it in {study.people}, in the row of {trial.subject}, column {key}",
                 )

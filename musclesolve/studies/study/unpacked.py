@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from musclesolve._util.names import shortened
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.opensim.b3d import read_b3d
 from musclesolve.opensim.unpack_b3d import unpack_b3d, unpacked_files
 from musclesolve.recording.schema import file_state
@@ -57,11 +57,10 @@ class B3DSource:
                 known = self._unpacked(state)
         if known["reason"]:
             file, where = self.stated
-            raise input_error(
+            raise file_error(
                 "unsupported",
-                file=file,
-                where=where,
-                problem=f"no muscle forces follow from {self.trial!r} of {self.b3d.name}: {known['reason']}",
+                (file, where),
+                f"no muscle forces follow from {self.trial!r} of {self.b3d.name}: {known['reason']}",
                 remedy='leave it out: exclude = "the reason"',
             )
 
@@ -106,11 +105,8 @@ def source_of(
 def _files(b3d: Path, place: Path, state: object) -> dict[str, dict[str, Path]]:
     """The unpacked files of the trials of a B3D file, by the name of the trial."""
     if not is_file(b3d):
-        raise input_error(
-            "missing_file",
-            file=b3d,
-            problem=f"there is no file {b3d.name!r}",
-            expected="a file of AddBiomechanics (.b3d)",
+        raise file_error(
+            "missing_file", b3d, f"there is no file {b3d.name!r}", "a file of AddBiomechanics (.b3d)"
         )
     return unpacked_files(read_b3d(b3d, ()), place)
 

@@ -47,7 +47,7 @@ SOLUTION_STEP = 0.05
 """Step of the differences of solutions [standard deviations]: certificates of 1e-9 resolve it to five digits."""
 
 OF_MUSCLES = (
-    *("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "muscle_path"),
+    *"max_isometric_force optimal_fiber_length tendon_slack_length muscle_path".split(),
     MUSCLE_WEIGHT,
 )
 """Sources whose errors belong to single muscles."""
@@ -298,9 +298,7 @@ class Response:
     def _changes(self, moved: Problem, step: float) -> dict[str, Array]:
         """Changes of the arrays of `ARRAYS` that the problem has: no reactions where no loads are known."""
         before = {name: getattr(self.problem, name) for name in (*ARRAYS, "passive_force")}
-        return {
-            name: (getattr(moved, name) - array) / step for name, array in before.items() if array is not None
-        }
+        return {name: (getattr(moved, name) - old) / step for name, old in before.items() if old is not None}
 
     def to_one(self, moved: Problem, step: float) -> tuple[Array, Array]:
         """Derivatives along an error that moves the part by a step: muscle forces (T, n), contact (T, J) [N]."""
@@ -353,9 +351,7 @@ class Response:
 
         columns = self._changes(moved, step)
         passive = columns.pop("passive_force")
-        of_columns = {
-            f"d_{name}": columns[name] for name in columns if name not in ("moment", "reaction_offset")
-        }
+        of_columns = {f"d_{of}": columns[of] for of in columns if of not in ("moment", "reaction_offset")}
         force = self.derivatives.of_muscles(chosen, -passive_part("moment_arm"), **of_columns)
         moved_contact: Array | float = 0.0
         if "reaction_matrix" in columns:

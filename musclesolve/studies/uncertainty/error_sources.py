@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.checks import check_number
-from musclesolve._util.message_text import as_text
+from musclesolve._util.checks import check_number, check_type
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import input_error
 from musclesolve.recording.trial.settings import error_keys
@@ -43,23 +42,15 @@ class Source:
 @cache
 def sources() -> dict[str, Source]:
     """Every source by its name, as ``sources.toml`` has them."""
-    return {
-        name: Source(name=name, **entry) for name, entry in bundled_toml(__package__, "sources.toml").items()
-    }
+    return {name: Source(name=name, **of) for name, of in bundled_toml(__package__, "sources.toml").items()}
 
 
 def standard_deviations(
     stated: Mapping[str, float], given: Mapping[str, float] | None = None
 ) -> dict[str, float]:
     """Source -> standard deviation in SI: as given by key, else as a trial file states by key, else the usual one."""
-    if given is not None and not isinstance(given, Mapping):
-        raise input_error(
-            "bad_type",
-            where="standard deviations",
-            problem=f"{as_text(given)} is no set of standard deviations",
-            expected="keys and numbers, such as {'marker_placement_mm': 3}",
-        )
-    own = dict(given or {})
+    expected = "keys and numbers, such as {'marker_placement_mm': 3}"
+    own = dict(check_type(given or {}, Mapping, "standard deviations", expected))  # type: ignore[type-abstract]
     keys = [source.key for source in sources().values()]
     for key, sd in own.items():
         if key not in keys:

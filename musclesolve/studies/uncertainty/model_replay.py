@@ -149,10 +149,7 @@ class ModelReplay(Replay):
         if not body.dynamics.predicted:
             # by (loads, 2) [m] forward and to the left
             shift = np.insert(errors["center_of_pressure"], 2, 0.0, axis=1) @ TO_GLOBAL
-            return [
-                replace(load, point=load.point + by)
-                for load, by in zip(body.dynamics.loads, shift, strict=True)
-            ]
+            return [replace(x, point=x.point + by) for x, by in zip(body.dynamics.loads, shift, strict=True)]
         motion = _turned(body.every_motion, moved)
 
         def with_errors(wrenches: Array, level: float) -> Array:
@@ -208,9 +205,7 @@ def _without_moving_loads(body: ModelBody, angles: Sequence[str]) -> Array:
 
     if not loaded:
         return np.eye(len(angles))
-    rates = [
-        (places(name, DIFFERENCE_TURN) - places(name, -DIFFERENCE_TURN)) / (2.0 * DIFFERENCE_TURN)
-        for name in angles
-    ]
+    step = DIFFERENCE_TURN
+    rates = [(places(name, step) - places(name, -step)) / (2.0 * step) for name in angles]
     jacobian = np.stack(rates, axis=1)
     return np.eye(len(angles)) - np.linalg.pinv(jacobian, rcond=1e-6) @ jacobian

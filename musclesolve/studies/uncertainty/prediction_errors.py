@@ -30,11 +30,8 @@ WAVES = 5
 
 def prediction_shapes() -> dict[str, tuple[int, ...]]:
     """Source -> shape of the errors that predicted ground reactions have."""
-    return {
-        "body_mass": (1,),
-        "predicted_force": (len(SIDES), 3, WAVES),
-        "predicted_pressure": (len(SIDES), 2, WAVES),
-    }
+    feet = len(SIDES)
+    return {"body_mass": (1,), "predicted_force": (feet, 3, WAVES), "predicted_pressure": (feet, 2, WAVES)}
 
 
 def with_prediction_errors(

@@ -222,9 +222,7 @@ class RecordedReplay(Replay):
         joints = [self.model.joint(dof) for group in self.placed for dof in group.dof_names]
         moved = self.model.tree.distal_frames[: len(topology.bodies), joints].any(axis=1)
         names = {name for body in np.flatnonzero(moved) for name in topology.bodies[body].members}
-        of_bones = (
-            name for bone in reference.segments for name in (bone.origin, bone.end, bone.forward) if name
-        )
+        of_bones = (name for b in reference.segments for name in (b.origin, b.end, b.forward) if name)
         names |= {sided(name, side, topology.slot) for name in of_bones for side in SIDES}
         return np.sort([topology.slot[name] for name in names])
 
@@ -426,9 +424,7 @@ class MarkerErrors:
             if name in self.walk:
                 local[:, self.walk.names.index(name)] += offset
         position = self.walk.position + (self._turned @ local[..., None])[..., 0]
-        unmapped = {
-            side: offset for side, offset in zip(SIDES, hip_center, strict=True) if not self.hips[side]
-        }
+        unmapped = {side: by for side, by in zip(SIDES, hip_center, strict=True) if not self.hips[side]}
         return replace(self.walk, position=position), standing, unmapped
 
 

@@ -144,8 +144,7 @@ class Collocation:
                     where="Collocation",
                     problem=f"{moments} moments, and {free} forces to choose",
                     expected="no more moments than forces",
-                    remedy='share fewer moments or set a reserve_weight; the scheme "spline" '
-                    "leaves most to choose",
+                    remedy='share fewer moments or set a reserve_weight; the scheme "spline" leaves most to choose',
                 )
             settings = IpoptOptions(self.tolerance, self.max_iterations).ipopt() | {
                 # the barrier as in sharing/full_formulation.py
