@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import xarray as xr
+from scipy.interpolate import CubicSpline
 
 import musclesolve as ms
 import musclesolve.synthetic.faults
@@ -706,6 +707,168 @@ def plate_of_the_other_step(copy: Copy, draw: np.random.Generator) -> Drawn:
     shift = int(np.argmax(own[:, 2]) - np.argmax(other[:, 2]))
     copy.set_plate(left[0], "force", (1.0 - share) * own + share * np.roll(other, shift, axis=0))
     return copy, f"the left force is to {share:.0%} that of the right step"
+
+
+# Preprocessing, parts of a recording, and recordings of other people
+
+
+@kind("plate_channel", "plate_axes", "plate_scale", "leaning_force")
+def channel_rectified(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, axis, sign = sides_of_fault(draw), int(draw.integers(2)), pick(draw, (-1.0, 1.0))
+    chosen = np.eye(3)[axis]
+    on_plates(copy, side, "force", lambda force: np.where(chosen, sign * np.abs(force), force))
+    return copy, f"F{'xy'[axis]} of {of(side)} rectified to {sign:+.0f}"
+
+
+@kind("plate_clipped", "plate_channel", "plate_scale", "leaning_force")
+def channel_limited(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, axis, share = sides_of_fault(draw), int(draw.integers(2)), pick(draw, (0.3, 0.5, 0.7))
+    chosen = np.eye(3)[axis]
+
+    def limited(force: np.ndarray) -> np.ndarray:
+        most = share * np.abs(force[:, axis]).max()
+        return np.where(chosen, np.clip(force, -most, most), force)
+
+    on_plates(copy, side, "force", limited)
+    return copy, f"F{'xy'[axis]} of {of(side)} limited to {share:.0%} of its peak"
+
+
+@kind("force_leap", "low_rate", "plate_instant", "force_resolution", "time_offset")
+def forces_resampled(copy: Copy, draw: np.random.Generator) -> Drawn:
+    rate, time = pick(draw, (15.0, 25.0, 50.0)), copy.forces.time
+    coarse = np.arange(time[0], time[-1], 1.0 / rate)
+    held = bool(draw.random() < 0.5)
+
+    def again(values: np.ndarray) -> np.ndarray:
+        if held:
+            return values[np.searchsorted(time, coarse)][np.searchsorted(coarse, time, side="right") - 1]
+        columns = [np.interp(time, coarse, np.interp(coarse, time, column)) for column in values.T]
+        return np.stack(columns, axis=1)
+
+    for role in ("force", "point", "moment"):
+        on_plates(copy, None, role, again)
+    return copy, f"forces resampled at {rate:g} Hz, {'held' if held else 'interpolated'}"
+
+
+@kind("pressure_offset", "pressure_outside", "plate_scale", "pressure_way")
+def points_at_sensors(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, height = sides_of_fault(draw), pick(draw, (-0.06, -0.04, 0.04, 0.06))
+    for plate in copy.plates(side):  # type: ignore[arg-type]
+        force, point = copy.plate(plate, "force"), copy.plate(plate, "point").copy()
+        loaded = force[:, 2] > 20.0
+        point[loaded, :2] -= height * force[loaded, :2] / force[loaded, 2:]
+        copy.set_plate(plate, "point", point)
+    return copy, f"points of {of(side)} as {1000 * height:+.0f} mm lower"
+
+
+@kind("plates_swapped", "force_without_contact", "plate_scale", "contact_without_force", "pressure_outside")
+def load_shared_in_double_support(copy: Copy, draw: np.random.Generator) -> Drawn:
+    right, left = copy.plates("r"), copy.plates("l")
+    if len(right) != 1 or len(left) != 1:
+        raise NotHere
+    giver, taker = (right[0], left[0]) if draw.random() < 0.5 else (left[0], right[0])
+    share = pick(draw, (0.15, 0.3))
+    own, other = copy.plate(giver, "force"), copy.plate(taker, "force")
+    moved = share * own * ((own[:, 2:] > 20.0) & (other[:, 2:] > 20.0))
+    both = other + moved
+    points = copy.plate(taker, "point"), copy.plate(giver, "point")
+    part = moved[:, 2:] / np.where(both[:, 2:] > 20.0, both[:, 2:], np.inf)
+    copy.set_plate(
+        taker, "point", np.where(part > 0.0, points[0] + part * (points[1] - points[0]), points[0])
+    )
+    copy.set_plate(taker, "force", both)
+    copy.set_plate(giver, "force", own - moved)
+    return copy, f"{share:.0%} of one foot on the other plate in double support"
+
+
+@kind("sides_swapped", "landmark_order", "leap", "labels_exchanged", "pair_swapped", "walking_direction")
+def half_mirrored(copy: Copy, draw: np.random.Generator) -> Drawn:
+    position, start = copy.walk.position.copy(), copy.frame(float(draw.uniform(0.4, 0.6)))
+    across = int(np.ptp(np.nanmean(position, axis=1), axis=0)[:2].argmin())
+    middle = np.nanmean(position[..., across])
+    position[start:, :, across] = 2.0 * middle - position[start:, :, across]
+    copy.put(position)
+    return copy, "markers mirrored in the second half"
+
+
+@kind("pair_swapped", "labels_exchanged", "leap", "sides_swapped", "landmark_order")
+def pair_exchanged_later(copy: Copy, draw: np.random.Generator) -> Drawn:
+    part = str(pick(draw, LANDMARKS))
+    both = [list(copy.mapping.get(f"{part}_{side}", ()))[:1] for side in SIDES]
+    if not all(names and names[0] in copy.walk for names in both):
+        raise NotHere
+    start = copy.frame(float(draw.uniform(0.2, 0.8)))
+    copy.exchange(both[0][0], both[1][0], slice(start, None))
+    return copy, f"right and left {part} exchanged from then on"
+
+
+@kind(
+    "static_of_another",
+    "segment_length",
+    "marker_moved",
+    "joint_width",
+    "proportions",
+    "feet_differ",
+    "stature",
+)
+def standing_of_another(copy: Copy, draw: np.random.Generator) -> Drawn:
+    if copy.static is None:
+        raise NotHere
+    tall, wide = pick(draw, (0.95, 1.0, 1.05)), pick(draw, (0.92, 1.08))
+    copy.put(copy.static.position * [wide, wide, tall], static=True)
+    return copy, f"standing trial {wide:g} times as wide and {tall:g} times as tall"
+
+
+@kind("marker_moved", "static_of_another", "segment_length", "uncertain_joint", "joint_width")
+def cluster_moved(copy: Copy, draw: np.random.Generator) -> Drawn:
+    if copy.static is None:
+        raise NotHere
+    by = direction(draw, pick(draw, (0.015, 0.03)))
+    body = str(pick(draw, sorted(copy.settings.clusters)))
+    marker = str(pick(draw, [name for name in copy.settings.clusters[body] if name in copy.static]))
+    copy.move(marker, slice(None), by, static=True)
+    return (
+        copy,
+        f"{marker} of the cluster {body} {1000 * np.linalg.norm(by):.0f} mm off in the standing trial",
+    )
+
+
+@kind("clock_rate", "time_offset", "unbalanced", "frames_skipped")
+def clock_wanders(copy: Copy, draw: np.random.Generator) -> Drawn:
+    size, time = pick(draw, (0.01, 0.02, 0.03)), copy.walk.time
+    at = time + size * np.sin(
+        2.0 * np.pi * (time - time[0]) / pick(draw, (0.7, 1.5)) + draw.uniform(0.0, 6.0)
+    )
+    flat = copy.walk.position.reshape(len(time), -1)
+    columns = [np.interp(at, time, column) for column in flat.T]
+    copy.put(np.stack(columns, axis=1).reshape(copy.walk.position.shape))
+    return copy, f"clock of the markers wanders by {1000 * size:.0f} ms"
+
+
+@kind("gap_filled", "leap", "marker_slipped", "frozen", "segment_length")
+def curved_gap(copy: Copy, draw: np.random.Generator) -> Drawn:
+    (name, marker), seconds = landmark_of(copy, draw), pick(draw, (0.2, 0.3, 0.4))
+    frames, position = stretch(copy, draw, seconds), copy.walk.position.copy()
+    own = position[:, copy.walk.names.index(marker)]
+    around = np.r_[frames.start - 3 : frames.start, frames.stop : frames.stop + 3]
+    at = np.arange(frames.start, frames.stop)
+    own[at] = CubicSpline(around, own[around])(at)
+    copy.put(position)
+    return copy, f"{name} on a curve for {seconds:g} s"
+
+
+@kind("plate_scale", "mass", "time_offset", "unbalanced", "plates_swapped")
+def contacts_averaged(copy: Copy, draw: np.random.Generator) -> Drawn:
+    """The left plate is the mean of both, half a cycle apart and mirrored: a symmetric average of steps."""
+    right, left = copy.plates("r"), copy.plates("l")
+    if len(right) != 1 or len(left) != 1:
+        raise NotHere
+    own, other = (copy.plate(plate, "force") for plate in (*left, *right))
+    across = int(np.abs(own[:, :2]).mean(axis=0).argmin())
+    shift = int(np.argmax(own[:, 2]) - np.argmax(other[:, 2]))
+    late = np.roll(other, shift, axis=0) * np.where(np.arange(3) == across, -1.0, 1.0)
+    copy.set_plate(left[0], "force", np.where(own[:, 2:] > 20.0, 0.5 * (own + late), own))
+    return copy, "the left force is the mean of both steps"
 
 
 # The table
