@@ -22,6 +22,7 @@ import musclesolve as ms
 from benchmarks.drawn_faults import Bank, NotHere, pick
 from musclesolve._util.sides import split_side, with_side
 from musclesolve.files import Table
+from musclesolve.opensim.functions import Constant
 from musclesolve.opensim.model import Joint, OpenSimModel, OpenSimMuscle, OpenSimPoint, WrapSurface
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
 from musclesolve.signals import low_pass
@@ -805,6 +806,318 @@ def moment_cut(case: Case, draw: np.random.Generator) -> Drawn:
         case.moments, name, lambda each: np.clip(each, *(share * np.array([each.min(), each.max()])))
     )
     return replace(case, moments=table), f"{name} cut at {share:.0%} of its range"
+
+
+# Parts of the file that another program wrote, groups of muscles, and what belongs to somebody else
+
+
+@kind("muscle_anatomy", "muscle_tendon")
+def via_point_on_wrong_body(case: Case, draw: np.random.Generator) -> Drawn:
+    name = pick(draw, [each for each in case.shared if len(case.model.muscles[each].points) > 2])
+    muscle = case.model.muscles[name]
+    number = int(draw.integers(1, len(muscle.points) - 1))
+    point = muscle.points[number]
+    other = pick(draw, sorted(case.model.bodies_of(muscle) - {point.frame.body}))
+    moved = replace(point, frame=replace(point.frame, body=other))
+    text = f"point {number + 1} of {name} on {other}, not {point.frame.body}"
+    return with_muscles(case, {name: replaced_points(muscle, {number: moved})}), text
+
+
+@kind("muscle_anatomy", "muscle_tendon")
+def wrap_placed(case: Case, draw: np.random.Generator) -> Drawn:
+    used = sorted({wrap.surface for name in case.shared for wrap in case.model.muscles[name].wraps})
+    name, axis = pick(draw, used), int(draw.integers(3))
+    sides = [name]
+    stem, _side = split_side(name)
+    if draw.random() < 0.5:
+        sides = [each for each in (with_side(stem, "r"), with_side(stem, "l")) if each in used] or [name]
+    what = pick(draw, ("moved", "turned", "quadrant"))
+    size = pick(draw, (-0.02, 0.02, 0.04) if what == "moved" else (30.0, 90.0))
+    for each in sides:
+        surface = case.model.surfaces[each]
+        frame, quadrant = surface.frame, surface.side
+        if what == "moved":
+            frame = replace(frame, position=frame.position + size * np.eye(3)[axis])
+        elif what == "turned":
+            turn = Rotation.from_rotvec(np.radians(size) * np.eye(3)[axis]).as_matrix()
+            frame = replace(frame, rotation=frame.rotation @ turn)
+        else:
+            quadrant = (
+                {"+": "-", "-": "+"}.get(quadrant[0], "+x") + quadrant[1] if quadrant != "all" else "+x"
+            )
+        case = wrap_changed(case, each, replace(surface, frame=frame, side=quadrant))
+    by = {
+        "moved": f"{1000 * size:+.0f} mm along {'xyz'[axis]}",
+        "turned": f"{size:.0f} degrees about {'xyz'[axis]}",
+    }
+    return case, f"{', '.join(sides)} {what} {by.get(what, '')}"
+
+
+@kind("muscle_anatomy", "muscle_tendon")
+def moving_points_fixed(case: Case, draw: np.random.Generator) -> Drawn:
+    models, muscles = case.model, case.model.muscles
+    stems = {
+        split_side(name)[0] for name in case.shared if any(point.moving for point in muscles[name].points)
+    }
+    stem = pick(draw, sorted(stems))
+    sides = pick(draw, (("r",), ("l",), ("r", "l")))
+    names = [with_side(stem, side) for side in sides if with_side(stem, side) in case.shared]
+    changed: dict[str, OpenSimMuscle | None] = {}
+    for name in names:
+        points = {}
+        for k, point in enumerate(muscles[name].points):
+            if point.moving is not None:
+                at = [models.coordinates[each].default if each else 0.0 for each in point.moving.coordinates]
+                place = np.array(
+                    [
+                        float(law.value(np.array([[x]]))[0])
+                        for law, x in zip(point.moving.functions, at, strict=True)
+                    ]
+                )
+                points[k] = replace(point, location=place, moving=None)
+        changed[name] = replaced_points(muscles[name], points)
+    return with_muscles(case, changed), f"moving points of {', '.join(names)} fixed"
+
+
+@kind("muscle_anatomy", "muscle_tendon")
+def points_always_on(case: Case, draw: np.random.Generator) -> Drawn:
+    muscles = case.model.muscles
+    names = [name for name in case.shared if any(point.condition for point in muscles[name].points)]
+    names = sides_of_fault(pick(draw, names), case.shared, draw)
+    changed: dict[str, OpenSimMuscle | None] = {
+        name: replace(
+            muscles[name], points=tuple(replace(point, condition=None) for point in muscles[name].points)
+        )
+        for name in names
+    }
+    return with_muscles(case, changed), f"conditional points of {', '.join(names)} always on"
+
+
+@kind("muscle_anatomy", "muscle_fiber", "muscle_tendon", "coupler")
+def coupler_lost(case: Case, draw: np.random.Generator) -> Drawn:
+    if not case.model.couplers:
+        raise NotHere
+    coupler = pick(draw, case.model.couplers)
+    sides = sides_of_fault(coupler.dependent, [each.dependent for each in case.model.couplers], draw)
+    still = Constant(0.0)
+    couplers = tuple(
+        replace(each, function=still) if each.dependent in sides else each for each in case.model.couplers
+    )
+    return replace(case, model=replace(case.model, couplers=couplers)), f"{', '.join(sides)} zero"
+
+
+@kind("muscle_fiber", "muscle_tendon", "muscle_pennation")
+def unit_of_one_muscle(case: Case, draw: np.random.Generator) -> Drawn:
+    field, factor = pick(
+        draw,
+        (("optimal_fiber_length", 100.0), ("tendon_slack_length", 100.0), ("pennation_angle", 180.0 / np.pi),
+         ("pennation_angle", np.pi / 180.0), ("tendon_slack_length", 0.1), ("max_contraction_velocity", 0.1)),
+    )  # fmt: skip
+    names = [each for each in case.shared if getattr(case.model.muscles[each], field) > 0.0]
+    names = sides_of_fault(pick(draw, names), case.shared, draw)
+    muscles = case.model.muscles
+    changed = {
+        name: replace(muscles[name], **{field: factor * getattr(muscles[name], field)}) for name in names
+    }
+    return with_muscles(case, changed), f"{field} of {', '.join(names)} x {factor:.3g}"
+
+
+GROUPS = {
+    "quadriceps": ("vas", "recfem", "rect_fem"), "calf": ("gas", "sol", "med_gas", "lat_gas"),
+    "hamstrings": ("semi", "bflh", "bifemlh", "bfsh", "bifemsh"), "gluteals": ("glm", "glut"),
+    "adductors": ("add",), "hip flexors": ("psoas", "iliacus"),
+}  # fmt: skip
+
+
+@kind("muscle_strength", "muscle_fiber", "muscle_tendon")
+def group_changed(case: Case, draw: np.random.Generator) -> Drawn:
+    group, sides = pick(draw, list(GROUPS)), pick(draw, ("r", "l", "rl", "rl"))
+    field, factor = pick(
+        draw,
+        (("tendon_slack_length", 0.9), ("tendon_slack_length", 1.08), ("max_isometric_force", 0.4),
+         ("max_isometric_force", 2.5), ("optimal_fiber_length", 0.6), ("optimal_fiber_length", 1.5)),
+    )  # fmt: skip
+    muscles = case.model.muscles
+    names = [each for each in case.shared if each.startswith(GROUPS[group]) and split_side(each)[1] in sides]
+    if not names:
+        raise NotHere
+    changed = {
+        name: replace(muscles[name], **{field: factor * getattr(muscles[name], field)}) for name in names
+    }
+    return with_muscles(case, changed), f"{field} of {group} {sides} x {factor:g}"
+
+
+@kind("muscle_strength")
+def strengths_in_another_order(case: Case, draw: np.random.Generator) -> Drawn:
+    sides, muscles = pick(draw, ("r", "l", "rl")), case.model.muscles
+    stems = sorted({split_side(each)[0] for each in case.shared})
+    count = int(draw.integers(2, 6))
+    first = int(draw.integers(len(stems) - count))
+    some = stems[first : first + count]
+    changed: dict[str, OpenSimMuscle | None] = {}
+    for side in sides:
+        own = [with_side(stem, side) for stem in some if with_side(stem, side) in case.shared]
+        for name, other in zip(own, [*own[1:], *own[:1]], strict=True):
+            changed[name] = replace(muscles[name], max_isometric_force=muscles[other].max_isometric_force)
+    return with_muscles(
+        case, changed
+    ), f"strengths of {count} muscles from {some[0]} on moved by one, {sides}"
+
+
+@kind("moment_sign", "moment_scale", needs=True)
+def plane_of_moments(case: Case, draw: np.random.Generator) -> Drawn:
+    assert case.moments is not None
+    stem, factor = (
+        pick(draw, ("hip_flexion", "hip_adduction", "knee_angle", "ankle_angle")),
+        pick(draw, (-1.0, 0.5, 0.7, 1.4, 2.0)),
+    )
+    table = case.moments
+    for side in "rl":
+        table = on_column(table, f"{stem}_{side}_moment", lambda each: factor * each)
+    return replace(case, moments=table), f"{stem} moments of both sides x {factor:g}"
+
+
+@kind("angle_sign", "angle_scale", "angle_offset", "foot_slides", "foot_height", "noise")
+def plane_of_angles(case: Case, draw: np.random.Generator) -> Drawn:
+    stem, factor = (
+        pick(draw, ("hip_flexion", "hip_adduction", "knee_angle", "ankle_angle")),
+        pick(draw, (-1.0, 0.5, 0.8, 1.25)),
+    )
+    table = case.coordinates
+    for side in "rl":
+        table = on_column(table, f"{stem}_{side}", lambda each: factor * each)
+    return replace(case, coordinates=table), f"{stem} of both sides x {factor:g}"
+
+
+@kind("another_trial", "moment_scale", "moment_unlike", "time_offset", "mass", needs=True)
+def moments_of_another_stride(case: Case, draw: np.random.Generator) -> Drawn:
+    assert case.moments is not None
+    table, by = case.moments, pick(draw, (-1.0, 1.0))
+    names = moment_columns(case)
+    one = case.coordinates.values[:, case.coordinates.names.index("hip_flexion_r")]
+    period = 2.0 * abs(float(case.coordinates.time[one.argmax()] - case.coordinates.time[one.argmin()]))
+    if draw.random() < 0.5:  # the legs of the stride before: half a stride later with the sides exchanged
+        names = [
+            f"{each[:-8]}{'l' if each[-8] == 'r' else 'r'}_moment" if f"_{each[-8]}_" in each else each
+            for each in table.names
+        ]
+        table, by = replace(table, names=tuple(names)), 0.5 * by
+    first, span = table.time[0], float(np.ptp(table.time))
+    when = (table.time + by * period - first) % span + first
+    values = np.stack([np.interp(when, table.time, each) for each in table.values.T], axis=1)
+    return replace(case, moments=replace(table, values=values)), f"moments of {by:+g} strides"
+
+
+@kind("moment_unlike", "moment_scale", "columns_exchanged", needs=True)
+def moments_leak(case: Case, draw: np.random.Generator) -> Drawn:
+    assert case.moments is not None
+    one = pick(draw, moment_columns(case))
+    side = split_side(one.removesuffix("_moment"))[1]
+    two = pick(draw, [each for each in moment_columns(case) if each != one and f"_{side}_" in each])
+    share = pick(draw, (-0.3, -0.2, 0.2, 0.3))
+    source = case.moments.values[:, case.moments.names.index(two)]
+    return replace(
+        case, moments=on_column(case.moments, one, lambda each: each + share * source)
+    ), f"{share:+.0%} of {two} in {one}"
+
+
+@kind("load_body", "plates_swapped", "point_units", "pressure_outside", "pressure_offset", "unbalanced")
+def load_elsewhere(case: Case, draw: np.random.Generator) -> Drawn:
+    if case.loads is None or case.loads.suffix != ".xml":
+        raise NotHere
+    text = case.loads.read_text(encoding="utf-8")
+    what, foot = pick(draw, ("body", "other", "point", "force")), pick(draw, ("calcn_r", "calcn_l"))
+    changed = {
+        "body": text.replace(
+            f"body>{foot}<", f"body>{foot.replace('calcn', pick(draw, ('tibia', 'talus', 'femur')))}<"
+        ),
+        "other": text.replace("body>calcn_r<", "body>?<")
+        .replace("body>calcn_l<", "body>calcn_r<")
+        .replace("?", "calcn_l"),
+        "point": text.replace("<point_expressed_in_body>ground<", f"<point_expressed_in_body>{foot}<"),
+        "force": text.replace("<force_expressed_in_body>ground<", f"<force_expressed_in_body>{foot}<"),
+    }[what]
+    path = case.loads.with_name(f"{what}_{foot}.xml")
+    path.write_text(changed, encoding="utf-8")
+    return replace(case, loads=path), f"loads: {what} {foot}"
+
+
+@kind("joint_center", "muscle_anatomy", "foot_slides", "foot_height", "angle_sign", "columns_exchanged")
+def axes_of_joint(case: Case, draw: np.random.Generator) -> Drawn:
+    name = pick(draw, [each for each in moving(case) if each.startswith(("hip_f", "knee", "ankle"))])
+    sides = [name] if draw.random() < 0.5 else [with_side(split_side(name)[0], side) for side in "rl"]
+    what = pick(draw, ("reversed", "exchanged"))
+    for each in sides:
+        joint = joint_of(case.model, each)
+        axes = list(joint.rotations)
+        own = next(k for k, axis in enumerate(axes) if each in axis.coordinates)
+        if what == "reversed":
+            axes[own] = replace(axes[own], axis=-axes[own].axis)
+        else:
+            other = (own + 1) % 3
+            axes[own], axes[other] = (
+                replace(axes[own], axis=axes[other].axis), replace(axes[other], axis=axes[own].axis)
+            )  # fmt: skip
+        case = with_joint(case, replace(joint, rotations=tuple(axes)))
+    return case, f"axes of {', '.join(sides)} {what}"
+
+
+@kind("segment_mass", "segment_center", "mass")
+def masses_of_both_sides(case: Case, draw: np.random.Generator) -> Drawn:
+    masses = dict(case.model.masses)
+    stem, what = (
+        pick(draw, ("femur", "tibia", "calcn")),
+        pick(draw, ("x 3", "x 0.3", "exchanged", "center", "g")),
+    )
+    for side in "rl":
+        own = masses[f"{stem}_{side}"]
+        if what == "exchanged":
+            other = f"{'tibia' if stem != 'tibia' else 'femur'}_{side}"
+            masses[f"{stem}_{side}"], masses[other] = masses[other], own
+        elif what == "center":
+            masses[f"{stem}_{side}"] = replace(own, center=0.0 * own.center)
+        elif what == "g":
+            masses[f"{stem}_{side}"] = replace(own, mass=1000.0 * own.mass)
+        else:
+            factor = float(what.split()[1])
+            masses[f"{stem}_{side}"] = replace(own, mass=factor * own.mass, inertia=factor * own.inertia)
+    return replace(case, model=replace(case.model, masses=masses)), f"masses of both {stem} {what}"
+
+
+@kind("joint_center", "muscle_anatomy", "segment_length", "muscle_tendon")
+def legs_scaled(case: Case, draw: np.random.Generator) -> Drawn:
+    factor, stem = pick(draw, (0.85, 0.9, 1.1, 1.15)), pick(draw, ("femur", "tibia"))
+    for side in "rl":
+        body, muscles = f"{stem}_{side}", case.model.muscles
+        distal = next(
+            joint for joint in case.model.joints if joint.inboard.body == body and joint.coordinates
+        )
+        changed: dict[str, OpenSimMuscle | None] = {}
+        for name in case.shared:
+            points = {
+                k: replace(point, location=factor * point.location)
+                for k, point in enumerate(muscles[name].points)
+                if point.location is not None and point.frame.body == body
+            }
+            changed[name] = replaced_points(muscles[name], points)
+        moved = replace(distal, parent=replace(distal.parent, position=factor * distal.parent.position))
+        case = with_joint(with_muscles(case, changed), moved)
+    return case, f"both {stem} x {factor:g}"
+
+
+@kind("gravity", "mass", "unbalanced", "root_carries", "moment_units")
+def gravity(case: Case, draw: np.random.Generator) -> Drawn:
+    vector = pick(draw, ((0.0, 0.0, 0.0), (0.0, 0.0, -9.80665), (0.0, -1.62, 0.0), (0.0, 9.80665, 0.0)))
+    return replace(case, model=replace(case.model, gravity=np.array(vector))), f"gravity {vector}"
+
+
+@kind("root_carries", "moment_units", "moment_sign", "another_trial", "mass", needs=True)
+def columns_shifted(case: Case, draw: np.random.Generator) -> Drawn:
+    assert case.moments is not None
+    by = int(pick(draw, (-1, 1)))
+    return replace(
+        case, moments=replace(case.moments, values=np.roll(case.moments.values, by, axis=1))
+    ), f"moments {by:+d} column"
 
 
 # The table

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, at_times
+from musclesolve._util.arrays import Array, at_times, true_runs
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import has_side, split_side, with_side
 from musclesolve.checking.forces.newtons_law import eroded
@@ -24,11 +24,12 @@ from musclesolve.checking.model.given_moments import (
     LEAST_MOMENT_RMS,
     MomentCase,
     changed_columns,
+    foreign_columns,
 )
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, single_supports
 from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
-from musclesolve.opensim.inverse_dynamics import joint_forces
+from musclesolve.opensim.inverse_dynamics import device_forces, joint_forces
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.found_loads import foot_pushes
@@ -40,12 +41,24 @@ LARGE, SMALL = 8.0, 3.0
 """Least rms of a moment that shows its column [N m]; of moments of this model and motion."""
 BELONGS = 0.996
 """Median correlation of the columns from which moments, model and motion belong together."""
-UNEVEN = {True: 1.2, False: 1.6}
-"""Ratio of the factor k of a column to the median that is another scale: of moments that belong, and of others."""
+UNEVEN = 1.6
+"""Ratio of the factor k of a column to the median that is another scale where its twin has the scale of the others."""
 TWIN = 1.25
 """Ratio of the factors k of both sides from which one of them has another scale."""
 UNLIKE = 2.0
 """Ratio of the factor k of a column to the median of the legs from which it has another scale on both sides."""
+OWN = 1.13
+"""The same of moments that belong together, and more by 1 N m over the rms of the moment: they have 0.94 to 1.06."""
+LEFT, LEFT_AT_MOST = (2.5, 0.15), (8.0, 0.25)
+"""Rms and greatest distance from the line, in N m and as a share of the rms and of the peak of the moment, that columns
+which belong do not have: they come to half of it, at most 0.65."""
+LEAKS, LEAKED = 3.2, 0.6
+"""Rms [N m] of the distance that another column explains, and its share of the power; sound ones have 2.6 and 0.4."""
+LEGS, KNEES = 1.13, 1.22
+"""Ratios of the scales of both legs, and of their knees, that no body has: six walks come to 1.07 and 1.12."""
+CUT = 4, 5.0
+"""Steps during which a moment keeps its greatest value where its peak is cut, and the change beside them over the
+rounding."""
 OFFSET = 6.0
 """Constant b that no moment has [N m]."""
 LIKE = 0.85
@@ -106,7 +119,8 @@ def due_with_root(case: MomentCase) -> Array | None:
     given = fixed.smooth(np.nan_to_num(at_times(table.time, values, inside)))
     numbers = [model.coordinate_number[name] for name in root.coordinates]
     pose = body_motion(model, fixed.motion.value)
-    alone = joint_forces(model, pose, fixed.need)
+    of_devices, on_coordinates = device_forces(model, fixed.motion, fixed.bodies)
+    alone = joint_forces(model, pose, fixed.need - of_devices) - on_coordinates
     due = np.full(alone.shape, np.nan)
     for foot, swings in single_supports(fixed):
         single = eroded(swings, round(SINGLE_S * fixed.rate))
@@ -136,6 +150,16 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
                 yield case.fault("moment_zero.line", "warning", said, times=((begin, end),))
             else:
                 yield case.fault("moment_zero.stretch", "error", said, times=((begin, end),))
+    for name, own in zip(names, table.values[inside][:, columns].T, strict=True):
+        steps = np.abs(np.diff(own))
+        rounding = float(steps.min(where=steps > 0.0, initial=np.inf))
+        for most in (np.nanmax(own), np.nanmin(own)):
+            for first, stop in true_runs(own == most):
+                beside = min(steps[first - 1], steps[stop - 1]) if 0 < first and stop < len(own) else 0.0
+                if stop - first > CUT[0] and beside > CUT[1] * rounding and abs(most) > LEAST_MOMENT_RMS:
+                    begin, end = table.time[inside][[first, stop - 1]]
+                    said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "value": most}
+                    yield case.fault("moment_unlike.cut", "warning", said, times=((begin, end),))
 
 
 def copied_moments(case: MomentCase) -> Iterator[Finding]:
@@ -170,6 +194,7 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     lines = {k: line(due[:, k], given[:, k]) for k in range(len(names))}
     great = [lines[k].correlation for k in lines if size[k] > LARGE]
     belongs = len(great) > 2 and float(np.median(great)) > BELONGS
+    belongs &= not foreign_columns(case.table, case.fixed.model)
     large = [k for k in lines if size[k] > (SMALL if belongs else LARGE)]
     wrong = set[int]()
     across = {(k, j): line(due[:, j], given[:, k]).correlation for k in lines for j in large if k != j}
@@ -184,6 +209,8 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
                 wrong |= {k, j}
                 said = {"names": f"{names[j]} and {names[k]}", "then": then, "now": now}
                 yield case.fault("columns_exchanged.moments", "error", said)
+    if not belongs and not wrong:
+        yield from _legs_apart(case, names)
     sound = [k for k in large if k not in wrong and lines[k].correlation > LIKE]
     if len(sound) < 3:
         return
@@ -196,7 +223,8 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
         own, of_twin = lines[k].slope, lines[other].slope
         uneven = other in sound and not 1.0 / TWIN < own / of_twin < TWIN
         apart = abs(np.log(abs(own / middle)))
-        if (uneven and apart > np.log(UNEVEN[belongs])) or apart > np.log(UNLIKE):
+        limit = OWN + 1.0 / size[k] if belongs else UNEVEN if uneven else UNLIKE
+        if apart > np.log(limit):
             factor = middle / own if not uneven else of_twin / own
             repair = changed_columns([f"{names[k]}_moment"], factor)
             said = {"name": names[k], "slope": own, "others": of_twin if uneven else middle}
@@ -210,11 +238,82 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
                 return replace(table, values=values)
 
             yield finding("moment_offset", "warning", said, case.where, cost=case.cost(repair_offset))
+        elif belongs:
+            yield from _beside_the_line(
+                case, names, k, due, given[:, k] - own * due[:, k] - lines[k].constant
+            )
     lost = [names[k] for k in large if k not in wrong and lines[k].correlation <= LIKE]
     agree = len(sound) >= 0.6 * len(large) and np.median([lines[k].correlation for k in sound]) > 0.95
     for name in lost if agree else ():
         said = {"name": name, "likeness": lines[names.index(name)].correlation, "limit": LIKE}
         yield case.fault("moment_unlike", "warning", said)
+
+
+def _legs_apart(case: MomentCase, names: list[str]) -> Iterator[Finding]:
+    """Find the ankle or knee of one leg with another scale, of moments of another model.
+
+    Moments of the pressure about the standing foot are unknowns of each frame: the rest of the moments of a leg is the
+    force on the foot times the lengths of the leg, tau = c tau_due, or with another scale g of the knee.
+    """
+    fixed = case.fixed
+    pose, scales = body_motion(fixed.model, fixed.motion.value), dict[str, tuple[float, float]]()
+    for foot, swings in single_supports(fixed):
+        side = next(sole.side for sole in fixed.soles if sole.body == foot)
+        own = [name for name in names if split_side(name)[1] == side]
+        alone = (swings & case.frames)[case.frames]
+        if f"knee_angle_{side}" not in own or f"ankle_angle_{side}" not in own or alone.sum() < FEWEST_FRAMES:
+            return
+        numbers = [fixed.model.coordinate_number[name] for name in own]
+        push = foot_pushes(fixed.model, pose, [foot])[case.frames][alone][:, numbers, :3]
+        basis = np.linalg.qr(push)[0]
+        given, due = case.given(own)[alone], case.expected(own)[alone]
+        knee = given * (np.array(own) == f"knee_angle_{side}")
+        rest, of_due, of_knee = (
+            (each - np.einsum("tik,tjk,tj->ti", basis, basis, each)).ravel() for each in (given, due, knee)
+        )
+        change = np.linalg.lstsq(np.stack([of_due, of_knee], axis=1), rest, rcond=None)[0][1]
+        scales[side] = float(of_due @ rest / (of_due @ of_due)), float(1.0 / max(1.0 - change, 0.1))
+    for number, stem, limit in ((0, "ankle_angle", LEGS), (1, "knee_angle", KNEES)):
+        right, left = (scales.get(side, (1.0, 1.0))[number] for side in "rl")
+        if min(right, left) > 0.0 and not 1.0 / limit < right / left < limit:
+            yield case.fault(
+                "moment_scale.legs", "warning", {"name": stem, "right": right, "left": left, "limit": limit}
+            )
+            return
+
+
+def _beside_the_line(
+    case: MomentCase, names: list[str], k: int, due: Array, left: Array
+) -> Iterator[Finding]:
+    """Find a column k whose distance (F,) from its line is another moment (F, n), or large in some frames."""
+    own = np.stack([due[:, k], np.ones(len(due))], axis=1)
+
+    def beyond(values: Array) -> Array:
+        return np.asarray(values - own @ np.linalg.lstsq(own, values, rcond=None)[0])
+
+    rest, of_others = beyond(left), beyond(due)
+    of_others[:, k] = 0.0
+    share = of_others.T @ rest / np.maximum((of_others**2).sum(axis=0), 1e-9 * len(due))
+    explained = share**2 * (of_others**2).mean(axis=0)
+    other, rms, most = int(explained.argmax()), float(np.sqrt(np.mean(left**2))), float(np.abs(left).max())
+    ends = float(np.sqrt(np.mean(due[:, k] ** 2))), float(np.abs(due[:, k]).max())
+    least, at_most = (
+        constant + part * end for (constant, part), end in zip((LEFT, LEFT_AT_MOST), ends, strict=True)
+    )
+    said = {"name": names[k], "rms": rms, "most": most, "limit": least, "at_most": at_most}
+    if explained[other] > max(LEAKS**2, LEAKED * float(np.mean(rest**2))):
+
+        def repair(table: Table) -> Table:
+            values = table.values.copy()
+            one, two = (table.names.index(f"{names[j]}_moment") for j in (k, other))
+            values[:, one] -= share[other] * values[:, two]
+            return replace(table, values=values)
+
+        said |= {"other": names[other], "share": float(share[other])}
+        yield finding("moment_unlike.leak", "warning", said, case.where, cost=case.cost(repair))
+    elif rms > least or most > at_most:
+        when = float(case.fixed.time[case.frames][int(np.abs(left).argmax())])
+        yield case.fault("moment_unlike.part", "warning", said | {"when": when})
 
 
 def spectra_of_moments(case: MomentCase) -> Iterator[Finding]:

@@ -49,9 +49,11 @@ SAME = 1e-6
 """Difference of lengths and arms below which two paths are one [m]."""
 SHARED = 3
 """Number of muscles of a side with the same factor of strength from which it is a choice of the author."""
-STRONGER, ALL = float(np.log(2.0)), "all"
-"""Logarithm of the strength of all muscles over that of public models, which have factors of 0.8 to 1.25."""
-CHOSEN = (0.2, 5.0)
+STRONGER, ALL = float(np.log(1.6)), "all"
+"""Logarithm of the strength of all muscles over that of the public models of a family, which have 0.91 to 1.07."""
+FAMILY = {0: (0.79, 0.64), -1: (1.17, 0.95)}
+"""Mean strength of the models that follow gait2392 (0) and Rajagopal et al. (-1) over all models, and by volume."""
+CHOSEN = (0.5, 2.0)
 """Factors of strength that an author may choose for one side."""
 FIBERS = (0.2, 1.8)
 """Normalized length that no fiber has in this motion [optimal lengths]: force ends at 0.4 and 1.6, and models in
@@ -263,10 +265,11 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
             of_all = float(np.median((values - middle)[known])) if known.sum() >= 8 else np.nan
             values = values - of_all
             # authors scale strengths with the volume of a body, or do not
-            by_size = of_all - 3.0 * np.log(body.size)
-            if min(abs(of_all), abs(by_size)) > STRONGER:
-                said = f"all muscles are {np.exp(of_all):.2g} times as strong as in public models (force times fiber)"
-                yield Deviation("muscle_strength.all", ALL, abs(of_all) / STRONGER, said)
+            usual, usual_by_size = np.log(FAMILY[_family(body.names)])
+            more, by_size = of_all - usual, of_all - 3.0 * np.log(body.size) - usual_by_size
+            if min(abs(more), abs(by_size)) > STRONGER:
+                said = f"all muscles are {np.exp(more):.2g} times as strong as in public models (force times fiber)"
+                yield Deviation("muscle_strength.all", ALL, abs(more) / STRONGER, said)
         limit = each.beyond + each.relative * np.maximum(np.abs(low), np.abs(high))
         away = np.nan_to_num(np.maximum(low - values, values - high) / limit, nan=0.0)
         apart = np.zeros_like(away)
@@ -433,11 +436,10 @@ def _missing(model: OpenSimModel, where: Where) -> Found:
         with_side(stem, side) for side, other in zip(SIDES, reversed(SIDES), strict=True)
         for stem in sorted(stems[other] - stems[side])
     ]  # fmt: skip
-    sets = list(bundled_toml("musclesolve.opensim", "leg_names.toml")["names"].values())
     own = {stem.casefold() for stem in both | stems["r"] | stems["l"]}
     lost: list[str] = []
     for family in (0, -1):
-        of_set = {shorts[family].casefold() for shorts in sets} - NOT_IN[family]
+        of_set = {shorts[family].casefold() for shorts in _sets()} - NOT_IN[family]
         absent = sorted(of_set - own)
         if absent and len(absent) <= 2 and len(of_set & own) >= 30:
             lost = absent
@@ -449,6 +451,17 @@ def _missing(model: OpenSimModel, where: Where) -> Found:
         values = {"muscles": few([*map(sided, one), *lost], NAMED)}
         without = Mended(left_out=tuple(map(twin, one))) if one and not lost else None
         yield finding("muscle_missing", "warning", values, where), without
+
+
+def _sets() -> list[list[str]]:
+    """Names of each known muscle in the public sets."""
+    return list(bundled_toml("musclesolve.opensim", "leg_names.toml")["names"].values())
+
+
+def _family(names: Sequence[str]) -> int:
+    """The public set, 0 or -1, that has more of some names."""
+    own = {split_side(name)[0].casefold() for name in names}
+    return max(NOT_IN, key=lambda family: len(own & {shorts[family].casefold() for shorts in _sets()}))
 
 
 NOT_IN = {
@@ -501,32 +514,46 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
 
 JOINT = 0.012
 """Difference of the centers of joints between the sides that no public model has [m]; theirs are up to 4 mm."""
+TURNED = 4.0
+"""Difference of the axes of a joint, or of its bodies with all angles zero, between the sides [degrees]; 15 public
+models have less than 0.01."""
 MASS = 0.15
 """Difference of the masses of segments between the sides that no public model has."""
 
 
 def joints_of_model(body: ModelBody) -> Iterator[Finding]:
-    """Find joints whose centers, and segments whose masses, differ between the sides."""
+    """Find joints whose centers or axes, and segments whose masses, differ between the sides."""
     model, mirror = body.model, np.array([1.0, 1.0, -1.0])
     joint_of = {joint.name: joint for joint in model.joints}
-    off = {}
+    rotation, number = segments(model).upright.rotation[0], model.body_number
+    off, turned = dict[str, float](), dict[str, float]()
     for name, joint in joint_of.items():
         stem, side = split_side(name)
         left = joint_of.get(with_side(stem, "l"))
         if side != "r" or left is None:
             continue
-        ends = [
-            np.abs(one.position - mirror * other.position).max()
-            for one, other in ((joint.parent, left.parent), (joint.child, left.child))
-            if one.body != GROUND
+        ends = ((joint.parent, left.parent), (joint.child, left.child))
+        away = [np.abs(one.position - mirror * two.position).max() for one, two in ends if one.body != GROUND]
+        if max(away) > JOINT:
+            off[stem] = float(max(away))
+        at_rest = [
+            rotation[number[each.parent.body]].T @ rotation[number[each.child.body]] for each in (joint, left)
         ]
-        if max(ends) > JOINT:
-            off[stem] = max(ends)
+        apart = mirror[:, None] * at_rest[0] * mirror @ at_rest[1].T
+        turns = [float(np.linalg.norm(apart - np.eye(3))) / np.sqrt(2.0)]  # 2 sin(angle / 2)
+        for one, two in ends:
+            for axis, of_left in zip(joint.rotations, left.rotations, strict=False):
+                if axis.coordinates and of_left.coordinates:
+                    lines = one.rotation @ axis.axis, mirror * (two.rotation @ of_left.axis)
+                    turns.append(float(np.linalg.norm(np.cross(*lines))))
+        if max(turns) > np.radians(TURNED):
+            turned[stem] = float(np.degrees(max(turns)))
     where = Where(model.file)
-    if off:
-        worst = max(off, key=lambda stem: off[stem])
-        values = {"joints": few(off, NAMED), "worst": worst, "off": float(off[worst]), "limit": JOINT}
-        yield with_cost(finding("joint_center", "warning", values, where), body, None)
+    for code, found, limit in (("joint_center", off, JOINT), ("joint_center.axes", turned, TURNED)):
+        if found:
+            worst = max(found, key=lambda stem: found[stem])
+            values = {"joints": few(found, NAMED), "worst": worst, "off": found[worst], "limit": limit}
+            yield with_cost(finding(code, "warning", values, where), body, None)
     uneven = [
         f"{with_side(stem, 'r')} {own.mass:.3g} kg, {with_side(stem, 'l')} {other.mass:.3g} kg"
         for name, own in model.masses.items()
