@@ -424,7 +424,7 @@ def model_body(
             f"Constraints close a loop of bodies: {few(driven, 8)} follow from {few(looped, 8)}."
             + " Contact forces of the joints of the loop are not computed." * (due.loads is not None)
         )
-    every_motion, motion = motion, motion.frames(selected)
+    every_motion, motion = motion, motion if selected.all() else motion.frames(selected)
     notes += device_notes(model, motion, choice.dofs, given=moments is not None)
     dynamics = loads = None
     change: MotionChange[LoadedModel] | None = None
@@ -472,7 +472,7 @@ def model_body(
         muscles = person.applied(muscles)
         notes += person.notes(muscles.names, chosen.tendon)
     warnings = parameter_warnings([muscles])
-    every = -(-len(motion.time) // COMPARED)
+    every = 1 if len(motion.time) <= COMPARED else 4 * len(motion.time) // COMPARED
     compared = geometry_along(model, choice, motion.frames(slice(None, None, every)))
     geometry, velocity = compared if every == 1 else geometry_along(model, choice, motion, reported=False)
     if len(motion.time) > 1:
@@ -578,7 +578,8 @@ def _axes_notes(model: OpenSimModel, with_moments: bool) -> list[str]:
 
 
 COMPARED = 256
-"""Number of frames in which moment arms are compared with those that OpenSim reports; those take as long again."""
+"""Number of frames up to which all moment arms are compared with those that OpenSim reports, which take as long again;
+of a longer motion a quarter as many."""
 LACKING_SHARE = 0.1
 """Share of the peak moment of a coordinate that its muscles may lack, like a reserve."""
 _NEARLY_ALL, _OFTEN = 0.9, 0.25
