@@ -127,6 +127,7 @@ class Segments:
         pose = self.upright
         return np.asarray(pose.rotation[0, number] @ frame.position + pose.position[0, number])
 
+    @lru_cache(maxsize=256)  # noqa: B019 (as few models are kept as by `segments`)
     def rigid(self, body: str) -> frozenset[str]:
         """The bodies that turn with a body."""
         return self._reached(body, lambda joint: not self.turns(joint))
@@ -160,6 +161,7 @@ class Segments:
             if joint is not through and inside[0] != inside[1] and self.turns(joint):
                 yield joint, ends[inside[1]], ends[inside[0]]
 
+    @lru_cache(maxsize=256)  # noqa: B019
     def segment(self, joint: Joint, frame: Frame) -> str:
         """A body of the segment on the side of a joint that a frame of it is on.
 

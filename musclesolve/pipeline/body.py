@@ -17,7 +17,6 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask, stretch
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of, sides_of
 from musclesolve.constants import ELASTIC, RIGID, USUAL_LEAST_ACTIVATION
-from musclesolve.dynamics.vectors import blocks
 from musclesolve.muscles.muscle_state import MuscleState, arms_in, group_blocks, zero_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.pipeline.knee_contact import ContactSpacing
@@ -334,11 +333,6 @@ class SolvedGroup:
     def problem(self) -> Problem:
         """The problem of all frames."""
         return self.problem_at(EVERY)
-
-    @cached_property
-    def known(self) -> Mask:
-        """Mask (T,) of the frames whose problem consists of finite numbers."""
-        return np.concatenate([self.problem_at(block).valid for block in blocks(len(self.part.time), BLOCK)])
 
     @cached_property
     def carried(self) -> dict[str, dict[str, Array]]:

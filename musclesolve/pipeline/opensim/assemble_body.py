@@ -124,7 +124,7 @@ def model_body(
             f"Constraints close a loop of bodies: {few(driven, 8)} follow from {few(looped, 8)}."
             + " Contact forces of the joints of the loop are not computed." * (due.loads is not None)
         )
-    every_motion, motion = motion, motion.frames(selected)
+    every_motion, motion = motion, motion if selected.all() else motion.frames(selected)
     notes += device_notes(model, motion, choice.dofs, given=moments is not None)
     dynamics = loads = None
     change: MotionChange[LoadedModel] | None = None

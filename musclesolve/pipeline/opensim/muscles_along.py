@@ -30,7 +30,8 @@ from musclesolve.pipeline.opensim.shared_choice import SharedChoice
 from musclesolve.settings.trial import ModelMuscleSettings
 
 COMPARED = 256
-"""Number of frames in which moment arms are compared with those that OpenSim reports; those take as long again."""
+"""Number of frames up to which all moment arms are compared with those that OpenSim reports, which take as long again;
+of a longer motion a quarter as many."""
 LACKING_SHARE = 0.1
 """Share of the peak moment of a coordinate that its muscles may lack, like a reserve."""
 _NEARLY_ALL, _OFTEN = 0.9, 0.25
@@ -64,7 +65,7 @@ def muscles_along(
     if person is not None:
         muscles = person.applied(muscles)
         notes += person.notes(muscles.names, chosen.tendon)
-    every = -(-len(motion.time) // COMPARED)
+    every = 1 if len(motion.time) <= COMPARED else 4 * len(motion.time) // COMPARED
     compared = geometry_along(model, choice, motion.frames(slice(None, None, every)))
     geometry, velocity = compared if every == 1 else geometry_along(model, choice, motion, reported=False)
     if len(motion.time) > 1:

@@ -121,19 +121,25 @@ def needed(places: Array, *curves: Array) -> Any:
         return slice(None)
     spans = [max(float(np.ptp(curve[known])), 1e-12) for curve in curves]
     table = np.stack([curve / span for curve, span in zip(curves, spans, strict=True)])
-    kept = np.flatnonzero(~known & np.roll(known, 1)).tolist()  # the first point of every gap
-    parts = [(first, stop - 1) for first, stop in true_runs(known)]
-    while parts:
-        first, last = parts.pop()
-        kept += [first, last]
-        if last - first < 2 or places[last] == places[first]:
-            continue
-        share = (places[first + 1 : last] - places[first]) / (places[last] - places[first])
-        straight = table[:, first, None] + share * (table[:, last] - table[:, first])[:, None]
-        away = np.abs(table[:, first + 1 : last] - straight).max(axis=0)
-        if away[farthest := int(away.argmax())] > EXACT:
-            parts += [(first, first + 1 + farthest), (first + 1 + farthest, last)]
-    return np.unique(kept)
+    kept = ~known & np.roll(known, 1)  # the first point of every gap
+    first, last = np.array(true_runs(known)).T
+    last -= 1
+    while first.size:  # the parts of a level at once
+        kept[first] = kept[last] = True
+        parted = (last - first > 1) & (places[last] != places[first])
+        first, last = first[parted], last[parted]
+        size = last - first - 1
+        start, part = np.cumsum(size) - size, np.repeat(np.arange(size.size), size)
+        at, one, other = np.arange(part.size) + (first + 1 - start)[part], first[part], last[part]
+        share = (places[at] - places[one]) / (places[other] - places[one])
+        straight = table[:, one] + share * (table[:, other] - table[:, one])
+        away = np.abs(table[:, at] - straight).max(axis=0)
+        most = np.maximum.reduceat(away, start) if size.size else size
+        farthest = np.flatnonzero((away == most[part]) & (away > EXACT))
+        farthest = farthest[np.diff(part[farthest], prepend=-1) > 0]  # one of a part
+        split, middle = part[farthest], at[farthest]
+        first, last = np.concatenate([[first[split], middle], [middle, last[split]]], axis=1)
+    return np.flatnonzero(kept)
 
 
 class Panel:

@@ -7,7 +7,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.constants import LOADED_FROM_N
-from musclesolve.dynamics.vectors import in_blocks
+from musclesolve.dynamics.vectors import blocks
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
@@ -99,8 +99,9 @@ def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) ->
     if not muscles:
         return {}, {}
     lines = path_lines(model, values, muscles)
-    turned = in_blocks(lambda position: (position @ TO_GLOBAL.T).astype(np.float32), lines.position)
-    return path_labels(np.array(muscles)[lines.muscle], turned)
+    for block in blocks(len(values)):  # in place: the points are a third of a long result
+        lines.position[block] = lines.position[block] @ TO_GLOBAL.T
+    return path_labels(np.array(muscles)[lines.muscle], lines.position)
 
 
 def load_labels(model: OpenSimModel, dynamics: LoadDynamics | None) -> VariablesAndAttributes:

@@ -36,6 +36,8 @@ from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
+UNKNOWN = Status.INVALID_INPUT, Status.INVALID_MOTION, Status.NOT_MEASURED
+"""Status of frames whose problem does not consist of finite numbers."""
 _UNIT = 1e-4  # of a factor on the strength
 CHECK_FIRST = (
     "first: musclesolve check TRIAL.toml; a wrong mass, forces and markers that are not synchronous, a plate or the "
@@ -86,7 +88,7 @@ def reserve_reasons(part: SolvedGroup, options: Options | None = None, without: 
         else:
             remedy = without if why.passive_cause(k) is not None and why.without_passive(k) else ""
         sentences.append(why.sentence(k, time, names) + remedy)
-    check = reserve_check(part.part.shared, solution, moment, part.known)
+    check = reserve_check(part.part.shared, solution, moment, ~np.isin(solution.status, UNKNOWN))
     if check.verdict[check.worst] is not Verdict.NONE:
         sentences.append(check.sentence(check.dof[check.worst]))
     return sentences

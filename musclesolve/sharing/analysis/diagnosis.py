@@ -167,7 +167,7 @@ class Diagnosis:
         if frame.passive_force is None:
             return False
         moment = frame.moment + np.einsum("tmn,tn->tm", frame.moment_arm, frame.passive_force)
-        return _feasible(replace(frame, moment=moment, passive_force=None))
+        return _feasible(frame.with_arrays(moment=moment, passive_force=None))
 
     def remedy(self, number: int) -> Remedy | None:
         """Return the strength factor that makes one of the k frames feasible; None where no strength helps.
@@ -199,7 +199,7 @@ class Diagnosis:
         def suffices(factors: Array | float) -> bool:  # on the strengths; passive forces do not change
             names = ("force_capacity", "fiber_force_capacity", "max_isometric_force")
             arrays = {name: array for name in names if (array := getattr(frame, name)) is not None}
-            return _feasible(replace(frame, **{name: array * factors for name, array in arrays.items()}))
+            return _feasible(frame.with_arrays(**{name: array * factors for name, array in arrays.items()}))
 
         for decimals in _DECIMALS:
             first = np.ceil(least / 10.0**-decimals - 1e-6)
@@ -419,7 +419,7 @@ def _smallest_factor(problem: Problem, frame: int, chosen: Mask) -> float:
 
 def _feasible(problem: Problem) -> bool:
     """Whether every frame of a problem is solved without reserves."""
-    solution = solve(replace(problem, reserve_weight=None), "force_squared")
+    solution = solve(problem.with_arrays(reserve_weight=None), "force_squared")
     return bool((solution.status == Status.SOLVED).all())
 
 
