@@ -24,7 +24,7 @@ REACH, RIDGE, TIMES = 0.022, 0.05, 5
 """Width of the field [m], ridge against one that oscillates between near attachments, and number of repetitions."""
 FACING = 0.012
 """How much farther the back of a bone counts than the face toward the muscle [m]."""
-FARTHEST = 0.05
+FARTHEST = 0.065
 """Distance beyond which an attachment does not move a bone [m]: a path that hangs on no bone that is drawn."""
 FRAMES = 25
 """Number of frames, spread over the motion, in which the place of an attachment is looked at."""
