@@ -23,7 +23,7 @@ from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.opensim.geometry import path_lines
-from musclesolve.opensim.kinematics import coordinate_values
+from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.report.picture.attachments import nearest_points
@@ -59,7 +59,7 @@ def drawn_model(file: Path) -> Drawn:
         each.name: share * (0.5 * (each.lower + each.upper) - each.default) + each.default for each in turned
     }
     values = coordinate_values(model, ways)
-    skeleton, muscles = model_skeleton(model, values), tuple(model.muscles)
+    skeleton, muscles = model_skeleton(model, body_motion(model, values)), tuple(model.muscles)
     lines = path_lines(model, values, muscles)
     surfaces, _ = model_surfaces(file, skeleton.segments)
     first = np.searchsorted(lines.muscle, np.arange(len(muscles) + 1))

@@ -280,11 +280,13 @@ def emg_words(person: Person) -> str:
     return f"{np.nanmedian(r):.3f} {np.nanmean(r):.3f} {np.nanmin(r):.2f}"
 
 
-def with_muscles(prepared: RecordedBody, name: str) -> RecordedBody:
-    """A body with the muscles of a set, without passive forces."""
+def with_muscles(prepared: RecordedBody, name: str, strength: str = "table") -> RecordedBody:
+    """A body with the muscles of a set, at strengths by a rule, without passive forces."""
     database = muscle_db.load(name)
     channels = channel_muscles(prepared.trial, database) if prepared.emg is not None else ()
-    options = replace(prepared.options, database=database, passive="none", channels=channels)
+    options = replace(
+        prepared.options, database=database, passive="none", channels=channels, strength=strength
+    )
     return recorded_body(prepared.trial, options, prepared.mechanics)
 
 

@@ -1,6 +1,6 @@
 """Costs beside EMG and measured knee forces, on all people at hand: the evidence for the default cost.
 
-python -m benchmarks.usual_cost [--sets NAME ...] [--least A ...] [--costs COST ...] [--beside COST]
+python -m benchmarks.usual_cost [--sets NAME ...] [--least A ...] [--costs COST ...] [--beside COST] [--strength RULE]
                               [--draws N] [--figure FILE] [--exchange]
 
 A line for each muscle set, cost and least activation. EMG: Pearson r of activation and envelope, mean over the channels
@@ -206,9 +206,12 @@ class Walk:
         return cls(name, body.time, tuple(legs), None if emg is None else electrodes(emg))
 
     @classmethod
-    def with_set(cls, name: str, body: RecordedBody, of_set: str) -> Walk:
+    def with_set(cls, name: str, body: RecordedBody, of_set: str, strength: str = "table") -> Walk:
         """Place the muscles of a set on a body."""
-        placed, weight = with_muscles(body, of_set), body.mechanics.model.mass.total * STANDARD_GRAVITY
+        placed, weight = (
+            with_muscles(body, of_set, strength),
+            body.mechanics.model.mass.total * STANDARD_GRAVITY,
+        )
         return cls.from_body(name, placed, weight, body.gait.events, placed.emg)
 
     @classmethod
@@ -478,16 +481,16 @@ def treadmill_with_emg(who: str) -> Trial:
 
 
 def choices(
-    sets: Sequence[str], costs: Sequence[Cost], floors: Sequence[float], beside: Cost
+    sets: Sequence[str], costs: Sequence[Cost], floors: Sequence[float], beside: Cost, strength: str
 ) -> Iterator[tuple[Choice, Choice]]:
     """Every set, cost and least activation, each with the cost beside it that it is compared with."""
-    for name, walks in walks_of(sets):
+    for name, walks in walks_of(sets, strength):
         default = Choice.of((name, "default", ""), walks, beside, USUAL_LEAST_ACTIVATION)
         for cost, least in product(costs, floors):
             yield Choice.of((name, cost.label, f"{least:g}"), walks, cost, least), default
 
 
-def walks_of(sets: Sequence[str]) -> Iterator[tuple[str, list[Walk]]]:
+def walks_of(sets: Sequence[str], strength: str = "table") -> Iterator[tuple[str, list[Walk]]]:
     """Every set, and all walks with its muscles."""
     more = {f"treadmill {who}": partial(treadmill_with_emg, who) for who in ("s01", "s18")}
     everyone = dict(people(**more))
@@ -497,7 +500,7 @@ def walks_of(sets: Sequence[str]) -> Iterator[tuple[str, list[Walk]]]:
         if name in MODELS:
             yield name, list(model_walks(name, everyone))
         else:
-            yield name, [Walk.with_set(who, body, name) for who, body in everyone.items()]
+            yield name, [Walk.with_set(who, body, name, strength) for who, body in everyone.items()]
 
 
 def model_walks(name: str, recorded: Mapping[str, RecordedBody]) -> Iterator[Walk]:
@@ -614,6 +617,9 @@ def main() -> None:
     parser.add_argument("--costs", nargs="+", type=cost_of, default=COSTS, metavar="COST")
     parser.add_argument("--least", nargs="+", type=least_of, default=[USUAL_LEAST_ACTIVATION], metavar="A")
     parser.add_argument("--beside", type=cost_of, default=USUAL_COST, help="what the costs are compared with")
+    parser.add_argument(
+        "--strength", choices=("table", "handsfield_2014"), default="table", help="of all muscles"
+    )
     parser.add_argument("--draws", type=int, default=200, help="draws of the bootstrap")
     parser.add_argument("--figure", type=Path, metavar="FILE", help="draw EMG beside the knee")
     parser.add_argument("--exchange", action="store_true", help="one thing of muscles or sharing at a time")
@@ -625,7 +631,7 @@ def main() -> None:
     shown = Table(*HEADS)
     phase = Table("set", "cost", "least", "muscle", *PHASES)
     points = []
-    for choice, default in choices(chosen.sets, chosen.costs, chosen.least, chosen.beside):
+    for choice, default in choices(chosen.sets, chosen.costs, chosen.least, chosen.beside, chosen.strength):
         shown.add_row(*row(choice, default, chosen.draws))
         names = sorted({name for channels in choice.channels for name in channels.muscle})
         by_muscle = muscle_phases(names)

@@ -7,11 +7,13 @@ have no valid solution; 130 stopped by Ctrl-C.
 import functools
 import inspect
 import re
+import shutil
 import signal
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from itertools import pairwise
 from typing import Annotated, Any
 
@@ -50,48 +52,79 @@ UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 """A wrong command line; its class is in another package in some versions of typer."""
 OPTIONS = {"quiet": Quiet, "json": Json}
 FEW = 3
-"""Most options that a help shows beside those of its examples."""
-
-
+"""Most examples that a help shows; so many options beside those of the examples are named alone."""
 EVERY = "--help-all"
-"""Option that prints the help with every option."""
+"""Option that prints the help with every option, example and command."""
 
 
-class Command(TyperCommand):
-    """A command whose help has its needed options, its examples and their options; `EVERY` shows all options."""
+class Brief:
+    """A help shorter than a screen: the purpose, some examples and their options; `EVERY` shows all."""
 
     whole = False
+    shown = FEW
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options."""
-        self.whole = EVERY in args
-        return super().parse_args(ctx, ["--help" if word == EVERY else word for word in args])
+        own = (
+            len(args) if ctx.allow_interspersed_args else 1
+        )  # behind the first word of all stand those of a command
+        self.whole = EVERY in args[:own]
+        words = ["--help" if word == EVERY else word for word in args[:own]]
+        return super().parse_args(ctx, words + args[own:])  # type: ignore[misc, no-any-return]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help, then the examples."""
-        examples = example_text(self.name or "")
-        used = {"--help", "-o", *re.findall(r"(?<![\w-])--?[a-z][\w-]*", examples)}
-        options = [
-            each for each in self.get_params(ctx) if each.param_type_name == "option" and not each.required
-        ]
-        rest = [] if self.whole else [each for each in options if used.isdisjoint(each.opts)]
-        more = ""
-        if len(rest) > FEW:
-            names = ", ".join(each.opts[0] for each in rest)
-            more = f"More options, {EVERY} explains them: {names}"
-        for each in rest if more else []:
-            each.hidden = True  # type: ignore[attr-defined]
-        try:
-            super().format_help(ctx, formatter)
-        finally:
-            for each in rest:
-                each.hidden = False  # type: ignore[attr-defined]
-        more = textwrap.fill(more, min(console().width, 100), break_on_hyphens=False)
-        _append(formatter, "\n\n".join(filter(None, (more, examples, IN_SHORT))))
+        name = ctx.command.name if ctx.parent else "musclesolve"
+        printed, below = (self, []) if self.whole else self._short(ctx, name)
+        super(Brief, printed).format_help(ctx, formatter)  # type: ignore[misc]
+        below += [example_text(name, None if self.whole else self.shown), self.exit_codes()]
+        text = "\n\n".join(filter(None, below))
+        if formatter.getvalue():
+            formatter.write(f"\n{text}\n")
+        else:  # typer with rich has printed the help already
+            print_plain(text)
+
+    def exit_codes(self) -> str:
+        """The exit codes, on one line."""
+        return IN_SHORT
+
+    def _short(self, ctx: Any, name: str) -> tuple[Any, list[str]]:
+        """Return a copy with the first paragraph and the options that are explained, and the names of the others."""
+        used = re.findall(r"(?<![\w-])--?[a-z][\w-]*", example_text(name, self.shown))
+        params = list(self.params)  # type: ignore[attr-defined]
+        rest = [each for each in params if not each.required and {"-o", *used}.isdisjoint(each.opts)]
+        rest = [each for each in rest if each.param_type_name == "option" and not each.hidden]
+        if len(rest) < FEW:
+            rest = []
+        short = copy(self)
+        short.help = (self.help or "").split("\n\n")[0]  # type: ignore[attr-defined]
+        short.params = [_first_clause(each) for each in params if each not in rest]  # type: ignore[attr-defined]
+        return short, [named(f"More options, {EVERY} explains them", [each.opts[0] for each in rest])]
 
 
-class Commands(TyperGroup):
+def _first_clause(parameter: Any) -> Any:
+    """A copy of an option or argument whose help ends at its first semicolon."""
+    short = copy(parameter)
+    if short.help and ";" in short.help:
+        short.help = short.help.partition(";")[0] + "."
+    return short
+
+
+def named(title: str, names: list[str]) -> str:
+    """A title and the names below it, or nothing without names."""
+    text = f"{title}: {', '.join(names)}"
+    width = min(shutil.get_terminal_size().columns, 100)
+    return textwrap.fill(text, width, subsequent_indent="    ", break_on_hyphens=False) if names else ""
+
+
+class Command(Brief, TyperCommand):
+    """A command with a brief help."""
+
+
+class Commands(Brief, TyperGroup):
     """All commands; an error that ends one is reported in one message."""
+
+    shown = 7
 
     def main(self, *arguments: Any, **options: Any) -> Any:
         """Run the command that the arguments name."""
@@ -114,24 +147,28 @@ class Commands(TyperGroup):
         with _usage_errors(self.words):
             return super().invoke(ctx)
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help, then the first steps and the exit codes."""
-        super().format_help(ctx, formatter)
+    def exit_codes(self) -> str:
+        """The exit codes, and what each means."""
         codes = "\n".join(f"  {code:<5} {meaning}" for code, meaning in EXIT_CODES.items())
-        _append(formatter, f"{example_text('musclesolve')}\n\nExit codes:\n{codes}")
+        return f"Exit codes:\n{codes}" if self.whole else super().exit_codes()
+
+    def _short(self, ctx: Any, name: str) -> tuple[Any, list[str]]:
+        """Add the names of all commands by purpose, in place of their descriptions."""
+        short, below = super()._short(ctx, name)
+        short.commands = {}
+        panels: dict[str, list[str]] = {}
+        for command, each in self.commands.items():
+            panels.setdefault(each.rich_help_panel, []).append(command)  # type: ignore[attr-defined]
+        lists = [
+            f"Commands, {EVERY} explains them:",
+            *(named(f"  {panel}", names) for panel, names in panels.items()),
+        ]
+        return short, [*below, "\n".join(lists)]
 
 
-def _append(formatter: Any, text: str) -> None:
-    """Print a text below a help; typer without rich has not printed the help yet."""
-    if formatter.getvalue():
-        formatter.write(f"\n{text}\n")
-    else:
-        print_plain(text)
-
-
-def example_text(name: str) -> str:
-    """The examples of a command, each below its purpose."""
-    shown = [f"  # {meaning}\n  {line}" for line, meaning in examples().get(name, {}).items()]
+def example_text(name: str, most: int | None) -> str:
+    """The examples of a command, all or the first ones, each below its purpose."""
+    shown = [f"  # {meaning}\n  {line}" for line, meaning in list(examples().get(name, {}).items())[:most]]
     return "\n".join(["Examples:", *shown]) if shown else ""
 
 

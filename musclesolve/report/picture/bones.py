@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # loads the analysis
 
 WALKER = "walker_"
 """Beginning of the names of the knees in Rajagopal's models."""
+HIPS_APART = 165.0 / 431.0
+"""Distance of the hip centers in lengths of a thigh, as in bones.toml, where a model has one leg alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,8 +167,17 @@ def simple_bones(
     )
     if of_model:
         points = {name.removeprefix(WALKER): k for name, k in points.items()}
+    at = {name: position[:, k] for name, k in points.items()}
+    for side, other, toward in (("r", "l", 1.0), ("l", "r", -1.0)) if "pelvis" in segments else ():
+        hip, knee = (at.get(f"{joint}_{side}") for joint in ("hip", "knee"))
+        if (
+            hip is not None and knee is not None and f"hip_{other}" not in at
+        ):  # one leg hangs on a whole pelvis
+            apart = toward * HIPS_APART * np.linalg.norm(hip - knee, axis=1)[:, None]
+            across = apart * rotation[:, segments["pelvis"], :, 1]
+            at |= {f"hip_{other}": hip + across, f"knee_{other}": knee + across}
     placed = placements(
-        {name: position[:, k] for name, k in points.items()},
+        at,
         {name: (place[:, k], rotation[:, k]) for name, k in segments.items()},
         knee_widths or {},
         "model_frame" if of_model else "frame",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -217,3 +218,26 @@ def test_models_without_files_have_simple_bones_from_joint_to_joint(
     faces = [surface.faces for surface in reached.surfaces]
     near = nearest_points(ends[0, :, 0], joined(list(zip(reached.placed(0), faces, strict=True))))[1]
     assert np.median(near) < 0.001 and near.max() < 0.005
+
+
+def test_a_model_of_one_leg_has_a_whole_pelvis(public_model: Callable[[str], OpenSimModel]) -> None:
+    """It lies where the pelvis of the model with both legs lies, to 25 mm; each side by itself."""
+    model = public_model("gait2392")
+    whole = model_skeleton(model, body_motion(model, coordinate_values(model, {})))
+    pelvis = bones_of_model(whole, {}).surfaces[whole.segments.index("pelvis")].vertices
+    for side in "rl":
+        points, segments = (
+            [k for k, name in enumerate(names) if not name.endswith(f"_{side}")]
+            for names in (whole.points, whole.segments)
+        )
+        leg = replace(
+            whole,
+            points=tuple(whole.points[k] for k in points),
+            position=whole.position[:, points],
+            segments=tuple(whole.segments[k] for k in segments),
+            place=whole.place[:, segments],
+            rotation=whole.rotation[:, segments],
+        )
+        bones = bones_of_model(leg, {})
+        half = bones.surfaces[bones.segments.index("pelvis")].vertices
+        assert half.shape == pelvis.shape and np.abs(half - pelvis).max() < 0.025
