@@ -21,7 +21,7 @@ from musclesolve.plotting.figure_names import (
 )
 from musclesolve.plotting.page.figure_files import Figures, drawable, figures_of, file_name
 from musclesolve.plotting.page.page_style import PageStyle, current_style, page_style
-from musclesolve.results.dataset.checked import MODEL, checked_result, other_kind
+from musclesolve.results.dataset.checked import MODEL, checked_result, lacking, other_kind
 from musclesolve.results.files.atomic_writing import reserved, write_files
 
 FIGURES, OF_MODEL = drawings(RECORDING), drawings(MODEL_KIND)
@@ -159,12 +159,7 @@ def check(result: xr.Dataset) -> None:
     missing = [name for name in (NEEDED_OF_MODEL if of_model else NEEDED) if name not in result.variables]
     missing += [] if of_model or "subject_mass_kg" in result.attrs else ["attribute subject_mass_kg"]
     if missing:
-        raise input_error(
-            "bad_result",
-            file=result.encoding.get("source"),
-            problem=f"this is not a result of musclesolve: it has no {', '.join(map(str, missing))}",
-            expected="a dataset written by `musclesolve run`",
-        )
+        raise lacking(result, missing)
     if result.sizes["time"] < 2:
         raise input_error(
             "too_few_frames",

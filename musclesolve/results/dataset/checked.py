@@ -87,9 +87,7 @@ def check_run(result: xr.Dataset) -> None:
         return
     if not result.attrs:
         raise _refused(result, "its attributes are missing: nothing says how it was made")
-    # A trial of a data set, with numbers of 32 bits, has the variables that were chosen.
-    chosen = any(variable.dtype == np.float32 for variable in result.data_vars.values())
-    _check_layout(result, {*ALWAYS} if chosen else {*ALWAYS, "muscle_force"}, least=1)
+    _check_layout(result, {*ALWAYS} if of_data_set(result) else {*ALWAYS, "muscle_force"}, least=1)
     _check_numbers(result)
 
 
@@ -97,9 +95,7 @@ def _check_layout(result: xr.Dataset, names: set[str], least: int) -> None:
     """Refuse a result without these variables or with other dimensions, with too few frames or times that run back."""
     names |= {str(dim) for name in names & set(result.variables) for dim in result[name].dims} - {"stride"}
     if missing := sorted(names - set(result.variables)):
-        raise _refused(
-            result, f"this is not a result of musclesolve: it has no {', '.join(map(str, missing))}"
-        )
+        raise lacking(result, missing)
     for name, dims in DIMENSIONS.items():
         if name in result.variables and set(result[name].dims) != set(dims):
             over = ", ".join(map(str, result[name].dims))
@@ -189,6 +185,25 @@ def check_status(result: xr.Dataset) -> None:
     _checked_flags(result)
 
 
+def of_data_set(result: xr.Dataset) -> bool:
+    """Whether a result is a trial of a data set, which has the variables of `--keep` alone (`kept_of`)."""
+    return "signs" in result.attrs
+
+
+def lacking(result: xr.Dataset, missing: Collection[str]) -> InputError:
+    """The refusal of a dataset without some variables: of no result, or of a data set that does not keep them."""
+    names, source = ", ".join(missing), result.encoding.get("source")
+    if not of_data_set(result):
+        return _refused(result, f"this is not a result of musclesolve: it has no {names}")
+    return input_error(
+        "bad_result",
+        file=source,
+        problem=f"this trial of a data set has no {names}",
+        expected="a result with every variable, or a data set that keeps these",
+        remedy="compute the trial by `musclesolve run` or `share`, or the data set with more words after --keep",
+    )
+
+
 def other_kind(result: object) -> str | None:
     """The kind of a dataset that is no result of a single run, in words; None where nothing shows a kind."""
     if "quantile_samples" in getattr(result, "attrs", {}):
@@ -209,7 +224,7 @@ def _refused(result: xr.Dataset, *place_and_problem: str) -> InputError:
         where=next(iter(place), None),
         problem=problem,
         expected="a result as `musclesolve run` or `share` wrote it",
-        remedy="run the command again that made it",
+        remedy="name the result.nc of that command, or run it again",
     )
 
 

@@ -1,0 +1,17 @@
+"""A trial of a data set lacks what was not kept: commands say so, and propose what helps."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from musclesolve.results.dataset.checked import lacking
+from musclesolve.results.dataset.kept_variables import kept_of
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_remedy_for_missing_variables_depends_on_who_wrote_the_result(kept):
+    result = xr.Dataset({"muscle_force": ("time", np.zeros(3))})
+    result = kept_of(result, ["muscle_force"]) if kept else result
+    refusal = lacking(result, ["activation"])
+    assert "activation" in str(refusal)
+    assert ("--keep" in refusal.remedy, "not a result" in str(refusal)) == (kept, not kept)
