@@ -7,7 +7,7 @@ import pytest
 
 import musclesolve as ms
 from musclesolve.sharing.analysis import diagnosis
-from tests.support.refusals import refused
+from refusals import refused
 
 ELBOW = ms.Problem([[0.05, 0.03, -0.04]], np.linspace(0.0, 30.0, 40)[:, None], [800.0] * 3, [800.0] * 3)
 

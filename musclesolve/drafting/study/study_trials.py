@@ -525,10 +525,12 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
                 except InputError as error:
                     unread.append(f"{'/'.join((*levels, path.name))}: {error.problem}")
             opensim = [path for path in files if path.suffix.casefold() in (*STORAGE, *OPENSIM)]
-            if written:
-                continue
+            if written:  # its models may be of motions in folders below it
+                opensim = [path for path in opensim if path.suffix.casefold() == ".osim"]
             if opensim:
                 loose[place] = opensim
+            if written:
+                continue
             raw[place] = [path for path in files if suffix_of(path) in _RECORDED]
     modeled, misread = _of_models(folder, loose)
     known = {path.resolve() for trial in trials if "file" in trial.source for path in _named_files(trial)}
