@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from refusals import refused
 
 import musclesolve as ms
 from musclesolve.sharing.analysis import diagnosis
-from refusals import refused
 
 ELBOW = ms.Problem([[0.05, 0.03, -0.04]], np.linspace(0.0, 30.0, 40)[:, None], [800.0] * 3, [800.0] * 3)
 
