@@ -43,7 +43,7 @@ def pose_problem(
     angles: Mapping[str, ArrayLike],
     rates: Mapping[str, ArrayLike] | None,
     moments: Mapping[str, ArrayLike],
-    muscles: muscle_db.MuscleDatabase | str | Path = "silva_2003",
+    muscles: muscle_db.MuscleDatabase | str | Path = muscle_db.DEFAULT,
     subject: Model | Mapping[str, Any] | None = None,
     *,
     time: ArrayLike | None = None,
@@ -122,8 +122,9 @@ def pose_problem(
     cost, solver = find_cost(usual["cost"].default), find_solver(usual["solver"].default)
     sharing = Sharing(cost, solver, RIGID, chosen["reserve_weight"], chosen["least_activation"])
     problem = sharing_problem(part, sharing)
-    scalars = [*angles.values(), *(rates or {}).values(), *moments.values()]
-    return _without_frame_axis(problem) if all(np.ndim(value) == 0 for value in scalars) else problem
+    given = [dict(each) for each in (angles, moments, {} if rates is None else rates)]
+    scalar = all(np.ndim(value) == 0 for each in given for value in each.values())
+    return _without_frame_axis(problem) if scalar else problem
 
 
 def _chosen(settings: Mapping[str, Any], database: muscle_db.MuscleDatabase) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def test_markers_are_brought_to_meters_from_their_unit(per_meter: float, tmp_pat
 
 @pytest.mark.parametrize("per_meter", [0.1, 1.0, 1000.0])
 def test_a_factor_of_ten_or_more_shows_without_a_stature(per_meter: float, tmp_path: Path) -> None:
-    """As in a file that was just drafted; before, every pair of markers was called merged, and the cause was not said."""
+    """As in a drafted file; before, every pair of markers was called merged, and the cause was not said."""
     copy = open_copy(STRIDE)
     copy.put(per_meter * copy.walk.position)
     path = write_copy(copy, tmp_path)
