@@ -21,10 +21,9 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import (
     MODEL,
     as_dataset,
+    check_parts,
     check_status,
-    lacking,
     of_data_set,
-    other_kind,
 )
 from musclesolve.results.dataset.skeleton import Skeleton
 
@@ -258,17 +257,7 @@ def check_kind(result: xr.Dataset) -> None:
     result = as_dataset(result)
     missing = [name for name in PICTURE_VARIABLES if name not in result.variables]
     missing += [name for name in PICTURE_VARIABLES[:3] if not missing and name not in result.dims]
-    kind = other_kind(result)
-    if kind:
-        raise input_error(
-            "bad_result",
-            file=result.encoding.get("source"),
-            problem=f"this is {kind}",
-            expected="result.nc of `musclesolve run` or `musclesolve share`",
-            remedy="name the result.nc that lies beside it",
-        )
-    if missing:
-        raise lacking(result, missing)
+    check_parts(result, missing)
     if not result.sizes["time"] or not result.sizes["muscle"]:
         dimension = "muscle" if result.sizes["time"] else "time"
         raise input_error(

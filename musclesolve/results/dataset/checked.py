@@ -95,7 +95,7 @@ def _check_layout(result: xr.Dataset, names: set[str], least: int) -> None:
     """Refuse a result without these variables or with other dimensions, with too few frames or times that run back."""
     names |= {str(dim) for name in names & set(result.variables) for dim in result[name].dims} - {"stride"}
     if missing := sorted(names - set(result.variables)):
-        raise lacking(result, missing)
+        check_parts(result, missing)
     for name, dims in DIMENSIONS.items():
         if name in result.variables and set(result[name].dims) != set(dims):
             over = ", ".join(map(str, result[name].dims))
@@ -190,17 +190,21 @@ def of_data_set(result: xr.Dataset) -> bool:
     return "signs" in result.attrs
 
 
-def lacking(result: xr.Dataset, missing: Collection[str]) -> InputError:
-    """The refusal of a dataset without some variables: of no result, or of a data set that does not keep them."""
-    names, source = ", ".join(missing), result.encoding.get("source")
-    if not of_data_set(result):
-        return _refused(result, f"this is not a result of musclesolve: it has no {names}")
-    return input_error(
+def check_parts(result: xr.Dataset, missing: Collection[str]) -> None:
+    """Refuse the dataset of another command, and one that lacks parts: no result, or not kept in a data set."""
+    kind, names = other_kind(result), ", ".join(missing)
+    if not kind and not missing:
+        return
+    if not kind and not of_data_set(result):
+        raise _refused(result, f"this is not a result of musclesolve: it has no {names}")
+    raise input_error(
         "bad_result",
-        file=source,
-        problem=f"this trial of a data set has no {names}",
-        expected="a result with every variable, or a data set that keeps these",
-        remedy="compute the trial by `musclesolve run` or `share`, or the data set with more words after --keep",
+        file=result.encoding.get("source"),
+        problem=f"this is {kind}" if kind else f"this trial of a data set has no {names}",
+        expected="result.nc of `musclesolve run` or `share`",
+        remedy="name the result.nc beside it; its figures lie there, too"
+        if kind
+        else "compute the trial by that command, or the data set with more words after --keep",
     )
 
 
