@@ -60,7 +60,7 @@ def line_arms(points: Array, flexion: Array = FLEXION) -> Array:
 @cache
 def set_arms(database: str, flexed: bool = False) -> dict[str, Array]:
     """Arms (P, 3) [m] of the muscles of the right leg of a set, in the same order, by name without side."""
-    arms = ms.muscle_geometry({"hip_flexion_r": angles(flexed)}, database=database)["moment_arm"]
+    arms = ms.muscle_geometry({"hip_flexion_r": angles(flexed)}, muscles=database)["moment_arm"]
     axes = [("hip_flexion_r", 1.0), ("hip_adduction_r", -1.0), ("hip_internal_rotation_r", 1.0)]
     return {
         name.removesuffix("_r"): np.stack(

@@ -101,7 +101,7 @@ def squat(muscle_set: str) -> ms.Problem:
     knee = np.radians(np.linspace(20.0, 100.0, FRAMES))
     ankle, hip = 0.35 * knee, 1.05 * knee
     angles = {"hip_flexion_r": hip, "knee_flexion_r": knee, "ankle_dorsiflexion_r": ankle}
-    poses = ms.muscle_geometry(angles, database=muscle_set).sel(dof=list(LEG))
+    poses = ms.muscle_geometry(angles, muscles=muscle_set).sel(dof=list(LEG))
     poses = poses.isel(muscle=[str(name).endswith("_r") for name in poses["muscle"].values])
     weight, pressure, length = 0.5 * 70.25 * GRAVITY, 0.05, 0.41
     knee_x = length * np.sin(ankle)

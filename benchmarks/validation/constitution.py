@@ -92,11 +92,11 @@ def arms(database: str) -> float:
     ranges = {"hip_flexion_r": (-15, 90), "hip_adduction_r": (-25, 15), "hip_internal_rotation_r": (-20, 20)}
     ranges |= {"knee_flexion_r": (0, 100), "ankle_dorsiflexion_r": (-30, 20)}
     pose = {name: np.radians(rng.uniform(*ends, POSES)) for name, ends in ranges.items()}
-    arm = ms.muscle_geometry(pose, database=database).moment_arm
+    arm = ms.muscle_geometry(pose, muscles=database).moment_arm
     worst = 0.0
     for name in pose:
         ahead, behind = (
-            ms.muscle_geometry(pose | {name: pose[name] + step}, database=database).musculotendon_length
+            ms.muscle_geometry(pose | {name: pose[name] + step}, muscles=database).musculotendon_length
             for step in (STEP, -STEP)
         )
         slope = -(ahead - behind).values / (2.0 * STEP)

@@ -150,7 +150,7 @@ def check_real_array(
         if raw.dtype.kind not in "iufO":
             raise TypeError(_first_entry(raw))
         array: Array = np.asarray(np.ma.filled(raw.astype(np.float64, copy=False), np.nan))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: a tensor that requires a gradient
         raise input_error(
             "no_numbers", where=where or name, expected=expected, name=name, reason=error
         ) from error

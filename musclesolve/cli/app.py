@@ -281,10 +281,10 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         result_commands.norms: QUIET,
     },
     "What there is, and how fast": {
-        list_commands.muscles: (),
+        list_commands.muscles: BOTH,
         list_commands.person: (),
-        list_commands.markers: (),
-        list_commands.faults: (),
+        list_commands.markers: BOTH,
+        list_commands.faults: BOTH,
         list_commands.costs: BOTH,
         list_commands.solvers: BOTH,
         list_commands.figures: BOTH,

@@ -11,6 +11,7 @@ from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.message_text import count_of
 from musclesolve._util.names import folded
 from musclesolve.checking.case import Case
+from musclesolve.checking.files.unit_scale import BAND_OF_ANYBODY, POWERS, USUAL_STATURE, unit_factor
 from musclesolve.checking.forces.newtons_law import carried_mass, law, measured, total_force
 from musclesolve.checking.forces.plate_balance import SCALE
 from musclesolve.constants import STANDARD_GRAVITY
@@ -349,6 +350,10 @@ def _height(case: Case) -> Value | None:
     if not heights:
         return None
     height = min(heights) - floor
+    if unit := unit_factor(height / (SHOULDERS * USUAL_STATURE), POWERS, BAND_OF_ANYBODY):
+        return Value(
+            unit * height / SHOULDERS, f"the positions are {POWERS[unit]}: correct the unit in the file"
+        )
     source = f"the shoulders are {height:.2f} m above the floor, usually {SHOULDERS:g} of the stature"
     return Value(height / SHOULDERS, source) if STATURES[0] < height / SHOULDERS < STATURES[1] else None
 

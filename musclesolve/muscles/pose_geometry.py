@@ -35,18 +35,18 @@ SUBJECT = {"mass_kg": "mass", "stature_m": "stature", "sex": "sex"}
 
 def muscle_geometry(
     angles: Mapping[str, ArrayLike],
-    subject: Model | Mapping[str, Any] | None = None,
-    database: muscle_db.MuscleDatabase | str | Path | None = None,
     rates: Mapping[str, ArrayLike] | None = None,
+    muscles: muscle_db.MuscleDatabase | str | Path = muscle_db.DEFAULT,
+    subject: Model | Mapping[str, Any] | None = None,
 ) -> xr.Dataset:
     """Musculotendon lengths, moment arms, fiber lengths and capacities over a set of poses.
 
     Args:
         angles: joint angles [rad] by name ("knee_flexion_r"), scalars or (P,) arrays; every other angle is zero.
+        rates: rates [rad/s] of joint angles, likewise; every other rate is zero. None: at rest.
+        muscles: a muscle set, its name ("rajagopal_2023"), or the path of its file.
         subject: a subject's model, or a dict of mass_kg, stature_m and sex; the standard subject (1.70 m, 70.25 kg,
             male) unless given.
-        database: a muscle set, its name ("rajagopal_2023"), or the path of its file; gait2392_hip unless given.
-        rates: rates [rad/s] of joint angles by name, scalars or (P,) arrays; every other rate is zero.
 
     Returns:
         Dataset over pose, dof, muscle (both sides): musculotendon_length, musculotendon_velocity, fiber_length,
@@ -68,16 +68,11 @@ def muscle_geometry(
     import xarray as xr
 
     model = pose_model(subject)
-    if database is None:
-        database = muscle_db.load()
-    elif isinstance(database, str | Path):
-        database = load_muscle_set(database)
-    expected = "a muscle set, its name, or the path of its file"
-    database = check_type(database, muscle_db.MuscleDatabase, "database", expected)
+    database = muscle_set(muscles)
     angle, rate = pose_angles(model, angles, rates)
     motion = pose_motion(model, angle, rate)
-    muscles = joined([scale_muscles(model, database, side, passive="table") for side in SIDES])
-    state = muscle_state(model, muscles, motion)
+    scaled = joined([scale_muscles(model, database, side, passive="table") for side in SIDES])
+    state = muscle_state(model, scaled, motion)
     parameters = state.parameters
     quantities = {
         "musculotendon_length": (state.musculotendon_length, "m"),
@@ -100,6 +95,13 @@ def muscle_geometry(
         | {name: ("pose", motion.coordinates[:, model.dof(name)], {"units": "rad"}) for name in angle}
         | {f"{name}_rate": ("pose", motion.rates[:, model.dof(name)], {"units": "rad/s"}) for name in rate},
     )
+
+
+def muscle_set(muscles: object) -> muscle_db.MuscleDatabase:
+    """A muscle set itself, or of its name or the path of its file."""
+    muscles = load_muscle_set(muscles) if isinstance(muscles, str | Path) else muscles
+    expected = "a muscle set, its name, or the path of its file"
+    return check_type(muscles, muscle_db.MuscleDatabase, "muscles", expected)
 
 
 def pose_model(subject: Model | Mapping[str, Any] | None) -> Model:
@@ -146,14 +148,14 @@ def numbers_by_name(
     given: Mapping[str, ArrayLike], kind: str, unit: str, known: Sequence[str], within: str = ""
 ) -> dict[str, Array]:
     """Numbers by name of a degree of freedom, (P,) or (1,) each; refuses unknown names and what is not finite."""
-    if not isinstance(given, Mapping):
+    if not hasattr(given, "keys"):  # a table of pandas has it, too
         raise input_error(
             "bad_type",
             problem=f"the {kind}s are {as_text(given)}",
             expected=f"a dict: name of a degree of freedom -> {kind}s, a number or (P,) [{unit}]",
         )
     found = {}
-    for name, value in given.items():
+    for name, value in dict(given).items():
         if name not in known:
             raise unknown_name(name, kind, known, within)
         try:

@@ -12,15 +12,21 @@ from numpy.typing import ArrayLike
 
 import muscle_db
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_choice, check_increasing, check_type
+from musclesolve._util.checks import check_choice, check_increasing
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES, sides_of
 from musclesolve.constants import RIGID, TENDONS
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.passive.passive_element import checked_passive
-from musclesolve.muscles.pose_geometry import numbers_by_name, pose_angles, pose_model, pose_motion
+from musclesolve.muscles.pose_geometry import (
+    muscle_set,
+    numbers_by_name,
+    pose_angles,
+    pose_model,
+    pose_motion,
+)
 from musclesolve.muscles.scaling.scale_muscles import joined, scale_muscles, served_dofs
 from musclesolve.muscles.strength import checked_strength
 from musclesolve.opensim.find_muscle_set import find_muscle_set
@@ -43,7 +49,7 @@ def pose_problem(
     angles: Mapping[str, ArrayLike],
     rates: Mapping[str, ArrayLike] | None,
     moments: Mapping[str, ArrayLike],
-    muscles: muscle_db.MuscleDatabase | str | Path = "silva_2003",
+    muscles: muscle_db.MuscleDatabase | str | Path = muscle_db.DEFAULT,
     subject: Model | Mapping[str, Any] | None = None,
     *,
     time: ArrayLike | None = None,
@@ -83,19 +89,15 @@ def pose_problem(
         (33, True)
     """
     model = pose_model(subject)
-    database = find_muscle_set(muscles) if isinstance(muscles, str | Path) else muscles
-    expected = "a muscle set, its name, or the path of its file"
-    database = check_type(database, muscle_db.MuscleDatabase, "muscles", expected)
+    database = muscle_set(find_muscle_set(muscles) if isinstance(muscles, str | Path) else muscles)
     chosen = _chosen(settings, database)
     served = {side: served_dofs(model.topology, database, side) for side in SIDES}
     known = tuple(dict.fromkeys(served["r"] + served["l"]))
     moment = numbers_by_name(moments, "joint moment", "N m", known, f" of the muscles of {database.name}")
     if not moment:
-        raise InputError(
-            "there are no moments",
-            code="missing_argument",
-            where="moments",
-            expected="a joint moment [N m] of one degree of freedom or more",
+        expected = "a joint moment [N m] of one degree of freedom or more"
+        raise input_error(
+            "missing_argument", where="moments", problem="there are no moments", expected=expected
         )
     angle, rate = pose_angles(model, angles, rates)
     motion = pose_motion(model, angle, rate, *moment.values())
@@ -122,8 +124,9 @@ def pose_problem(
     cost, solver = find_cost(usual["cost"].default), find_solver(usual["solver"].default)
     sharing = Sharing(cost, solver, RIGID, chosen["reserve_weight"], chosen["least_activation"])
     problem = sharing_problem(part, sharing)
-    scalars = [*angles.values(), *(rates or {}).values(), *moments.values()]
-    return _without_frame_axis(problem) if all(np.ndim(value) == 0 for value in scalars) else problem
+    given = [dict(each) for each in (angles, moments, {} if rates is None else rates)]
+    scalar = all(np.ndim(value) == 0 for each in given for value in each.values())
+    return _without_frame_axis(problem) if scalar else problem
 
 
 def _chosen(settings: Mapping[str, Any], database: muscle_db.MuscleDatabase) -> dict[str, Any]:

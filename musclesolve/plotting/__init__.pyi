@@ -16,6 +16,7 @@ from .result.pose_figure import pose_activations as pose_activations
 from .study.benchmark_figure import solver_times as solver_times
 from .study.comparison_figures import compare_muscle_forces as compare_muscle_forces
 from .study.cost_figure import cost_shapes as cost_shapes
+from .study.group_figures import group_curves as group_curves
 from .study.sensitivity_maps import force_sensitivity_map as force_sensitivity_map
 from .study.sensitivity_maps import sensitivity_map as sensitivity_map
 

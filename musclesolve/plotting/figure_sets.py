@@ -21,7 +21,7 @@ from musclesolve.plotting.figure_names import (
 )
 from musclesolve.plotting.page.figure_files import Figures, drawable, figures_of, file_name
 from musclesolve.plotting.page.page_style import PageStyle, current_style, page_style
-from musclesolve.results.dataset.checked import MODEL, checked_result, other_kind
+from musclesolve.results.dataset.checked import MODEL, check_parts, checked_result
 from musclesolve.results.files.atomic_writing import reserved, write_files
 
 FIGURES, OF_MODEL = drawings(RECORDING), drawings(MODEL_KIND)
@@ -147,24 +147,10 @@ def drawable_of(
 
 def check(result: xr.Dataset) -> None:
     """Refuse a dataset that lacks data of the figures, or is damaged."""
-    if kind := other_kind(result):
-        raise input_error(
-            "bad_result",
-            file=result.encoding.get("source"),
-            problem=f"this is {kind}",
-            expected="result.nc or uncertainty.nc of `musclesolve run`",
-            remedy="its figures lie beside it; the command that wrote it draws them again",
-        )
-    of_model = MODEL in getattr(result, "attrs", {})
+    of_model = MODEL in result.attrs
     missing = [name for name in (NEEDED_OF_MODEL if of_model else NEEDED) if name not in result.variables]
     missing += [] if of_model or "subject_mass_kg" in result.attrs else ["attribute subject_mass_kg"]
-    if missing:
-        raise input_error(
-            "bad_result",
-            file=result.encoding.get("source"),
-            problem=f"this is not a result of musclesolve: it has no {', '.join(map(str, missing))}",
-            expected="a dataset written by `musclesolve run`",
-        )
+    check_parts(result, missing)
     if result.sizes["time"] < 2:
         raise input_error(
             "too_few_frames",

@@ -280,7 +280,7 @@ class Plausibility:
             return str(sentences["emg"])
         if comparison.verdict == AT_EDGE:
             return str(sentences["edge"])
-        return str(sentences["forces"].format(remedy=self._remedy))
+        return str(sentences.get(comparison.criterion, sentences["forces"]).format(remedy=self._remedy))
 
     @property
     def _lower_cutoff(self) -> str:

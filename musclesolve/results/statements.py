@@ -458,12 +458,13 @@ def fiber_lengths(facts: Facts) -> Said:
 @of_result
 def contact_forces(facts: Facts) -> Said:
     """The greatest contact force of each joint and of the parts of the knee, the right leg before the left one."""
-    legs = ", ".join(leg.name for leg in facts.legs.values())
+    peaks = facts.contact_by_joint
+    sided = [name for side, name in SIDE_NAMES.items() if any(side in of_legs for of_legs in peaks.values())]
     known = "joint_reaction" in facts.result
     yield say(
-        *("contact_force_peaks_body_weights", _peaks(facts.contact_by_joint) if known else None),
-        legs=legs,
-        joints=_peak_words(facts.contact_by_joint),
+        *("contact_force_peaks_body_weights", _peaks(peaks) if known else None),
+        legs=", ".join(sided),
+        joints=_peak_words(peaks),
     )
     parts = facts.knee_peaks
     yield say(

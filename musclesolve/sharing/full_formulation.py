@@ -31,6 +31,7 @@ from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
 from musclesolve.sharing.certificate import empty_box, kkt_residual, within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
+from musclesolve.sharing.cost.cost_check import check_cost, check_expression
 from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import HUGE
@@ -112,7 +113,7 @@ class FullProblem:
         """Mask of the frames that consist of finite numbers, (T,)."""
         usable = np.ones(len(self.needed), dtype=bool)
         for array in (self.jacobian, self.muscle_rows, self.moment_rows, self.needed, self.force_capacity):
-            usable &= (np.abs(array) < HUGE).reshape(len(usable), -1).all(axis=1)
+            usable &= (np.abs(array) < HUGE).all(axis=tuple(range(1, array.ndim)))
         return usable
 
     @cached_property
@@ -273,7 +274,10 @@ def solve_full(
     result.status[able & empty] = Status.INFEASIBLE
     which = np.flatnonzero(able & ~empty)
     if which.size:
-        part = fix_idle_muscles(problem.frames(which), chosen)
+        part = problem.frames(which)
+        check_cost(part, chosen)
+        check_expression(part, chosen)
+        part = fix_idle_muscles(part, chosen)
         with CASADI:
             _minimize(full, part, chosen, which, result, tolerance, max_iterations)
         _certify(full, problem.frames(which), chosen, result, which)

@@ -177,7 +177,7 @@ class Problem:
             usable &= (np.abs(array) < HUGE).all(axis=(1, 2))
         for name in _NUMBERS_IN_USE:
             if (optional := getattr(self, name)) is not None:
-                usable &= (np.abs(optional) < HUGE).reshape(len(usable), -1).all(axis=1)
+                usable &= (np.abs(optional) < HUGE).all(axis=tuple(range(1, optional.ndim)))
         return usable
 
     def frames(self, which: slice | NDArray[Any]) -> Problem:

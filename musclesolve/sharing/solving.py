@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.checks import check_choice
+from musclesolve._util.checks import check_choice, check_type
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem
@@ -27,7 +27,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import edge_weight, fallback_weight
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.interior_point import nearest_moments
-from musclesolve.sharing.solver.solver_registry import Solver, find_solver, fits, refuse_unfit
+from musclesolve.sharing.solver.solver_registry import Attempt, Solver, find_solver, fits, refuse_unfit
 from musclesolve.sharing.status import Status, is_solved
 
 ON_INFEASIBLE = ("report", "reserve")
@@ -172,7 +172,12 @@ def _attempt(
     program = fix_idle_muscles(part, cost)
     if stiffness is not None:
         program = program.with_arrays(reserve_weight=edge_weight(program, cost, stiffness))
-    attempt = solver.solve(program, cost, None if start is None else start[which])
+    attempt = check_type(
+        solver.solve(program, cost, None if start is None else start[which]),
+        Attempt,
+        f"the answer of the solver {solver.name!r}",
+        "an Attempt of musclesolve.sharing.solver.solver_registry",
+    )
     if stiffness is not None:
         attempt = replace(attempt, reserve=np.zeros_like(part.moment))
     residual = kkt_residual(

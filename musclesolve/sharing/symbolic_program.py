@@ -44,7 +44,7 @@ from musclesolve.sharing.constrained import (
 )
 from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant, evaluated
 from musclesolve.sharing.cost.cost_base import Cost, field_of
-from musclesolve.sharing.cost.cost_check import check_cost, check_solution
+from musclesolve.sharing.cost.cost_check import check_cost, check_expression, check_solution
 from musclesolve.sharing.cost.cost_parameters import flat, shapes_of
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.frame_symbols import frame_symbols
@@ -685,6 +685,7 @@ def program(
         )
     problem = within_domain(problem, chosen)
     check_cost(problem, chosen)
+    check_expression(problem, chosen)
     frames, muscles = problem.force_capacity.shape
     soft = 0 if problem.reserve_weight is None else problem.n_dof
     held = Constraints.of(problem, chosen, listed)

@@ -79,7 +79,9 @@ def test_fibers_with_all_angles_zero_are_those_of_rajagopal() -> None:
 
     def along(database: MuscleDatabase, name: str) -> float:
         subject = reference_model(database.reference)
-        length = ms.muscle_geometry({}, subject, database)["musculotendon_length"].sel(muscle=f"{name}_r")
+        length = ms.muscle_geometry({}, None, database, subject)["musculotendon_length"].sel(
+            muscle=f"{name}_r"
+        )
         muscle = database[name]
         return float((length[0] - muscle.tendon_slack_length) / muscle.optimal_fiber_length)
 

@@ -19,7 +19,7 @@ DEEP = np.radians(np.arange(80.0, 121.0, 5.0))
 
 def arms(database, subject, side, group):
     """Moment arms about the knee (P, k) [m] of the muscles of a leg whose long name begins with one of `group`."""
-    found = muscle_geometry({f"knee_flexion_{side}": DEEP}, subject, database)
+    found = muscle_geometry({f"knee_flexion_{side}": DEEP}, None, database, subject)
     own = [name for name in found.muscle.values if name.endswith(f"_{side}") and name.startswith(group)]
     return found.moment_arm.sel(dof=f"knee_flexion_{side}", muscle=own).values
 
@@ -54,7 +54,7 @@ def test_wrapped_gastrocnemii_keep_the_print_and_go_on_with_the_condyle(side, su
     angle, dof = np.radians(degrees), f"knee_flexion_{side}"
     heads = [f"gastrocnemius_{head}_{side}" for head in ("medial", "lateral")]
     printed, wrapped = (
-        muscle_geometry({dof: angle}, model, muscle_db.load(name))
+        muscle_geometry({dof: angle}, None, muscle_db.load(name), model)
         for name in ("silva_2003", "silva_2003_wrapped")
     )
     arm, arm_printed = (each.moment_arm.sel(dof=dof, muscle=heads).values for each in (wrapped, printed))

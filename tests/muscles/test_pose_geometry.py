@@ -18,7 +18,7 @@ def database(request):
 
 @pytest.fixture(scope="module")
 def standing(database):
-    return ms.muscle_geometry({}, database=database)
+    return ms.muscle_geometry({}, muscles=database)
 
 
 def arm(geometry, muscle, dof):
@@ -58,16 +58,14 @@ def test_classic_actions_in_standing(standing, side, muscle, dof, sign):
 )
 def test_quadriceps_extend_the_knee_throughout(database, muscle):
     geometry = ms.muscle_geometry(
-        {"knee_flexion_r": np.deg2rad(np.arange(0.0, 101.0, 5.0))}, database=database
+        {"knee_flexion_r": np.deg2rad(np.arange(0.0, 101.0, 5.0))}, muscles=database
     )
     assert (arm(geometry, muscle, "knee_flexion_r") < -0.01).all()
 
 
 @pytest.mark.parametrize("muscle", ["gastrocnemius_medial_r", "gastrocnemius_lateral_r"])
 def test_gastrocnemius_flexes_the_knee(database, muscle):
-    geometry = ms.muscle_geometry(
-        {"knee_flexion_r": np.deg2rad(np.arange(0.0, 61.0, 5.0))}, database=database
-    )
+    geometry = ms.muscle_geometry({"knee_flexion_r": np.deg2rad(np.arange(0.0, 61.0, 5.0))}, muscles=database)
     assert (arm(geometry, muscle, "knee_flexion_r") > 0.0).all()
 
 
@@ -77,7 +75,7 @@ def test_gastrocnemius_flexes_the_knee_in_a_squat(name):
     squat = np.linspace(0.0, 1.0, 25)
     geometry = ms.muscle_geometry(
         {"knee_flexion_r": 2.1 * squat, "hip_flexion_r": 1.6 * squat, "ankle_dorsiflexion_r": 0.5 * squat},
-        database=muscle_db.load(name),
+        muscles=muscle_db.load(name),
     )
     for muscle in ("gastrocnemius_medial_r", "gastrocnemius_lateral_r"):
         assert (arm(geometry, muscle, "knee_flexion_r") > 0.005).all()
@@ -101,7 +99,7 @@ def test_achilles_moment_arm_is_that_of_the_literature(standing):
 
 def test_poses_are_along_one_axis_and_other_angles_are_zero(database, standing):
     angles = {"knee_flexion_r": np.deg2rad(KNEE_DEG), "hip_flexion_r": 0.2}
-    geometry = ms.muscle_geometry(angles, database=database)
+    geometry = ms.muscle_geometry(angles, muscles=database)
     assert geometry.sizes == {"pose": KNEE_DEG.size, "dof": 14, "muscle": 2 * len(database)}
     left = [name for name in geometry.muscle.values if name.endswith("_l")]
     np.testing.assert_allclose(
@@ -131,15 +129,15 @@ def test_bad_angles_are_named(angles, words):
 
 
 def test_a_set_by_its_name_or_file(tmp_path):
-    by_name = ms.muscle_geometry({"knee_flexion_r": 1.0}, database="rajagopal_2023")
+    by_name = ms.muscle_geometry({"knee_flexion_r": 1.0}, muscles="rajagopal_2023")
     loaded = muscle_db.load("rajagopal_2023")
-    assert by_name.identical(ms.muscle_geometry({"knee_flexion_r": 1.0}, database=loaded))
+    assert by_name.identical(ms.muscle_geometry({"knee_flexion_r": 1.0}, muscles=loaded))
     path = tmp_path / "own.toml"
     path.write_text(muscle_db.to_toml(loaded), encoding="utf-8")
-    assert by_name.identical(ms.muscle_geometry({"knee_flexion_r": 1.0}, database=path))
-    with refused("bad_type", "database", "int"):
-        ms.muscle_geometry({"knee_flexion_r": 0.0}, database=3)
+    assert by_name.identical(ms.muscle_geometry({"knee_flexion_r": 1.0}, muscles=path))
+    with refused("bad_type", "muscles", "int"):
+        ms.muscle_geometry({"knee_flexion_r": 0.0}, muscles=3)
     with refused("bad_type", "subject", "str"):
-        ms.muscle_geometry({}, "gait2393")
+        ms.muscle_geometry({}, subject="gait2393")
     with refused("bad_muscle_set", "gait2393", "gait2392"):
-        ms.muscle_geometry({}, database="gait2393")
+        ms.muscle_geometry({}, muscles="gait2393")

@@ -139,7 +139,7 @@ def test_the_model_of_a_bundled_set_gives_that_set(model_folder: Path) -> None:
     made, bundled = leg_muscle_set(model_folder / "gait2392.osim"), muscle_db.load("gait2392")
     assert made.muscles == bundled.muscles
     poses, subject = {"knee_flexion_r": np.radians([0.0, 60.0])}, reference_model(bundled.reference)
-    own, theirs = (ms.muscle_geometry(poses, subject, each) for each in (made, bundled))
+    own, theirs = (ms.muscle_geometry(poses, None, each, subject) for each in (made, bundled))
     np.testing.assert_allclose(own.moment_arm, theirs.moment_arm, atol=1e-6)
     np.testing.assert_allclose(own.fiber_length, theirs.fiber_length, atol=1e-6)
 

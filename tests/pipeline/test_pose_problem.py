@@ -3,6 +3,7 @@
 from dataclasses import fields
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import musclesolve as ms
@@ -44,7 +45,7 @@ def test_equals_the_geometry_put_together_by_hand():
     problem = ms.pose_problem(
         ANGLES, RATES, MOMENTS, passive="table", least_activation=0.02, reserve_weight=3.0
     )
-    geometry = ms.muscle_geometry(ANGLES, database="silva_2003", rates=RATES)
+    geometry = ms.muscle_geometry(ANGLES, RATES)
     of = geometry.sel(muscle=list(problem.muscle), dof=list(MOMENTS)).transpose("pose", "dof", "muscle")
     assert problem.dof == tuple(MOMENTS)
     per_muscle = ("max_isometric_force", "optimal_fiber_length", "joints_crossed")
@@ -63,7 +64,7 @@ def test_equals_the_geometry_put_together_by_hand():
 
 def test_muscles_are_all_that_have_an_arm_about_a_shared_degree_of_freedom():
     one = ms.pose_problem(ANGLES, None, {"knee_flexion_l": 10.0})
-    geometry = ms.muscle_geometry(ANGLES, database="silva_2003")
+    geometry = ms.muscle_geometry(ANGLES)
     arms = np.abs(geometry["moment_arm"].sel(dof="knee_flexion_l")).max("pose")
     assert set(geometry["muscle"].values[arms.values > 1e-9]) <= set(one.muscle)
     assert all(name.endswith("_l") for name in one.muscle)
@@ -128,3 +129,13 @@ def test_wrong_arguments_are_refused(changes, code, place):
         ms.pose_problem(**given)
     assert code is None or caught.value.code == code
     assert place is None or caught.value.where == place
+
+
+def test_tables_of_pandas_are_poses():
+    """Columns by name, as angles and moments often come."""
+    table = pd.DataFrame({"knee_flexion_r": [0.1, 0.9]})
+    problem = ms.pose_problem(table, table, -30.0 * table)
+    arrays = ms.pose_problem(
+        *({"knee_flexion_r": each.to_numpy()[:, 0]} for each in (table, table, -30.0 * table))
+    )
+    assert np.array_equal(problem.moment_arm, arrays.moment_arm) and problem.moment.shape == (2, 1)

@@ -233,6 +233,10 @@ def test_reserves_and_emg():
     assert failed(data) == set()
     data["reserve_moment"][20:26, 3] = -7.0
     assert failed(data) == {"reserves"}
+    (lacking,) = judged(
+        data
+    ).failed  # another cost or muscle set does not make up for moments beyond all strength
+    assert "moments are right" in judged(data).remedy(lacking) and "cost" not in judged(data).remedy(lacking)
     # the largest share of a peak moment, not the most newton meters; at most 1 N m speaks against nothing
     data["reserve_moment"][20:26, 3] = -5.0
     data["joint_moment"][:, 1] *= 0.1

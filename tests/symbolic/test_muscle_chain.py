@@ -75,7 +75,7 @@ def test_sets_on_scaled_subjects_have_the_numeric_numbers(name, stature):
 def test_both_sides_are_those_of_muscle_geometry():
     chain = ms.symbolic.muscle_chain(muscles="gait2392_hip")
     q = random_states(chain, 3).q
-    poses = ms.muscle_geometry(dict(zip(chain.dofs, q.T, strict=True)), database="gait2392_hip")
+    poses = ms.muscle_geometry(dict(zip(chain.dofs, q.T, strict=True)), muscles="gait2392_hip")
     poses = poses.sel(muscle=list(chain.muscles), dof=list(chain.dofs))
     for name, function in (("musculotendon_length", chain.length), ("moment_arm", chain.moment_arm)):
         np.testing.assert_allclose(symbolic(function, q)[0], poses[name], atol=1e-13)

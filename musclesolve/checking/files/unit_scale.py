@@ -18,9 +18,11 @@ from musclesolve.results.finding import Finding, Where, finding
 SIZES = {1000.0: "a thousand times", 100.0: "a hundred times", 10.0: "ten times"}
 # Inches and feet under a header of meters, centimeters or millimeters.
 HEADERS = (1.0, 100.0, 1000.0)
+POWERS = {factor: f"{size} too small" for factor, size in SIZES.items()} | {
+    1.0 / factor: f"{size} too large" for factor, size in SIZES.items()
+}
 LENGTH_FAULTS = (
-    {factor: f"{size} too small" for factor, size in SIZES.items()}
-    | {1.0 / factor: f"{size} too large" for factor, size in SIZES.items()}
+    POWERS
     | {0.0254 * per_meter: "in inches" for per_meter in HEADERS}
     | {0.3048 * per_meter: "in feet" for per_meter in HEADERS}
 )
@@ -32,8 +34,9 @@ FORCES = {
 }
 # Distance from the feet to the shoulders as a share of stature; upright it is about 0.82.
 SHARE = 0.82
-# Allowed ratio of a number to the usual one, in the right unit.
+# Allowed ratio of a number to the usual one, in the right unit; of a length to that of a subject of 1.7 m.
 LENGTH_BAND, FORCE_BAND = (0.6, 1.5), (0.8, 1.35)
+USUAL_STATURE, BAND_OF_ANYBODY = 1.7, (0.55, 1.4)
 # The greatest vertical force of both feet together in walking, in body weights.
 PEAK = 1.2
 # Possible units of points of force, with the factor to meters.
@@ -51,7 +54,7 @@ def marker_units(case: Case) -> Iterator[Finding]:
     stature = case.trial.subject.stature
     for role in ROLES:
         markers: Markers | None = getattr(case.trial, role)
-        if markers is None or not stature > 0.0:
+        if markers is None:
             continue
         feet = [landmark(case.trial, f"{part}_{side}", markers) for part in ("heel", "toe") for side in SIDES]
         tops = [shoulder(case.trial, side, markers) for side in SIDES]
@@ -61,16 +64,19 @@ def marker_units(case: Case) -> Iterator[Finding]:
         # Independent of the axes.
         apart = np.linalg.norm(np.mean(high, axis=0) - np.mean(low, axis=0), axis=-1)
         height = float(np.median(apart[np.isfinite(apart)])) if np.isfinite(apart).any() else 0.0
-        factor = unit_factor(height / (SHARE * stature), LENGTH_FAULTS, LENGTH_BAND) if height > 0.0 else None
-        if factor is not None:
-            values = {
-                "height": height,
-                "stature": stature,
-                "usual": SHARE * stature,
-                "unit": LENGTH_FAULTS[factor],
-            }
+        if not height > 0.0:
+            continue
+        known = (
+            (stature, LENGTH_FAULTS, LENGTH_BAND)
+            if stature > 0.0
+            else (USUAL_STATURE, POWERS, BAND_OF_ANYBODY)
+        )
+        usual = SHARE * known[0]
+        if (factor := unit_factor(height / usual, *known[1:])) is not None:
+            values = {"height": height, "stature": stature, "usual": usual, "unit": LENGTH_FAULTS[factor]}
             repair = replace_fields(**{role: replace(markers, position=markers.position * factor)})
-            yield finding("marker_units", "error", values, Where(markers.path), repair)
+            code = "marker_units" if stature > 0.0 else "marker_units.anybody"
+            yield finding(code, "error", values, Where(markers.path), repair)
 
 
 def unit_factor(ratio: float, known: dict[float, str], band: tuple[float, float]) -> float | None:

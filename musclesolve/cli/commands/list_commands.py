@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 @with_settings(CommandSettings, command_arguments("muscles"))
 def muscles(
     name: Annotated[
-        str | None, typer.Argument(help="A muscle, by its name or short name.", autocompletion=muscle_names)
+        str | None,
+        typer.Argument(
+            help="A muscle, by its name or short name; or a muscle set.", autocompletion=muscle_names
+        ),
     ] = None,
     passive_moments: Annotated[
         bool,
@@ -39,17 +43,23 @@ def muscles(
     from musclesolve.opensim.person_file import person_of_set
 
     database = settings.get("database")
+    if database is None and name in muscle_db.available():
+        name, database = None, name
+    shown: list[RenderableType] = []
     person = None if database is None else person_of_set(database)
     if person is not None:
-        console().print(person_table(person))
+        shown.append(person_table(person))
         database = person.parent
     loaded = muscle_db.load() if database is None else find_muscle_set(database)
     if passive_moments or output is not None:
-        _passive_moments(loaded, name, output, requested=passive_moments)
+        _passive_moments(loaded, name, output, shown, requested=passive_moments)
         return
     if name is None and database is None:
-        console().print(set_table([muscle_db.load(each) for each in muscle_db.available()]))
-    console().print(muscle_table(loaded) if name is None else muscle_in_full(loaded, loaded[name]))
+        shown.append(set_table([muscle_db.load(each) for each in muscle_db.available()]))
+    chosen = loaded.muscles if name is None else [loaded[name]]
+    shown.append(muscle_table(loaded) if name is None else muscle_in_full(loaded, loaded[name]))
+    document = {"sets": muscle_db.available(), "database": loaded.name}
+    finish("muscles", shown, lambda: document | {"muscles": [asdict(muscle) for muscle in chosen]})
 
 
 def person(
@@ -76,7 +86,12 @@ def person(
 
 
 def _passive_moments(
-    database: MuscleDatabase, muscle: str | None, output: Path | None, *, requested: bool
+    database: MuscleDatabase,
+    muscle: str | None,
+    output: Path | None,
+    shown: list[RenderableType],
+    *,
+    requested: bool,
 ) -> None:
     """Print the passive joint moments of a set; write table and figure where a folder is given."""
     import xarray as xr
@@ -92,14 +107,17 @@ def _passive_moments(
         raise input_error("conflict", where="muscles", problem=problem, expected=expected)
     rules = ("table",) if database.calibrated_passive is None else ("table", "calibrated")
     moments = {rule: passive_moments(database, rule) for rule in rules}
-    console().print(passive_moment_table(database.name, moments))
+    paths: list[Path] = []
     if output is not None:
         from musclesolve.plotting.page.figure_files import figures_of
         from musclesolve.plotting.result import passive_moment_figure as figure
 
         draw = {figure.FILE: lambda _: figure.passive_moment_figure(database.name, moments)}
         files = {FILE: passive_moment_csv(moments), **figures_of(xr.Dataset(), draw)}
-        print_files(write_files(output, files))
+        paths = write_files(output, files)
+    document = {rule: [asdict(one) for one in each] for rule, each in moments.items()}
+    table = passive_moment_table(database.name, moments)
+    finish("muscles", [*shown, table], lambda: {"passive_moments": document}, paths)
 
 
 def markers(
@@ -108,16 +126,22 @@ def markers(
     ] = None,
 ) -> None:
     """List the marker sets, or show one in full."""
-    from musclesolve.cli.tables.list_tables import marker_set_in_full, marker_set_table
+    from musclesolve.cli.tables.list_tables import marker_set_in_full, marker_set_rows
+    from musclesolve.recording.markers.marker_set import marker_sets
 
-    console().print(marker_set_table() if name is None else marker_set_in_full(name))
+    if name is None:
+        caption = '[markers] set = "name" in a trial file'
+        _listed("markers", ("name", "labels", "description"), marker_set_rows(), caption)
+        return
+    table = marker_set_in_full(name)
+    finish("markers", [table], lambda: {"markers": [asdict(marker_sets()[name])]})
 
 
 def faults() -> None:
     """List the faults that `synthesize` can plant into a recording."""
-    from musclesolve.cli.tables.list_tables import fault_table
+    from musclesolve.cli.tables.list_tables import fault_rows
 
-    console().print(fault_table())
+    _listed("faults", ("name", "what"), fault_rows(), "musclesolve synthesize --fault NAME")
 
 
 def costs(
@@ -177,7 +201,7 @@ def _listed(
     cells = [
         [
             f"{row['name']} (default)" if row.get("default") else row["name"],
-            *(row[key] for key in columns[1:]),
+            *(str(row[key]) for key in columns[1:]),
         ]
         for row in rows
     ]

@@ -195,11 +195,12 @@ def _number_of_person(number: Mapping[str, float] | None, quantity: str) -> str:
     return f"{before} -> {after} ± {sd}"
 
 
-def marker_set_table() -> Table:
-    """One line per bundled marker set."""
-    rows = ((name, str(len(chosen.markers)), chosen.description) for name, chosen in marker_sets().items())
-    caption = '[markers] set = "name" in a trial file'
-    return titled_table("marker sets", (*names("name"), "markers", "what"), rows, caption=caption)
+def marker_set_rows() -> list[dict[str, Any]]:
+    """One row for each bundled marker set, with the number of its labels."""
+    return [
+        {"name": name, "labels": len(chosen.markers), "description": chosen.description}
+        for name, chosen in marker_sets().items()
+    ]
 
 
 def marker_set_in_full(name: str) -> Group:
@@ -225,13 +226,11 @@ def marker_set_in_full(name: str) -> Group:
     )
 
 
-def fault_table() -> Table:
-    """One row for each fault that can be planted: its name, and what is done wrong."""
+def fault_rows() -> list[dict[str, Any]]:
+    """One row for each fault that `synthesize` can plant: its name, and what is done wrong."""
     from musclesolve.synthetic.faults import faults
 
-    rows = ((name, " ".join(fault.about.split())) for name, fault in faults().items())
-    title = "faults for `musclesolve synthesize --fault`"
-    return titled_table(title, (*names("fault"), "what is done wrong"), rows)
+    return [{"name": name, "what": " ".join(fault.about.split())} for name, fault in faults().items()]
 
 
 def cost_rows() -> list[dict[str, Any]]:

@@ -367,6 +367,7 @@ RESULTS = frozenset({RESULT_FILE, "trials.csv", STUDY_FILE, COMPARISON_FILE, AVE
 _MARKERS = (".c3d", ".trc")
 _RECORDED = (*_MARKERS, *TABLES, *STORAGE, ".xml")
 """Suffixes of the recordings of a trial, and of descriptions of their forces."""
+ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz")
 _SUBJECT_KEYS = ("mass_kg", "stature_m", "sex", "age_years")
 _ROLE_WORDS = frozenset(
     "ik id grf kinematics kinetics inverse dynamics coordinates loads force forces external setup moments data "
@@ -516,11 +517,15 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
                     trials += _of_b3d(path, levels, whole)
                 except InputError as error:
                     unread.append(f"{'/'.join((*levels, path.name))}: {error.problem}")
+            packed = [path.name for path in files if path.suffix.casefold() in ARCHIVES]
+            unread += [f"{'/'.join((*levels, name))}: unpack it to have its trials" for name in packed]
             opensim = [path for path in files if path.suffix.casefold() in (*STORAGE, *OPENSIM)]
-            if written:
-                continue
+            if written:  # its models may be of motions in folders below it
+                opensim = [path for path in opensim if path.suffix.casefold() == ".osim"]
             if opensim:
                 loose[place] = opensim
+            if written:
+                continue
             raw[place] = [path for path in files if suffix_of(path) in _RECORDED]
     modeled, misread = _of_models(folder, loose)
     known = {path.resolve() for trial in trials if "file" in trial.source for path in _named_files(trial)}

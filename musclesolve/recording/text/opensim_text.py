@@ -168,7 +168,10 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
         raise damaged(
             "truncated_file", path, f"the file ends after {filled} lines", "five header lines and rows"
         )
-    fields = dict(zip(lines[1].split(), lines[2].split(), strict=False))
+    titles, cells = (split_cells(line.strip()) for line in lines[1:3])
+    if len(titles) != len(cells):  # not an empty cell between tabs
+        titles, cells = lines[1].split(), lines[2].split()
+    fields = dict(zip(titles, cells, strict=False))
     values: dict[str, float] = {}
     for name in ("DataRate", "NumFrames", "NumMarkers"):
         if name not in fields:

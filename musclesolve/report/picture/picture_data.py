@@ -18,7 +18,13 @@ from musclesolve.report.picture.bellies import Bellies
 from musclesolve.report.picture.bones import Bones, bones_of, bones_of_model
 from musclesolve.report.picture.shapes import Shapes, shapes_of
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.checked import MODEL, check_status, other_kind
+from musclesolve.results.dataset.checked import (
+    MODEL,
+    as_dataset,
+    check_parts,
+    check_status,
+    of_data_set,
+)
 from musclesolve.results.dataset.skeleton import Skeleton
 
 PICTURE_VARIABLES = ("time", "muscle", "side", "status", "valid")
@@ -248,26 +254,10 @@ def check_kind(result: xr.Dataset) -> None:
     """Refuse a dataset that is neither the result of a single run nor made from a simulation."""
     if is_simulation(result) and set(SIMULATED) <= set(result.variables) and result.sizes["time"]:
         return
-    missing = [name for name in PICTURE_VARIABLES if name not in getattr(result, "variables", ())]
+    result = as_dataset(result)
+    missing = [name for name in PICTURE_VARIABLES if name not in result.variables]
     missing += [name for name in PICTURE_VARIABLES[:3] if not missing and name not in result.dims]
-    kind = other_kind(result)
-    source = getattr(result, "encoding", {}).get("source")
-    if kind:
-        raise input_error(
-            "bad_result",
-            file=source,
-            problem=f"this is {kind}",
-            expected="result.nc of `musclesolve run` or `musclesolve share`",
-            remedy="name the result.nc that lies beside it",
-        )
-    if missing:
-        raise input_error(
-            "bad_result",
-            file=source,
-            problem=f"this is not a result of musclesolve: it has no {', '.join(map(str, missing))}",
-            expected="result.nc of `musclesolve run` or `musclesolve share`",
-            remedy="name the result.nc that lies beside it",
-        )
+    check_parts(result, missing)
     if not result.sizes["time"] or not result.sizes["muscle"]:
         dimension = "muscle" if result.sizes["time"] else "time"
         raise input_error(
@@ -423,7 +413,7 @@ def contact_arrows(result: xr.Dataset, points: tuple[str, ...]) -> Arrows:
 
 def _missing(result: xr.Dataset, every: int) -> list[str]:
     """Return sentences on the parts that are not drawn, with reasons."""
-    again = "compute it again with this version"
+    again = "a data set keeps none" if of_data_set(result) else "compute it again with this version"
     found = [f"One of every {every} frames is shown, to keep the page small."] if every > 1 else []
     if is_simulation(result):
         return found

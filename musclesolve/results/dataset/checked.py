@@ -87,9 +87,7 @@ def check_run(result: xr.Dataset) -> None:
         return
     if not result.attrs:
         raise _refused(result, "its attributes are missing: nothing says how it was made")
-    # A trial of a data set, with numbers of 32 bits, has the variables that were chosen.
-    chosen = any(variable.dtype == np.float32 for variable in result.data_vars.values())
-    _check_layout(result, {*ALWAYS} if chosen else {*ALWAYS, "muscle_force"}, least=1)
+    _check_layout(result, {*ALWAYS} if of_data_set(result) else {*ALWAYS, "muscle_force"}, least=1)
     _check_numbers(result)
 
 
@@ -97,9 +95,7 @@ def _check_layout(result: xr.Dataset, names: set[str], least: int) -> None:
     """Refuse a result without these variables or with other dimensions, with too few frames or times that run back."""
     names |= {str(dim) for name in names & set(result.variables) for dim in result[name].dims} - {"stride"}
     if missing := sorted(names - set(result.variables)):
-        raise _refused(
-            result, f"this is not a result of musclesolve: it has no {', '.join(map(str, missing))}"
-        )
+        check_parts(result, missing)
     for name, dims in DIMENSIONS.items():
         if name in result.variables and set(result[name].dims) != set(dims):
             over = ", ".join(map(str, result[name].dims))
@@ -189,6 +185,29 @@ def check_status(result: xr.Dataset) -> None:
     _checked_flags(result)
 
 
+def of_data_set(result: xr.Dataset) -> bool:
+    """Whether a result is a trial of a data set, which has the variables of `--keep` alone (`kept_of`)."""
+    return "signs" in result.attrs
+
+
+def check_parts(result: xr.Dataset, missing: Collection[str]) -> None:
+    """Refuse the dataset of another command, and one that lacks parts: no result, or not kept in a data set."""
+    kind, names = other_kind(result), ", ".join(missing)
+    if not kind and not missing:
+        return
+    if not kind and not of_data_set(result):
+        raise _refused(result, f"this is not a result of musclesolve: it has no {names}")
+    raise input_error(
+        "bad_result",
+        file=result.encoding.get("source"),
+        problem=f"this is {kind}" if kind else f"this trial of a data set has no {names}",
+        expected="result.nc of `musclesolve run` or `share`",
+        remedy="name the result.nc beside it; its figures lie there, too"
+        if kind
+        else "compute the trial by that command, or the data set with more words after --keep",
+    )
+
+
 def other_kind(result: object) -> str | None:
     """The kind of a dataset that is no result of a single run, in words; None where nothing shows a kind."""
     if "quantile_samples" in getattr(result, "attrs", {}):
@@ -209,7 +228,7 @@ def _refused(result: xr.Dataset, *place_and_problem: str) -> InputError:
         where=next(iter(place), None),
         problem=problem,
         expected="a result as `musclesolve run` or `share` wrote it",
-        remedy="run the command again that made it",
+        remedy="name the result.nc of that command, or run it again",
     )
 
 

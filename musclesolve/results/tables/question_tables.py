@@ -9,7 +9,7 @@ import xarray as xr
 from rich.table import Table
 
 from musclesolve._util.arrays import true_runs
-from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, sided, split_side
+from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of, sided, sides_of, split_side
 from musclesolve.results.dataset.result_quantities import along_heading
 from musclesolve.results.finding import FINDINGS, Finding, stored_findings
 from musclesolve.results.tables.lines import frame_csv, line, lines, show
@@ -301,9 +301,10 @@ def scenario_tables(answer: xr.Dataset) -> list[Table]:
             )
             for fact in facts
         ]
+    sides = [SIDE_NAMES[side] for side in sides_of(facts[0]["contact_peaks_bw"]) if side in SIDE_NAMES]
     title = (
         "one motion under each scenario: frames; effort as a share of now; peaks of joint contact force "
-        "[body weights], right/left"
+        f"[body weights]{', ' * bool(sides)}{'/'.join(sides)}"
     )
     formats = ("", *["d"] * len(counts), *[".2f"] * (1 + len(joints)))
     torques = [

@@ -167,7 +167,7 @@ class Diagnosis:
         if frame.passive_force is None:
             return False
         moment = frame.moment + np.einsum("tmn,tn->tm", frame.moment_arm, frame.passive_force)
-        return _feasible(frame.with_arrays(moment=moment, passive_force=None))
+        return bool(_solved(frame.with_arrays(moment=moment, passive_force=None)).all())
 
     def remedy(self, number: int) -> Remedy | None:
         """Return the strength factor that makes one of the k frames feasible; None where no strength helps.
@@ -199,7 +199,8 @@ class Diagnosis:
         def suffices(factors: Array | float) -> bool:  # on the strengths; passive forces do not change
             names = ("force_capacity", "fiber_force_capacity", "max_isometric_force")
             arrays = {name: array for name in names if (array := getattr(frame, name)) is not None}
-            return _feasible(frame.with_arrays(**{name: array * factors for name, array in arrays.items()}))
+            stronger = frame.with_arrays(**{name: array * factors for name, array in arrays.items()})
+            return bool(_solved(stronger).all())
 
         for decimals in _DECIMALS:
             first = np.ceil(least / 10.0**-decimals - 1e-6)
@@ -346,6 +347,8 @@ def diagnose(
             expected=f"0 to {count - 1}",
         )
     number = number[problem.valid[number]]
+    if number.size:  # a certified frame lacks nothing; all frames are solved faster than one linear program
+        number = number[~_solved(problem.frames(number))]
 
     identity, dofs = np.eye(problem.n_dof), problem.n_dof
     shortage, proof = np.zeros((2, number.size, dofs))
@@ -417,10 +420,11 @@ def _smallest_factor(problem: Problem, frame: int, chosen: Mask) -> float:
     return float("inf") if optimum is None else float(optimum[0][-1])
 
 
-def _feasible(problem: Problem) -> bool:
-    """Whether every frame of a problem is solved without reserves."""
-    solution = solve(problem.with_arrays(reserve_weight=None), "force_squared")
-    return bool((solution.status == Status.SOLVED).all())
+def _solved(problem: Problem) -> Mask:
+    """Whether each frame of a problem is solved without reserves, (T,)."""
+    return np.atleast_1d(
+        solve(problem.with_arrays(reserve_weight=None), "force_squared").status == Status.SOLVED
+    )
 
 
 def listed(parts: list[str]) -> str:

@@ -104,17 +104,13 @@ def expression_cost(
         InputError: the expression cannot be evaluated, or is not a single number; a constant has more axes than two;
             the name is no text, or is the name of a cost of the library.
     """
-    from musclesolve.sharing.cost.cost_registry import named_costs
+    from musclesolve.sharing.cost.cost_registry import find_cost
 
-    if isinstance(name, str) and name in named_costs():
-        raise input_error(
-            "duplicate_name",
-            problem=f"{name!r} is the name of a cost of the library",
-            expected="another name, by which results tell the two apart",
-        )
-    return named_expression(
+    cost = named_expression(
         name, expression, uses, constants, frame_constants, convex, formula=formula, source=source
     )
+    find_cost(cost)
+    return cost
 
 
 def named_expression(

@@ -22,7 +22,7 @@ from musclesolve._util.names import unknown_name
 from musclesolve._util.plugins import plugins
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost import named
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, single_costs
 
 
 def named_costs() -> dict[str, type[Cost]]:
@@ -114,6 +114,13 @@ def find_cost(cost: str | Cost) -> Cost:
             if not isinstance(value := getattr(cost, stated, None), kind):
                 problem = f"{stated} of the cost {type(cost).__name__} is {as_text(value)}"
                 raise input_error("bad_cost", problem=problem, expected=expected)
+        for part in single_costs(cost):
+            if not part.built_in and REGISTRY.get(part.name, type(part)) is not type(part):
+                raise input_error(
+                    "duplicate_name",
+                    problem=f"{part.name!r} is the name of a cost of the library",
+                    expected="another name, by which results tell the two apart",
+                )
         return cost
     if not isinstance(cost, str):
         error = unknown_name(cost, "cost", REGISTRY)

@@ -78,7 +78,7 @@ class KernelProblem:
         arrays = (
             *(problem.moment_arm, problem.moment, problem.force_capacity, problem.lower, problem.upper),
             ends,
-            _usable([x.reshape(frames, -1) for x in unseen if x is not None], frames),
+            _usable([x.reshape(frames, x.size // max(frames, 1)) for x in unseen if x is not None], frames),
             _NO_TABLE if problem.reserve_weight is None else problem.reserve_weight,
             *soft,
             *kernel_arrays(terms, frames, muscles),

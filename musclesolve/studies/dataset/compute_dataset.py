@@ -25,6 +25,7 @@ from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.settings.commands import KEPT
 from musclesolve.studies.dataset.data_set import SPLITS, SUBJECTS, TRAIN
 from musclesolve.studies.many_trials.one_trial import RESULT
+from musclesolve.studies.many_trials.run_many import check_for_all
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, check_table
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
 from musclesolve.studies.study.study_file import (
@@ -100,6 +101,7 @@ def compute_dataset(
 ) -> ComputedStudy:
     """Compute the trials of a data set, and write its tables of trials and subjects; see `make_dataset`."""
     variables, output = kept_variables(one_or_several(keep)), _folder(output)
+    check_for_all({}, how.get("jobs"))
     with reserved(output):
         study = dataset_study(sources, output)
         (output / SUBJECTS).unlink(missing_ok=True)  # the data set is not complete before this table is there
@@ -206,6 +208,7 @@ def estimate_dataset(
         **how: other keywords of `make_dataset`, which do not matter.
     """
     del how
+    check_for_all({}, jobs)
     variables, output = kept_variables(one_or_several(keep)), _folder(output)
     with reserved(output):
         study = dataset_study(sources, output)

@@ -23,6 +23,7 @@ from musclesolve._util.checks import check_number
 from musclesolve._util.sides import side_of
 from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_parameters import TENDON_STRAIN
+from musclesolve.results.dataset.checked import as_dataset, check_parts
 from musclesolve.results.dataset.quantities import QUANTITIES, explained
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.status import is_solved
@@ -62,15 +63,9 @@ def coordination(result: xr.Dataset) -> xr.Dataset:
     Raises:
         InputError: the dataset is no result, or has no frame with activations.
     """
-    needed = ("activation", "muscle_force", "passive_force")
-    if not isinstance(result, xr.Dataset):
-        raise input_error("studies.not_a_result", file=None, missing=", ".join(needed))
-    if missing := [
-        name for name in needed if name not in result or {*result[name].dims} != {"time", "muscle"}
-    ]:
-        raise input_error(
-            "studies.not_a_result", file=result.encoding.get("source"), missing=", ".join(missing)
-        )
+    needed, result = ("activation", "muscle_force", "passive_force"), as_dataset(result)
+    missing = [name for name in needed if name not in result or {*result[name].dims} != {"time", "muscle"}]
+    check_parts(result, [f"{name} over time and muscle" for name in missing])
     found = synergies(result)
     found = found.assign(co_contraction(result)).assign(joint_stiffness=joint_stiffness(result))
     return explained(found).assign_attrs(

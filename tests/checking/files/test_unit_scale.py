@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +42,18 @@ def test_markers_are_brought_to_meters_from_their_unit(per_meter: float, tmp_pat
     assert report.codes[:1] == ("marker_units",), str(report)
     if per_meter > 0.001:
         assert set(report.codes) == {"marker_units"}, str(report)
+
+
+@pytest.mark.parametrize("per_meter", [0.1, 1.0, 1000.0])
+def test_a_factor_of_ten_or_more_shows_without_a_stature(per_meter: float, tmp_path: Path) -> None:
+    """As in a drafted file; before, every pair of markers was called merged, and the cause was not said."""
+    copy = open_copy(STRIDE)
+    copy.put(per_meter * copy.walk.position)
+    path = write_copy(copy, tmp_path)
+    text = re.sub(r"(?m)^stature_m.*$", "", path.read_text(encoding="utf-8"))
+    path.write_text(text, encoding="utf-8")
+    report = examined(path)
+    assert set(report.codes) == {"trial_file", *["marker_units"] * (per_meter != 1.0)}, str(report)
 
 
 @pytest.mark.parametrize(("rate_hz", "marker_set"), [(200.0, "plug_in_gait"), (500.0, "gait2392")])

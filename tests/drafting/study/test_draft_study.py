@@ -255,6 +255,27 @@ def test_files_that_a_trial_file_names_are_not_found_again(tmp_path: Path) -> No
     assert [each.source for each in study_of(tmp_path).trials] == [{"file": "trials/S1_walk.toml"}]
 
 
+def test_an_archive_among_the_folders_is_said(tmp_path: Path) -> None:
+    trial_file(tmp_path / "S1" / "walk1.toml")
+    (tmp_path / "S2").mkdir()
+    (tmp_path / "S2" / "S2.ZIP").write_bytes(b"PK")
+    (unread,) = draft_study(tmp_path).unread
+    assert unread.startswith("S2/S2.ZIP: unpack")
+
+
+def test_a_model_beside_trial_files_is_that_of_the_motions_below(tmp_path: Path) -> None:
+    """`init FOLDER` wrote trial files beside a model: `--study` then missed a model "in its folder or above"."""
+    (tmp_path / "m.osim").write_text(MODEL, encoding="utf-8")
+    angles(tmp_path / "IK" / "walk_ik.mot")
+    trial_file(tmp_path / "walk.toml").write_text(
+        '[files]\nmodel = "m.osim"\ncoordinates = "IK/walk_ik.mot"\nmoments = "id.sto"\n', encoding="utf-8"
+    )
+    draft = draft_study(tmp_path)
+    assert draft.unread == () and [each.source for each in study_of(tmp_path).trials] == [
+        {"file": "walk.toml"}
+    ]
+
+
 def test_a_table_whose_names_are_not_those_of_the_folders_is_said(tmp_path: Path) -> None:
     trial_file(tmp_path / "S1" / "größer 1.toml")
     (tmp_path / "people.csv").write_text("ID;Mass\nAnna;70,5\n", encoding="utf-8")

@@ -140,7 +140,7 @@ def test_with_lateral_distances_lengths_and_arms_are_those_of_the_leg_in_space(m
     hip, knee, ankle = draw.T
     database = muscle_db.load("silva_2003")
     angles = {"hip_flexion_r": hip, "knee_flexion_r": knee, "ankle_dorsiflexion_r": ankle}
-    space = muscle_geometry(angles, model, database)
+    space = muscle_geometry(angles, None, database, model)
     space = space.sel(muscle=[f"{database[name].name}_r" for name in every])
     q = np.tile(np.concatenate([np.zeros(2), tree.rest]), (60, 1))
     q[:, 2:6] += hip[:, None] - knee[:, None] * [0, 1, 1, 1] + ankle[:, None] * [0, 0, 1, 1]

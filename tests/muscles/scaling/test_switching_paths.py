@@ -68,7 +68,7 @@ def test_points_of_one_muscle_are_switched_one_by_one():
 def test_arms_of_a_bent_knee_are_those_of_opensim():
     database = muscle_db.load("gait2392")
     angles = np.radians([80.0, 90.0, 100.0, 120.0])
-    found = muscle_geometry({"knee_flexion_r": angles}, reference_model(database.reference), database)
+    found = muscle_geometry({"knee_flexion_r": angles}, None, database, reference_model(database.reference))
     arm = 1e3 * found.moment_arm.sel(dof="knee_flexion_r")
     for name, expected in ARMS_MM.items():
         np.testing.assert_allclose(arm.sel(muscle=f"{name}_r"), expected, atol=0.2)

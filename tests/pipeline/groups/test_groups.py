@@ -182,7 +182,7 @@ def test_the_degrees_of_freedom_are_those_that_muscles_cross(tmp_path: Path) -> 
 def test_moment_arms_at_the_elbow_are_those_of_an_arm() -> None:
     """Murray, Delp and Buchanan (1995), J Biomech 28:513-525: peak of biceps 4 to 5, triceps -2 to -3 cm."""
     pose = {"elbow_flexion_r": np.radians(np.arange(20.0, 121.0, 10.0))}
-    geometry = ms.muscle_geometry(pose, database=ARM)
+    geometry = ms.muscle_geometry(pose, muscles=ARM)
     arm = geometry.moment_arm.sel(dof="elbow_flexion_r")
     assert 0.04 < float(arm.sel(muscle="biceps_brachii_long_r").max()) < 0.055
     assert -0.03 < float(arm.sel(muscle="triceps_brachii_lateral_r").min()) < -0.015

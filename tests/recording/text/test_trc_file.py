@@ -116,6 +116,7 @@ def test_positions_come_in_meters_with_gaps(tmp_path: Path) -> None:
         "comment above": ("PathFileType", "# our laboratory\n\nPathFileType"),
         "no unit": ("\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames\n100\t100\t3\t2\tmm",
                     "\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames\n100\t100\t3\t2"),
+        "an empty cell for the unit": ("\tmm\t100\t", "\t\t100\t"),
         "a word for nothing": ("3001\t\t\t\n", "3001\tN/A\t-1.#IND\t-nan(ind)\n"),
         "axes from another number": ("X1\tY1\tZ1\tX2\tY2\tZ2", "X5\tY5\tZ5\tX6\tY6\tZ6"),
         "axes without numbers": ("X1\tY1\tZ1\tX2\tY2\tZ2", "X\tY\tZ\tX\tY\tZ"),

@@ -198,6 +198,15 @@ def test_the_command_and_what_it_refuses(folder: Path, tmp_path: Path) -> None:
         ms.make_dataset(tmp_path / "bad", tmp_path / "two")
 
 
+@pytest.mark.parametrize("make", [ms.make_dataset, estimate_dataset])
+def test_a_number_of_processes_is_refused_before_anything_is_written(
+    make, folder: Path, tmp_path: Path
+) -> None:
+    with refused("bad_number", "--jobs"):
+        make(folder, tmp_path / "forces", jobs=0)
+    assert not (tmp_path / "forces").exists()
+
+
 def test_files_and_sources_of_the_user_are_not_overwritten(folder: Path, tmp_path: Path) -> None:
     """A table of subjects of the user, and a folder of sources, which would be no source once results are in it."""
     table = tmp_path / "subjects.csv"

@@ -119,6 +119,9 @@ def test_a_result_without_activations_is_refused(result):
 
 def test_the_dataset_of_another_command_is_refused(result):
     """A file of `margins` or `what-if` has activations over a further dimension; one of `uncertainty` has none."""
-    for other in (result.expand_dims(scenario=["now"]), result.drop_vars("activation"), None, "result.nc"):
-        with refused("studies.not_a_result"):
+    for other in (result.expand_dims(scenario=["now"]), result.drop_vars("activation")):
+        with refused("bad_result"):
+            coordination(other)
+    for other in (None, "result.nc"):
+        with refused("bad_type"):
             coordination(other)
