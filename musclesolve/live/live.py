@@ -14,9 +14,8 @@ offline result. Missing samples are bridged for at most `bridge_ms`; unreliable 
 """
 
 import math
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
@@ -24,46 +23,26 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from musclesolve._util.arrays import Array, Mask, mean_length, vector_product
+from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve._util.checks import check_array, check_choice, check_number
-from musclesolve._util.message_text import few
-from musclesolve.checking.case import Case
-from musclesolve.checking.markers.body_distances import (
-    labels_exchanged_at_crossings,
-    labels_exchanged_between_gaps,
-    labels_exchanged_throughout,
-)
-from musclesolve.checking.repair import Recorded
-from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.frame_reactions import FrameReactions
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, generalized_loads
-from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
-from musclesolve.dynamics.kinematics.pose_fit import NearestPose, Pose, fit_pose
-from musclesolve.dynamics.rotations import angle_between, to_cardan
-from musclesolve.errors import MuscleSolveError
 from musclesolve.forces import prepare_recording, recording_of
 from musclesolve.live.causal_filter import CausalFilter
 from musclesolve.live.group_frames import group_frames
-from musclesolve.live.marker_bridging import MarkerBodies
-from musclesolve.live.marker_labels import MarkerLabels
-from musclesolve.live.plate_sides import CARRIES, PlateSides
+from musclesolve.live.marker_labels import MarkerLabels, with_right_labels
+from musclesolve.live.plate_sides import BareFeet, PlateSides
 from musclesolve.live.sample_clock import SampleClock, Taken
-from musclesolve.motion.anatomy.anatomy import Following, Seen, check_axes, measured_body
-from musclesolve.motion.anatomy.functional_axes import with_functional_axes
-from musclesolve.motion.anatomy.joint_centers import between
-from musclesolve.motion.anatomy.landmark_positions import MarkerMap, filtered_markers, standing_trial
-from musclesolve.motion.motion_plausibility import BALANCE_LIMIT, FOOT, FOOT_LIMIT, REACH, Support, jumps
+from musclesolve.live.sample_poses import SamplePoses
+from musclesolve.live.stream_emg import StreamEmg
+from musclesolve.motion.motion_plausibility import BALANCE_LIMIT, Support
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import joined
-from musclesolve.pipeline.emg_informed import follows_emg
-from musclesolve.pipeline.mechanics import TIME_MARGIN, carries_foot
+from musclesolve.pipeline.mechanics import carries_foot
 from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody, group_loads
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Side, Trial
-from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, IN_PLACE, LOW, SLOW, touch
-from musclesolve.recording.schema import Document
-from musclesolve.recording.trial.recording_checks import check_sides
 from musclesolve.results.finding import Finding, Where, finding
 from musclesolve.results.judgement import sorted_findings
 from musclesolve.settings.live import LAG_MS
@@ -80,15 +59,6 @@ NOT_CARRIED = (
 UNBALANCED = "the ground forces do not balance the motion: see whether every plate measures, and its zero"
 NOT_PLAUSIBLE = "a joint rotates implausibly fast, or a foot lies far from where it was measured"
 """What a frame of `INVALID_MOTION` notes."""
-LEAST_ANGLE_RANGE = 0.35
-"""A motion in which no angle of a leg changes by more than this [rad] does not show which body carries which marker."""
-LACKING_LIFT = 0.1
-"""Upward force, in body weights, that may be missing at the pelvis before a foot near the floor is taken to stand on
-something that is not measured; residuals of good recordings are half of it (Hicks et al. 2015)."""
-MOST_ENVELOPE = 5.0
-"""An envelope of EMG of more times the maximum is in another unit, such as percent, or a disturbance."""
-BELT_MEMORY = 1.0
-"""Time with a loaded foot over which the velocity of a belt is averaged [s]; it may change."""
 BRIDGED_FORCES = 1.0 / 30.0
 """Longest hole in ground forces that is bridged [s], for forces change faster than poses. Across a heel strike a muscle
 force is then off by up to 9 % of the largest one, after a hole of 0.05 s by 16 %."""
@@ -137,34 +107,6 @@ class Frame:
     def valid(self) -> NDArray[np.bool_]:
         """(S,) which sides may be used: SOLVED or SOLVED_WITH_RESERVE."""
         return is_solved(self.status)
-
-
-@dataclass
-class _Past:
-    """State of earlier samples that a sample needs."""
-
-    coordinates: Array | None = None  # its pose (K+6,)
-    # how far that moved each measured point (p,) [m]
-    shift: Array = field(default_factory=lambda: np.zeros(0))
-    step: Array | None = None  # how far it went since the sample before (K+6,)
-    base: Array | None = None  # rotation of the pelvis in it (3, 3)
-    joints: Array | None = None  # rotations of hips, knees and ankles in it (6, 3, 3)
-    guessed_since: float | None = None  # since when a marker is where the motion alone puts it [s]
-    not_plausible: Array = field(default_factory=lambda: np.full(2, -np.inf))  # last such sample by foot [s]
-    peak_force: float = 0.0  # largest ground force of the last seconds, fading [N]
-    # for how many frames each foot is down without a force
-    down: Array = field(default_factory=lambda: np.zeros(2))
-    # mean velocities of a loaded foot and of the pelvis [m/s], over so many frames and feet
-    belt: Array = field(default_factory=lambda: np.zeros((2, 2)))
-    loaded: float = 0.0
-    left_out: tuple[str, ...] = ()  # markers of its sample that were off
-    faults: tuple[str, ...] = ()  # and why
-    unmeasured: Mask = field(default_factory=lambda: np.zeros(2, bool))  # whether its contact is on no plate
-    envelopes: deque[tuple[float, Array]] = field(default_factory=deque)  # of EMG, with their times [s]
-
-    def lose_pose(self) -> None:
-        """Forget the pose: the next one is found without it."""
-        self.coordinates = self.step = self.base = self.joints = None
 
 
 class Live:
@@ -216,16 +158,14 @@ class Live:
     ) -> None:
         recording = recording_of(trial, "live muscle forces")
         _check_live(recording, plates)
-        self.trial = recording
-        recording, self._of_trial = _with_right_labels(recording)
+        self.trial, self.document = recording, recording.document
+        recording, self._of_trial = with_right_labels(recording)
         self.body: RecordedBody = prepare_recording(recording, cost, None, side)
         self.dofs, self.muscles, self.joints = self.body.dofs, self.body.muscles, self.body.joints
         self.sides, self.shared = self.body.options.sides, self.body.options.dofs
         self.markers = recording.used_markers
         self.plates = tuple(plate.side for plate in recording.forces) if plates is None else tuple(plates)
         self.predicts = recording.settings.files.predicted
-        with_emg = self.body.emg is not None and follows_emg(self.body.options.sharing.cost)
-        self.channels = self.body.emg.channels if self.body.emg is not None and with_emg else ()
         self.rate = (
             recording.markers.rate
             if rate_hz is None
@@ -238,47 +178,17 @@ class Live:
         self.bridge = 1e-3 * check_number(bridge_ms, "bridge_ms", "milliseconds, zero or more", least=0.0)
 
         mechanics = self.body.mechanics
-        self.model, measured, fit = mechanics.model, mechanics.measured, mechanics.fit
-        standing, _ = with_functional_axes(recording, standing_trial(recording))
-        walk = filtered_markers(recording, measured.filter, TIME_MARGIN)
-        shown = (recording, recording.subject, recording.hip_regression, walk, standing)
-        stance = measured_body(*shown, checked=False).stance
-        self._map = MarkerMap.from_recording(recording, self.markers, standing)
-        seen = Seen.from_markers(self._map, walk.position[:1])
-        self._following = Following.from_posture(recording, recording.subject, stance, seen)
-        hips = between(measured.points["hip_r"], measured.points["hip_l"])
-        self._trunk = mean_length(measured.points["neck_base"] - hips)
-        weights = recording.settings.consistency.weights
-        self._targets = Targets.build(self.model, measured.points, measured.directions, weights).frames(
-            slice(0, 1)
-        )
-        self._nearest = NearestPose.from_targets(self.model, self._targets)
-        self._are_points = self._targets.slots < self.model.topology.point_count
-        self._point_slots = self._targets.slots[self._are_points]
-        pose = self._bodies(fit.q)
-        of_legs = np.any([carries_foot(self.model, side) for side in SIDES], axis=0)[
-            : self.model.tree.joint_count
-        ]
-        moves = bool(np.ptp(fit.coordinates[:, np.flatnonzero(of_legs)], axis=0).max() > LEAST_ANGLE_RANGE)
-        self.marker_bodies = (
-            MarkerBodies.from_poses(walk.position, *pose)
-            if moves
-            else MarkerBodies.from_standing(recording, self.model, walk.position, pose)
-        )
-        self.labels = MarkerLabels.from_trial(recording, self.markers, walk.position, self.rate, moves)
-        self._feet_slots = np.array(
-            [[self.model.slot(f"{end}_{side}") for end in ("heel", "toe")] for side in SIDES]
-        )
+        self.model = mechanics.model
+        self._poses = SamplePoses(recording, mechanics, self.rate, self.bridge)
+        self.marker_bodies = self._poses.marker_bodies
+        walk = self._poses.walk
+        self.labels = MarkerLabels.from_trial(recording, self.markers, walk, self.rate, self._poses.moves)
         self._feet = np.array([self.model.body(f"foot_{side}") for side in SIDES])
-        self._pelvis = self.model.rigid_bodies.slots[self.model.body("pelvis"), 0]
-        self._foot_columns = np.array(
-            [[fit.points.index(f"{part}_{side}") for part in FOOT] for side in SIDES]
-        )
-        chain = [f"{name}_{side}" for side in SIDES for name in ("thigh", "shank", "foot")]
-        self._links = np.array([self.model.body(name) for name in ("pelvis", *chain)])
+        self._emg = StreamEmg(self.body, max(self.bridge, 1.5 / self.rate))
+        self.channels = self._emg.channels
         self._beyond = np.array([carries_foot(self.model, side) for side in SIDES])
         self._dof_rows = np.array([self.model.dof(dof) for dof in self.dofs])
-        self._weight, self._touch = self.model.mass.total * STANDARD_GRAVITY, touch(recording)
+        self._weight = self.model.weight
 
         count = len(self.model.topology.dof_names)
         self._muscles = joined(self.body.placed)
@@ -287,18 +197,14 @@ class Live:
         rows_of_parts = [[self.model.dof(dof) for dof in part.dofs] for part in self.body.parts]
         self._feet_of_parts = np.array([self._beyond[:, rows].any(axis=1) for rows in rows_of_parts])
         self._together = group_frames(self.body.parts, self.body.sharing)
-        self._floor = _floor_heights(fit.q, measured.time, self._feet_slots)
         self._coordinates = CausalFilter(count, self.rate, self.cutoff, self.lag, self.bridge)
         bridged = min(self.bridge, BRIDGED_FORCES)
         self._wrenches = tuple(CausalFilter(6, self.rate, self.cutoff, self.lag, bridged, 0) for _ in SIDES)
         self._assigned = PlateSides(self.plates, recording.unloaded_below, self._weight, self.rate)
-        self._clock, self._past = SampleClock(self.rate, self.bridge), _Past()
-        self._later, self._labeled = (
-            0.0,
-            -np.inf,
-        )  # added to times of a clock that went back; newest time of `labels`
+        self._bare = BareFeet(recording, mechanics, self._poses.feet, self.rate)
+        self._clock = SampleClock(self.rate, self.bridge)
         self._reactions = FrameReactions(self.model, mechanics.motion) if self.predicts else None
-        self.empty_plates = np.zeros(len(self.plates), bool)
+        self.clear()
 
     @property
     def unloaded_below(self) -> float:
@@ -309,11 +215,6 @@ class Live:
     def stuck_plates(self) -> Mask:
         """Plates (P,) that have repeated the numbers of a load up to the newest sample."""
         return self._assigned.stuck
-
-    @property
-    def document(self) -> Document:
-        """The trial file."""
-        return self.trial.document
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -358,26 +259,26 @@ class Live:
             "reserve": (*sides, len(self.shared)),
         }
 
-    def _bodies(self, q: Array) -> tuple[Array, Array]:
-        """Rotation (T, B, 3, 3) and translation (T, B, 3) [m] of the bodies from standing, in poses q (T, N, 3)."""
-        bodies = self.model.rigid_bodies
-        rotation = bodies.rotation(q)
-        return rotation, q[:, bodies.slots[:, 0]] - np.einsum("tbxy,by->tbx", rotation, bodies.origin)
-
     def clear(self) -> None:
         """Forget all samples; the next one is the first."""
         self._clock.clear()
+        # added to times of a clock that went back; newest time of `labels`
         self._later, self._labeled = 0.0, -np.inf
         self.labels.clear()
         self._forget()
 
     def _forget(self) -> None:
         """Restart with the sample that the clock has taken."""
-        self._past = _Past()
         self.labels.begin_anew()
-        self.empty_plates[:] = False
+        self.empty_plates = np.zeros(len(self.plates), bool)
+        self._poses.clear()
+        self._bare.clear()
+        self._emg.clear()
         for signal_filter in (self._coordinates, *self._wrenches):
             signal_filter.clear()
+        self._peak_force = 0.0  # largest ground force of the last seconds, fading [N]
+        # markers of the newest sample that were off, and why
+        self._left_out, self._faults = tuple[str, ...](), tuple[str, ...]()
         if self._reactions is not None:
             self._reactions.clear()
 
@@ -385,9 +286,8 @@ class Live:
         """Compile and load everything with a frame of the trial; returns how long that took [s]."""
         begun = perf_counter()
         compile_kernel()  # all of it: no frame of a session waits for what frames before it did not need
-        mechanics, motion = self.body.mechanics, self.body.mechanics.motion
-        walk = filtered_markers(self.trial, mechanics.measured.filter, TIME_MARGIN)
-        self.pose(walk.position[len(walk.time) // 2])
+        motion, walk = self.body.mechanics.motion, self._poses.walk
+        self.pose(walk[len(walk) // 2])
         middle = len(motion.time) // 2
         state = motion.coordinates[middle], motion.rates[middle], motion.second[middle]
         self.evaluate(motion.time[middle], *state, None if self.predicts else np.zeros((2, 6)))
@@ -421,23 +321,16 @@ class Live:
                 signal_filter.push(None)
             if taken.slots > 1:
                 self.labels.skip()
-        past = self._past
         if taken.anew and time + self._later <= self._labeled:  # the clock of the sender went back
             self._later = self._labeled + 1.0 / self.rate - time
         self._labeled = time + self._later
         markers = self.labels.mended(self._labeled, markers)
-        past.left_out, past.faults = self.labels.left_out, self.labels.sentences
-        notes = list(past.faults)
+        self._left_out, self._faults = self.labels.left_out, self.labels.sentences
+        notes = list(self._faults)
         if self.channels and emg is not None:
-            envelopes = check_array(emg, "emg", (len(self.channels),), finite=False, real=True)
-            odd = np.abs(envelopes) > MOST_ENVELOPE
-            if odd.any():
-                those = few(name for name, each in zip(self.channels, odd, strict=True) if each)
-                notes += [f"EMG of {those} is no share of the maximum, 0 to 1, and was left out"]
-            # a new array: the caller may use its own for the next sample
-            past.envelopes.append((time, np.where(odd, np.nan, envelopes)))
+            notes += self._emg.take(time, emg)
 
-        coordinates, feet, note = self._sampled_pose(time, markers)
+        coordinates, feet, note = self._poses.take(time, markers)
         if note:
             self.labels.count_lost()
             notes += [note]
@@ -459,11 +352,10 @@ class Live:
             if self.predicts
             else np.stack([each.value()[0] if each.ready else np.full(6, np.nan) for each in self._wrenches])
         )
-        plausible = at > past.not_plausible + REACH / self.rate
         coordinates, rates, accelerations = self._coordinates.value()
         state = coordinates, rates, accelerations, forces
-        expected, note = self._expected(at)
-        notes += [note] if note else []
+        expected, of_emg = self._emg.expected(at)
+        plausible, notes = self._poses.plausible(at), [*notes, *of_emg]
         return self._frame(at, state, expected, plausible, begun, tuple(notes), taken)
 
     def evaluate(
@@ -508,129 +400,7 @@ class Live:
         Raises:
             MuscleSolveError: no pose fits.
         """
-        base = None if near is None else Pose.from_coordinates(near[None]).rotation[0]
-        coordinates, residual, _ = self._fitted(np.asarray(markers, float), near, base)
-        return coordinates, residual
-
-    def _fitted(
-        self, markers: Array, near: Array | None, base: Array | None
-    ) -> tuple[Array, Array, tuple[Array, Array]]:
-        """Return the coordinates as `pose` does, and natural coordinates (N, 3) and rotations of the bodies (B, 3, 3)
-        of the pose.
-
-        base (3, 3): rotation of the pelvis in the pose `near`.
-        """
-        followed = self._following.follow(Seen.from_markers(self._map, markers[None]), trunk=self._trunk)
-        values = np.concatenate([followed.place, followed.direction], axis=1)
-        nearest = self._nearest.at(values)
-        if near is None or base is None:
-            check_sides(self.trial, Seen.from_markers(self._map, markers[None]).moving)
-            check_axes(self.trial, followed.directions)
-            coordinates = fit_pose(self.model, nearest.targets).coordinates[0]
-            pose = Pose.from_coordinates(coordinates[None])
-        else:
-            start = Pose(near[None, :-6], near[None, -6:-3], base[None])
-            # Coordinates that the markers do not show stay unchanged.
-            pose = nearest.going_on(start, 1.0 / self.rate).converge(start, 1e-8, 60)
-            cardan = np.ravel(to_cardan(pose.rotation))
-            coordinates = np.concatenate([pose.angles[0], pose.position[0], cardan])
-            turns = np.round((coordinates - near) / (2.0 * np.pi))
-            turns[-6:-3] = 0.0
-            coordinates -= 2.0 * np.pi * turns
-        (q,), (rotation,) = pose.placed(self.model)
-        off = q[self._point_slots] - values[0, self._are_points]
-        return coordinates, np.sqrt(np.vecdot(off, off)), (q, rotation)
-
-    def _sampled_pose(self, time: float, markers: Array) -> tuple[Array | None, Array | None, str]:
-        """Coordinates (K+6,) of a sample and the ends of its feet (2, 2, 3) [m], None where not known; a note."""
-        past = self._past
-        hidden = np.asarray(~np.isfinite(markers).all(axis=1))
-        if hidden.any():
-            if past.coordinates is None:
-                return None, None, f"hidden: {self._named(hidden)}"
-            step = np.zeros_like(past.coordinates) if past.step is None else past.step
-            q, _ = Pose.from_coordinates((past.coordinates + step)[None]).placed(self.model)
-            rotation, translation = self._bodies(q)
-            markers, guessed = self.marker_bodies.filled(markers, rotation[0], translation[0])
-            if not guessed.any():
-                past.guessed_since = None
-            else:
-                past.guessed_since = time if past.guessed_since is None else past.guessed_since
-                if time - past.guessed_since > self.bridge + 1e-9:
-                    past.lose_pose()
-                    return None, None, f"hidden for too long: {self._named(guessed)}"
-        else:
-            past.guessed_since = None
-        try:
-            coordinates, residual, (q, rotation) = self._fitted(markers, past.coordinates, past.base)
-        except MuscleSolveError as error:
-            past.lose_pose()
-            return None, None, str(error)
-        links = rotation[self._links]
-        joints = _relative(links)
-        if past.joints is not None and jumps(angle_between(past.joints, joints), 1.0 / self.rate).any():
-            past.not_plausible[:] = time
-        of_feet = residual[self._foot_columns]
-        far = np.vecdot(of_feet, of_feet) > of_feet.shape[1] * FOOT_LIMIT**2
-        past.not_plausible[far] = time
-        past.step = None if past.coordinates is None else coordinates - past.coordinates
-        past.coordinates, past.base, past.joints, past.shift = coordinates, links[0], joints, residual
-        return coordinates, q[self._feet_slots], ""
-
-    def _find_unmeasured(self, q: Array, qd: Array, wrench: Array, lacking: float) -> Mask:
-        """Feet (2,) whose contact no plate measures, from poses and velocities (N, 3), wrenches (2, 6) and balance.
-
-        A foot is one from `EDGE` after it has come down without a force, or as soon as it is near the floor while an
-        upward force of `LACKING_LIFT` body weights is missing (`lacking` [N]), until it is in the air. Where the force
-        on the other foot is not known there is no balance, and a zero force is not believed either near the floor.
-        Speeds are relative to the belt, whose velocity the loaded feet show.
-        """
-        past = self._past
-        known = np.isfinite(wrench[:, 2])  # a plate without numbers says nothing of its foot
-        height = q[self._feet_slots, 2] - self._floor
-        velocity = qd[self._feet_slots]
-        for side in np.flatnonzero(known & (wrench[:, 2] > CARRIES * self._weight)):
-            past.loaded = min(past.loaded + 1.0, BELT_MEMORY * self.rate)
-            shown = velocity[side, np.argmin(height[side]), :2], qd[self._pelvis, :2]
-            past.belt += (np.array(shown) - past.belt) / past.loaded
-        belt, travel = past.belt
-        if math.hypot(*travel) < IN_PLACE < math.hypot(*belt):
-            velocity = velocity - np.append(belt, 0.0)
-        speed = np.sqrt(np.vecdot(velocity, velocity))
-        down = ((height < LOW) & (speed < SLOW)).any(axis=1)
-        air = ((height > HIGH) | (speed > FAST)).all(axis=1)
-        without = known & (np.abs(wrench[:, 2]) < self._touch)
-        past.down = np.where(down & without, past.down + 1.0, 0.0)
-        seen = past.down > EDGE * self.rate
-        standing = past.unmeasured & ~air
-        # a foot that is known to stand beside the plates explains what is missing
-        if not known.all() or (lacking > LACKING_LIFT * self._weight and not standing.any()):
-            seen = seen | without
-        past.unmeasured = standing | (seen & ~air)
-        return past.unmeasured
-
-    def _named(self, which: Mask) -> str:
-        return ", ".join(self.markers[k] for k in np.flatnonzero(which))
-
-    def _expected(self, at: float) -> tuple[Array | None, str]:
-        """Activations (N,) that EMG lets expect at a time [s], None without a cost that follows it; a note."""
-        if not self.channels:
-            return None, ""
-        assert self.body.emg is not None
-        at -= self.body.emg.delay
-        envelopes = self._past.envelopes
-        while len(envelopes) > 1 and envelopes[1][0] <= at:
-            envelopes.popleft()
-        value = np.full(len(self.channels), np.nan)
-        if len(envelopes) > 1 and envelopes[0][0] <= at:
-            (first, low), (last, high) = envelopes[0], envelopes[1]
-            if last - first <= max(self.bridge, 1.5 / self.rate):
-                value = low + (high - low) * (at - first) / (last - first)
-        missing = [name for name, each in zip(self.channels, value, strict=True) if np.isnan(each)]
-        note = f"no EMG of {few(missing, 3)} came in time" if missing else ""
-        if len(missing) == len(value):
-            note = "no EMG came in time: forces follow the cost alone"
-        return self.body.emg.of_muscles(value[None], self.muscles)[0], note
+        return self._poses.nearest(markers, near)
 
     def _frame(
         self,
@@ -664,11 +434,11 @@ class Live:
         moments = generalized_loads(model, motion, forces)
         fading = 0.5 ** (1.0 / (PEAK_HALF_LIFE * self.rate))
         greatest = math.hypot(*(pushed[0, :3] + pushed[1, :3]))
-        self._past.peak_force = max(self._past.peak_force * fading, greatest)
+        self._peak_force = max(self._peak_force * fading, greatest)
         if plausible is not None and not predicted:
-            lost = self._find_unmeasured(motion.q[0], motion.qd[0], wrench, moments[0, joints + 2])
+            lost = self._bare.unmeasured(motion.q[0], motion.qd[0], wrench, moments[0, joints + 2])
             bare = [SIDE_NAMES[side] for side, each in zip(SIDES, lost & known, strict=True) if each]
-            self.empty_plates = self._assigned.empty(motion.q[0][self._feet_slots], lost & known)
+            self.empty_plates = self._assigned.empty(motion.q[0][self._poses.feet], lost & known)
             empty = [f"plate {k + 1} shows no load under a foot" for k in np.flatnonzero(self.empty_plates)]
             notes = (*notes, *(empty or [f"no plate carries the {side} foot" for side in bare]))
             known, wrench = known & ~lost, np.where(lost[:, None], np.nan, wrench)
@@ -679,7 +449,7 @@ class Live:
             if not support.carries[0]:
                 balanced, notes = False, (*notes, NOT_CARRIED)
         elif known.all():
-            limit = BALANCE_LIMIT * max(self._weight, self._past.peak_force)
+            limit = BALANCE_LIMIT * max(self._weight, self._peak_force)
             balanced = math.hypot(*moments[0, joints : joints + 3]) <= limit
         else:
             moments[:, self._beyond[~known].any(axis=0)] = np.nan
@@ -717,11 +487,11 @@ class Live:
             cost=np.concatenate([solution.cost for solution in solutions]),
             reserve=np.concatenate([solution.reserve for solution in solutions]),
             seconds=perf_counter() - begun,
-            shift=self._past.shift,
+            shift=self._poses.shift,
             notes=notes,
             taken=taken,
-            left_out=self._past.left_out,
-            faults=self._past.faults,
+            left_out=self._left_out,
+            faults=self._faults,
         )
 
     def _interrupted(self, time: float, begun: float, notes: tuple[str, ...], taken: Taken) -> Frame:
@@ -731,39 +501,12 @@ class Live:
             **{name: np.full(shape, np.nan) for name, shape in self.shapes.items()},
             status=np.full(len(self.sides), Status.INTERRUPTED, np.int8),
             seconds=perf_counter() - begun,
-            shift=self._past.shift,
+            shift=self._poses.shift,
             notes=notes,
             taken=taken,
-            left_out=self._past.left_out,
-            faults=self._past.faults,
+            left_out=self._left_out,
+            faults=self._faults,
         )
-
-
-def _relative(rotations: Array) -> Array:
-    """Rotations (6, 3, 3) of hips, knees and ankles from the rotations of pelvis, thighs, shanks and feet (7, 3, 3)."""
-    proximal = rotations[[0, 1, 2, 0, 4, 5]]
-    return np.asarray(np.swapaxes(proximal, 1, 2) @ rotations[1:])
-
-
-def _floor_heights(q: Array, time: Array, slots: NDArray[np.intp]) -> Array:
-    """Heights (2, 2) [m] at which heels and toes rest in poses q (T, N, 3); slots (2, 2)."""
-    height = q[:, slots, 2]
-    speed = np.linalg.norm(np.gradient(q[:, slots], time, axis=0), axis=3)
-    heights = np.empty(slots.shape)
-    for place in np.ndindex(slots.shape):
-        slow = speed[:, *place] < SLOW
-        heights[place] = np.quantile(height[slow if slow.sum() > 5 else ..., *place], 0.25)
-    return heights
-
-
-def _with_right_labels(trial: Trial) -> tuple[Trial, tuple[Finding, ...]]:
-    """Return the trial with exchanged labels of its recordings exchanged back, as `musclesolve check` finds them."""
-    document = trial.document
-    case = Case(document, Recorded(trial, trial.settings.laboratory))
-    for check in (labels_exchanged_throughout, labels_exchanged_at_crossings, labels_exchanged_between_gaps):
-        for found in list(check(case)):
-            case = replace(case.repaired(found), findings=(*case.findings, found))
-    return case.trial, case.findings
 
 
 def _check_live(trial: Trial, plates: Sequence[Side | None] | None) -> None:

@@ -23,8 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, median_of_known
-from musclesolve.checking.case import REACH
-from musclesolve.checking.markers.body_distances import BETTER, LEAST, NEARER, bodies
+from musclesolve.checking.case import REACH, Case
+from musclesolve.checking.markers.body_distances import (
+    BETTER,
+    LEAST,
+    NEARER,
+    bodies,
+    labels_exchanged_at_crossings,
+    labels_exchanged_between_gaps,
+    labels_exchanged_throughout,
+)
 from musclesolve.checking.markers.trajectories import (
     BACK,
     FEWEST_FRAMES,
@@ -33,6 +41,7 @@ from musclesolve.checking.markers.trajectories import (
     SMALLEST_JUMP,
     STRETCHED,
 )
+from musclesolve.checking.repair import Recorded
 from musclesolve.motion.motion_warnings import BROKEN, LOOSE
 from musclesolve.recording.data import Trial
 from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Shapes, breadth, register
@@ -693,3 +702,12 @@ class MarkerLabels:
             worst = max(pair, key=lambda k: max(off[k]))
             group = next(each for each in self.groups if worst in each.members)
             self._mark(time, position, group, worst, None, max(off[worst]))
+
+
+def with_right_labels(trial: Trial) -> tuple[Trial, tuple[Finding, ...]]:
+    """Return the trial with exchanged labels of its recordings exchanged back, as `musclesolve check` finds them."""
+    case = Case(trial.document, Recorded(trial, trial.settings.laboratory))
+    for check in (labels_exchanged_throughout, labels_exchanged_at_crossings, labels_exchanged_between_gaps):
+        for found in list(check(case)):
+            case = replace(case.repaired(found), findings=(*case.findings, found))
+    return case.trial, case.findings

@@ -9,13 +9,16 @@ What cannot be of the foot, by the limits for recordings (`sample_fault`), is no
 plate repeats to the last digit: its amplifier or its program has stopped.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.motion.ground_reaction import origin_wrench
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Side
+from musclesolve.pipeline.mechanics import Mechanics
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial
+from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, IN_PLACE, LOW, SLOW, touch
 from musclesolve.recording.plates.plate_assignment import CLEAR, FARTHEST_PRESSURE, distance_to_foot
 from musclesolve.recording.plates.plate_checks import sample_fault
 
@@ -24,6 +27,11 @@ LONGEST_REPEAT = 0.1
 
 CARRIES = 0.2
 """Vertical force, in body weights, from which a plate carries a foot."""
+LACKING_LIFT = 0.1
+"""Upward force, in body weights, that may be missing at the pelvis before a foot near the floor is taken to stand on
+something that is not measured; residuals of good recordings are half of it (Hicks et al. 2015)."""
+BELT_MEMORY = 1.0
+"""Time with a loaded foot over which the velocity of a belt is averaged [s]; it may change."""
 BESIDE = 0.05
 """Largest distance of the middle of a foot from the places at which a plate has carried it [m]."""
 
@@ -130,3 +138,65 @@ class PlateSides:
         may = np.array([[side in (each, None) for each in SIDES] for side in self.sides]).reshape(-1, 2)
         unloaded = np.abs(self._before[:, 2]) <= self._below
         return np.asarray((there & may & bare).any(axis=1) & unloaded)
+
+
+class BareFeet:
+    """Feet that stand where no plate measures them.
+
+    Args:
+        trial: its subject and plates.
+        mechanics: its model, and the motion that shows the heights of the ground.
+        feet: numbers of heel and toe of the right and the left foot among the points of the model, (2, 2).
+        rate: samples a second.
+    """
+
+    def __init__(self, trial: Trial, mechanics: Mechanics, feet: Indices, rate: float) -> None:
+        self._feet, self._rate, model = feet, rate, mechanics.model
+        self._pelvis = model.rigid_bodies.slots[model.body("pelvis"), 0]
+        self._weight, self._touch = model.weight, touch(trial)
+        # heights (2, 2) [m] at which heels and toes rest
+        ends = mechanics.fit.q[:, feet]
+        speed = np.linalg.norm(np.gradient(ends, mechanics.measured.time, axis=0), axis=3)
+        self._floor = np.empty(feet.shape)
+        for place in np.ndindex(feet.shape):
+            slow = speed[:, *place] < SLOW
+            self._floor[place] = np.quantile(ends[slow if slow.sum() > 5 else ..., *place, 2], 0.25)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all samples."""
+        self._down = np.zeros(2)  # for how many frames each foot is down without a force
+        # mean velocities of a loaded foot and of the pelvis [m/s], over so many frames and feet
+        self._belt, self._loaded = np.zeros((2, 2)), 0.0
+        self._bare = np.zeros(2, bool)
+
+    def unmeasured(self, q: Array, qd: Array, wrench: Array, lacking: float) -> Mask:
+        """Feet (2,) whose contact no plate measures, from poses and velocities (N, 3), wrenches (2, 6) and balance.
+
+        A foot is one from `EDGE` after it has come down without a force, or as soon as it is near the floor while an
+        upward force of `LACKING_LIFT` body weights is missing (`lacking` [N]), until it is in the air. Where the force
+        on the other foot is not known there is no balance, and a zero force is not believed either near the floor.
+        Speeds are relative to the belt, whose velocity the loaded feet show.
+        """
+        known = np.isfinite(wrench[:, 2])  # a plate without numbers says nothing of its foot
+        height = q[self._feet, 2] - self._floor
+        velocity = qd[self._feet]
+        for side in np.flatnonzero(known & (wrench[:, 2] > CARRIES * self._weight)):
+            self._loaded = min(self._loaded + 1.0, BELT_MEMORY * self._rate)
+            shown = velocity[side, np.argmin(height[side]), :2], qd[self._pelvis, :2]
+            self._belt += (np.array(shown) - self._belt) / self._loaded
+        belt, travel = self._belt
+        if math.hypot(*travel) < IN_PLACE < math.hypot(*belt):
+            velocity = velocity - np.append(belt, 0.0)
+        speed = np.sqrt(np.vecdot(velocity, velocity))
+        down = ((height < LOW) & (speed < SLOW)).any(axis=1)
+        air = ((height > HIGH) | (speed > FAST)).all(axis=1)
+        without = known & (np.abs(wrench[:, 2]) < self._touch)
+        self._down = np.where(down & without, self._down + 1.0, 0.0)
+        seen = self._down > EDGE * self._rate
+        standing = self._bare & ~air
+        # a foot that is known to stand beside the plates explains what is missing
+        if not known.all() or (lacking > LACKING_LIFT * self._weight and not standing.any()):
+            seen = seen | without
+        self._bare = standing | (seen & ~air)
+        return self._bare

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.message_text import few
 from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
-from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.live.joining import wait_for
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import SAMPLES, Arrival
@@ -54,7 +53,7 @@ class SessionWatch:
     def begin(self, live: Live) -> None:
         """See Sink."""
         self._live = live
-        self._weight = live.model.mass.total * STANDARD_GRAVITY
+        self._weight = live.model.weight
         self._hidden_since = np.full(len(live.markers), np.nan)
         self._silent_since = np.full(len(live.plates), np.nan)
         self._empty = np.zeros(len(live.plates))  # samples since the last look without a load under a foot

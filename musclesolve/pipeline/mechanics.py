@@ -10,7 +10,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.sides import LEG_JOINTS
-from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.predicted_reactions import soles
 from musclesolve.dynamics.inverse.residual_reduction import CHANGE, ResidualReduction
@@ -158,14 +157,14 @@ class Mechanics:
     def balance_limit(self) -> float:
         """Residual force at the pelvis up to which a frame is valid [body weights]."""
         total = np.sum([ground.force for ground in self.reactions], axis=0)
-        return balance_limit(total, self.model.mass.total * STANDARD_GRAVITY)
+        return balance_limit(total, self.model.weight)
 
     def validity(self, moments: Array) -> MotionValidity:
         """Return the frames that can be shared among muscles, by the generalized forces (T, K+6) of inverse dynamics.
 
         The forces are the forces before any change: a change of the motion makes no unbalanced frame valid.
         """
-        joints, weight = self.model.tree.joint_count, self.model.mass.total * STANDARD_GRAVITY
+        joints, weight = self.model.tree.joint_count, self.model.weight
         residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight
         motion = (self.joint_rotations, self.motion.time, self.fit.points, self.marker_residual)
         violation = np.where(self.fitted, self.constraint_violation, np.inf)
@@ -179,7 +178,7 @@ class Mechanics:
         """Ground reactions supplied and lacking; a foot that was not measured counts as unloaded."""
         lacking = projected_moments(self.model, self.motion, self.wrenches)[:, self.model.tree.joint_count :]
         force = sum((ground.force for ground in self.reactions), np.zeros((len(lacking), 3)))
-        weight, cutoff = self.model.mass.total * STANDARD_GRAVITY, float(self.measured.filter.cutoff_hz.min())
+        weight, cutoff = self.model.weight, float(self.measured.filter.cutoff_hz.min())
         return Support.from_wrenches(self.motion.time, lacking, force, weight, cutoff)
 
     def warnings(self, trial: Trial) -> list[MotionWarning]:
@@ -199,7 +198,7 @@ class Mechanics:
 
     def _warnings_of_prediction(self, tilt_deg: float) -> list[MotionWarning]:
         """Warn about a body that its feet do not carry, feet that slide and a floor that is not level."""
-        weight = self.model.mass.total * STANDARD_GRAVITY
+        weight = self.model.weight
         upward = {ground.side: ground.force[:, 2] / weight for ground in self.reactions}
         of_feet = np.stack([upward[side] for side in SIDES], axis=1)
         points = soles(self.model, self.motion)

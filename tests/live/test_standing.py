@@ -172,7 +172,7 @@ def test_a_marker_belongs_to_the_body_that_motion_shows(default_walk_trial):
     live = Live(default_walk_trial)
     fit, filtered = live.body.mechanics.fit, live.body.mechanics.measured.filter
     walk = filtered_markers(live.trial, filtered, TIME_MARGIN)
-    found = MarkerBodies.from_standing(live.trial, live.model, walk.position, live._bodies(fit.q))
+    found = MarkerBodies.from_standing(live.trial, live.model, walk.position, live._poses.bodies(fit.q))
     names = [body.name for body in live.model.topology.bodies]
     of_motion, of_standing = (
         [names[k].replace("_distal", "") for k in each.body] for each in (live.marker_bodies, found)
@@ -183,7 +183,7 @@ def test_a_marker_belongs_to_the_body_that_motion_shows(default_walk_trial):
     plate = tuple(name for name in live.markers if name.startswith("R.SH"))
     alone = replace(live.trial, clusters={**live.trial.clusters, "shank_r": plate, "knee_r": plate})
     near = MarkerBodies.from_standing(
-        alone, live.model, walk.position[:1], tuple(e[:1] for e in live._bodies(fit.q))
+        alone, live.model, walk.position[:1], tuple(e[:1] for e in live._poses.bodies(fit.q))
     )
     assert len(plate) == 4 and {names[near.body[live.markers.index(name)]] for name in plate} == {"shank_r"}
 

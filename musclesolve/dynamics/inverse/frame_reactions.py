@@ -16,7 +16,6 @@ by a fifth.
 import numpy as np
 
 from musclesolve._util.arrays import Array, vector_product
-from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.predicted_reactions import (
     Ground,
     about_center,
@@ -50,7 +49,7 @@ class FrameReactions:
         self._model, self._points = model, points_of_soles(model)
         self._slots, self._bodies = sole_places(model)
         self._limits = push_limits(self._points.shape[1])
-        self._weight = model.mass.total * STANDARD_GRAVITY
+        self._weight = model.weight
         spin = model.rigid_bodies.subset(self._bodies).twists(motion.q, motion.qd)[..., :3]
         rotation = model.rigid_bodies.subset(self._bodies).rotation(motion.q)
         points, velocity = self._soles(motion, rotation, spin)

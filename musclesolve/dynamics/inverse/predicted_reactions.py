@@ -28,7 +28,6 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask, vector_product
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import SIDES
-from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.banded_program import BandedProgram, second_difference_band
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -101,7 +100,7 @@ def predicted_reactions(model: Model, motion: Motion, measured: Array | None = N
     wrench = projected_moments(model, motion, [])[:, model.tree.joint_count :]
     force = wrench[:, :3]
     required = np.concatenate([force, wrench[:, 3:] + vector_product(motion.origin, force)], axis=1)
-    center, weight = mass_center(model, motion.q), model.mass.total * STANDARD_GRAVITY
+    center, weight = mass_center(model, motion.q), model.weight
     return reactions_of_soles(motion.time, weight, required, center, soles(model, motion), measured)
 
 

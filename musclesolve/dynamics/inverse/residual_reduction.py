@@ -39,7 +39,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve._util.sides import split_side
-from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.newton_euler import segment_motion, turned_inertia
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits, splined_motion
@@ -143,7 +142,7 @@ class MeasuredBody:
     @property
     def weight(self) -> float:
         """See ChangingBody."""
-        return self.model.mass.total * STANDARD_GRAVITY
+        return self.model.weight
 
     @property
     def gravity(self) -> Array:

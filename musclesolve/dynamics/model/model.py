@@ -80,6 +80,11 @@ class Model:
         vars(other).update({field.name: getattr(self, field.name) for field in fields(self)} | changed)
         return other
 
+    @property
+    def weight(self) -> float:
+        """Weight [N]."""
+        return self.mass.total * STANDARD_GRAVITY
+
     @cached_property
     def constraints(self) -> Constraints:
         """Rigid-body and universal-joint constraints."""

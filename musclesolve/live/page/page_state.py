@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.sides import OTHER
-from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.live.live import Live
 from musclesolve.live.page.live_drawing import LiveDrawing
 from musclesolve.live.page.page_settings import DURING, PageSettings
@@ -66,7 +65,7 @@ class PageSetup:
     @classmethod
     def from_live(cls, live: Live) -> PageSetup:
         """The setup of the page for a session."""
-        weight, loads = float(live.model.mass.total) * STANDARD_GRAVITY, FootLoads.from_trial(live.trial)
+        weight, loads = live.model.weight, FootLoads.from_trial(live.trial)
         return cls(
             title=live.trial.subject.name or "Live",
             subtitle=f"live, {1e3 * live.lag:g} ms behind the newest sample, filtered at {live.cutoff:g} Hz"

@@ -31,7 +31,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.checking.forces.newtons_law import measured
-from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion, turned_inertia
 from musclesolve.motion.ground_reaction import wrench_at_origin
@@ -280,7 +279,7 @@ def trial_pieces(trial: Trial, recorded: Mechanics) -> list[TrialResidual]:
     held &= without_joint_jump(recorded.joint_rotations, motion.time)
     joints = model.tree.joint_count
     residual = projected_moments(model, motion, recorded.wrenches)[:, joints : joints + 3]
-    weight = model.mass.total * STANDARD_GRAVITY
+    weight = model.weight
     held &= np.linalg.norm(residual, axis=1) <= recorded.balance_limit * weight
     segments = segment_motion(model, motion)
     bodies = np.flatnonzero(model.mass.mass > 0.0)
