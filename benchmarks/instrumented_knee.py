@@ -33,7 +33,9 @@ from musclesolve.constants import FAST, USUAL_COST
 from musclesolve.files import Table, read_c3d, read_mot, write_mot
 from musclesolve.forces import prepare_recording, recording_of
 from musclesolve.pipeline.knee_contact import compartments
-from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
+from musclesolve.pipeline.opensim.assemble_body import model_body
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import share
 from musclesolve.recording.c3d.c3d_file import read_events

@@ -52,7 +52,9 @@ from musclesolve.errors import InputError
 from musclesolve.files import Event, Trial
 from musclesolve.forces import recording_of
 from musclesolve.pipeline.measured_activation import MeasuredActivation
-from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
+from musclesolve.pipeline.opensim.assemble_body import model_body
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import share
 from musclesolve.sharing.cost import (

@@ -22,7 +22,6 @@ from .live.replay import replay as replay
 from .motion.events.gait_events import gait_events as gait_events
 from .muscles.pose_geometry import muscle_geometry as muscle_geometry
 from .opensim.read_model import read_osim as read_osim
-from .pipeline.opensim.model_body import opensim_problem as opensim_problem
 from .pipeline.pose_problem import pose_problem as pose_problem
 from .recording.trial.trial_file import read_trial as read_trial
 from .report.picture.inline_picture import moving_picture as moving_picture
@@ -39,6 +38,7 @@ from .results.cycles.outliers import with_outliers as with_outliers
 from .results.dataset.leg_problem import leg_problem as leg_problem
 from .results.export.export import export as export
 from .results.files.result_netcdf import read_result as read_result
+from .run_trial import opensim_problem as opensim_problem
 from .run_trial import run as run
 from .run_trial import share_model as share_model
 from .sharing.analysis.diagnosis import diagnose as diagnose

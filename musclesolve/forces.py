@@ -51,11 +51,7 @@ from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy, same_points
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.emg_informed import with_arguments
-from musclesolve.pipeline.mechanics import (
-    TIME_MARGIN,
-    Mechanics,
-    subject_model,
-)
+from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics, subject_model
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
 from musclesolve.pipeline.reduced_motion import changed_motion, check_reduction
 from musclesolve.pipeline.run_options import find_options
@@ -138,10 +134,7 @@ def mechanics(trial: Trial, progress: Progress | None = None, start: Array | Non
 
 
 def mechanics_of(
-    trial: Trial,
-    landmarks: Anatomy,
-    start: Array | None = None,
-    known: tuple[Trial, Mechanics] | None = None,
+    trial: Trial, landmarks: Anatomy, start: Array | None = None, known: tuple[Trial, Mechanics] | None = None
 ) -> Mechanics:
     """Compute model, motion and ground reactions of a recording from its landmarks.
 

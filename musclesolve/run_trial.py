@@ -9,18 +9,22 @@ import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking.check import findings_of
-from musclesolve.constants import USUAL_COST, USUAL_SOLVER
+from musclesolve.constants import RIGID, USUAL_COST, USUAL_SOLVER
+from musclesolve.errors import input_error
 from musclesolve.forces import prepare
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.body import Sharing
+from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import Source
-from musclesolve.pipeline.opensim.model_body import model_body, model_settings
+from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.share import sharing_problem
 from musclesolve.pipeline.simulated_body import is_simulated
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.shared_result import judged_result
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver
 
 
@@ -102,3 +106,41 @@ def share_model(
     sharing = Sharing(*chosen, tendon, stated.reserve_weight, stated.least_activation)
     body = model_body(model, coordinates, moments, settings, sharing, side)
     return judged_result(body, findings_of(body))
+
+
+def opensim_problem(
+    model: OpenSimModel | str | Path,
+    coordinates: Source,
+    moments: Source | None = None,
+    side: str = "both",
+    **choices: Any,
+) -> Problem:
+    """Make the force-sharing problem of an OpenSim model.
+
+    Tendons are rigid; curves and parameters come from the model. Musculotendon lengths come from the paths; over
+    several wrap objects they are the lengths that OpenSim 4 reports, which belong to no path (opensim/geometry.py).
+    Musculotendon velocity = -moment arm . speed over all coordinates that a muscle crosses. Coupled coordinates follow,
+    locked coordinates stay at their default.
+
+    Args:
+        model: from `read_osim`, or the path of a .osim file.
+        coordinates: the path of a .mot or .sto file, a Table, a Dataset over time, or arrays by name with "time".
+        moments: likewise, columns NAME_moment (NAME_force of a translation), interpolated linearly to the times of
+            the coordinates; frames beyond them are left out. Arrays by name without "time" are at those times. A
+            file or Table has the form of OpenSim's inverse dynamics: moments of ball joints are about the axes of the
+            parent frame; arrays belong to the rates of the coordinates. Forces of coordinates driven by couplers are
+            added (moments.py). None with `loads`.
+        side: "r", "l" or "both": leaves out names that end in _l or _r.
+        choices: settings of the trial file of a model by keyword, which are the options of `share`
+            (docs/command_line.md): dofs, muscles, passive, loads and others. `person` may be what `read_person`
+            returns. tendon="elastic" holds for `share_model` alone, which then solves the whole motion at once.
+
+    Raises:
+        InputError: a name is unknown, a column is missing, a part of the model that is needed is not supported, tendons
+            are elastic, ...
+    """
+    settings = model_settings(**choices)
+    if settings.muscles.tendon != RIGID:
+        raise input_error("pipeline.problem_single_frames", where="tendon", tendon=settings.muscles.tendon)
+    body = model_body(model, coordinates, moments, settings, side=side)
+    return sharing_problem(body.whole, body.sharing)

@@ -25,7 +25,9 @@ from benchmarks.timing import console, measure
 from benchmarks.validation.page import data_folder
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.body import Sharing
-from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
+from musclesolve.pipeline.opensim.assemble_body import model_body
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.pipeline.share import share, sharing_problem
 from musclesolve.sharing.cost import ActivationPower
 from musclesolve.sharing.problem import Problem

@@ -1,6 +1,6 @@
 """A moving body: the data that the sharing of forces, the labels of a result, studies and figures use.
 
-Two modules make bodies: recorded_body.py from a recording and the human of natural coordinates, opensim/model_body.py
+Two modules make bodies: recorded_body.py from a recording and the human of natural coordinates, opensim/assemble_body.py
 from an OpenSim model along its coordinates. A body has parts whose moments are shared separately, since no muscle
 connects them: the legs of the human, groups of coordinates and muscles of a model.
 """

@@ -24,7 +24,8 @@ from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import GROUND, TO_GLOBAL
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import Analysis, Body
-from musclesolve.pipeline.opensim.model_body import ModelBody, geometry_along, shared_joints
+from musclesolve.pipeline.opensim.model_body import ModelBody, shared_joints
+from musclesolve.pipeline.opensim.muscles_along import geometry_along
 from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody
 
 

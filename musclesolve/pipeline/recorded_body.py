@@ -20,13 +20,7 @@ from musclesolve.dynamics.vectors import MOST_FRAMES, blocks
 from musclesolve.errors import input_error
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import MotionValidity
-from musclesolve.muscles.muscle_state import (
-    MUSCLE_ARRAYS,
-    MuscleState,
-    ScaledState,
-    muscle_state,
-    zero_arms,
-)
+from musclesolve.muscles.muscle_state import MUSCLE_ARRAYS, MuscleState, ScaledState, muscle_state, zero_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, served_dofs
 from musclesolve.pipeline.body import BLOCK, EVERY, JointLoads, Pulls, Sharing, SharingGroup

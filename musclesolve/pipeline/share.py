@@ -72,10 +72,7 @@ def share(body: Body, sharing: Sharing | None = None, progress: Progress | None 
 
 
 def share_part(
-    part: SharingGroup,
-    sharing: Sharing,
-    like: Problem | None = None,
-    progress: Progress | None = None,
+    part: SharingGroup, sharing: Sharing, like: Problem | None = None, progress: Progress | None = None
 ) -> SolvedGroup:
     """Share the moments of one part among its muscles; frames that are not feasible are solved with reserves.
 

@@ -169,10 +169,7 @@ def simulated_motion(
     slack = state["fiber_length"] <= 0.0
     state["fiber_length"] = np.where(slack, 0.0, state["fiber_length"])
     muscles = MuscleState(
-        parameters=replace(parameters, joints_crossed=crossed),
-        moment_arm=arm[:, some],
-        slack=slack,
-        **state,
+        parameters=replace(parameters, joints_crossed=crossed), moment_arm=arm[:, some], slack=slack, **state
     )
     dofs = tuple(names[some].tolist())
     group = SharingGroup(

@@ -151,13 +151,7 @@ def _check_name(
     """Refuse a name in a test that the body does not have."""
     if name not in known:
         raise tests.document.unknown(
-            "unknown_name",
-            name,
-            known,
-            "test",
-            key,
-            number,
-            problem=f"'{name}' is no {what}",
+            "unknown_name", name, known, "test", key, number, problem=f"'{name}' is no {what}"
         )
 
 

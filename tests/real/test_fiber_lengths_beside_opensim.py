@@ -13,8 +13,10 @@ from thorough import some
 from musclesolve import read_osim
 from musclesolve.opensim.geometry import tendon_shifts
 from musclesolve.opensim.kinematics import coordinate_values
+from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
-from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.pipeline.opensim.shared_choice import shared_choice
 
 WALKS = {

@@ -17,9 +17,11 @@ from musclesolve.checking.model.model_case import Loads
 from musclesolve.files import Table
 from musclesolve.opensim.external_loads import foot_of_side
 from musclesolve.opensim.model import OpenSimModel
+from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, moments_under_loads
-from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.pipeline.opensim.moments import shared_moments
 
 

@@ -16,7 +16,8 @@ from musclesolve._util.sides import OPPOSITE, sided, split_side, with_side
 from musclesolve.constants import RIGID, USUAL_COST
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.opensim.geometry import fiber_path_lengths
-from musclesolve.pipeline.opensim.model_body import ModelBody, geometry_along
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.opensim.muscles_along import geometry_along
 from musclesolve.pipeline.share import share_part
 from musclesolve.results.finding import Cost, Finding
 from musclesolve.sharing.cost.cost_registry import find_cost

@@ -16,12 +16,7 @@ from musclesolve._util.time_holes import HoleLimits, hole_note
 from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
 from musclesolve.errors import InputError, input_error
 from musclesolve.motion.motion_plausibility import Support, balance_limit, balanced
-from musclesolve.opensim.external_loads import (
-    ExternalLoad,
-    feet_of,
-    load_wrench,
-    read_external_loads,
-)
+from musclesolve.opensim.external_loads import ExternalLoad, feet_of, load_wrench, read_external_loads
 from musclesolve.opensim.geometry import path_pulls
 from musclesolve.opensim.inverse_dynamics import (
     InverseDynamics,

@@ -31,9 +31,18 @@ from musclesolve.opensim.geometry import coordinate_chain
 from musclesolve.opensim.kinematics import body_motion, coordinate_values, joint_axes
 from musclesolve.opensim.model import Joint, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Source, as_table
-from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS, CoordinateMoments
+from musclesolve.pipeline.opensim.found_loads import found_loads
+from musclesolve.pipeline.opensim.load_dynamics import (
+    COLUMN_ENDINGS,
+    CoordinateMoments,
+    load_moments,
+    moments_under_loads,
+    whole_motion,
+)
+from musclesolve.pipeline.opensim.predicted_loads import predicted_loads
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.number_rows import check_used
+from musclesolve.settings.trial import PREDICTED_NOTE, ModelSettings
 
 _OF_PLATE = re.compile("[vp][xyz]$")
 """Columns of forces and centers of pressure, such as ground_force_vx."""
@@ -174,6 +183,40 @@ def shared_moments(
         for joint in angular
     ]
     return replace(read, moment=moment, notes=tuple(notes))
+
+
+def due_moments(
+    model: OpenSimModel,
+    motion: CoordinateMotion,
+    dofs: Sequence[str],
+    moments: Source | None,
+    settings: ModelSettings,
+) -> tuple[CoordinateMoments, Table | None]:
+    """The moments to share, from moments, loads or predicted loads, and the table of given moments.
+
+    The loads that a table contains act on the model, too.
+    """
+    loads_file, table = settings.files.loads, None
+    if settings.files.predicted and moments is None:
+        loads_of_feet = predicted_loads(model, whole_motion(model, motion))
+        due = moments_under_loads(model, motion, dofs, loads_of_feet, motion.file)
+        due = replace(due, file=None, notes=(PREDICTED_NOTE, *due.notes))
+    elif loads_file is not None and moments is None:
+        due = load_moments(model, motion, dofs, loads_file, settings.plates.feet)
+    elif moments is not None and loads_file is None:
+        if isinstance(moments, str | Path | Table):
+            table = moments = as_table(moments, "moments")
+        due = shared_moments(model, moments, dofs, motion)
+        if table is not None and (loads_of_feet := found_loads(model, motion.frames(due.known), table)):
+            due = due.under(moments_under_loads(model, motion, dofs, loads_of_feet, due.file))
+    else:
+        raise input_error(
+            "pipeline.both_moments_loads_given"
+            if moments is not None
+            else "pipeline.neither_moments_nor_loads",
+            code="missing_argument" if moments is None else "conflict",
+        )
+    return due, table
 
 
 def _angles(joint: Joint) -> tuple[str, ...]:

@@ -12,7 +12,9 @@ from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.emg_informed import informed_cost
 from musclesolve.pipeline.measured_activation import Channels, MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles, fascicle_muscles
-from musclesolve.pipeline.opensim.model_body import TIME_RANGE, ModelBody, check_model_settings, model_body
+from musclesolve.pipeline.opensim.assemble_body import TIME_RANGE, model_body
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.opensim.model_settings import check_model_settings
 from musclesolve.pipeline.share import motion_cost, solver_search
 from musclesolve.recording.trial.emg_channels import CHANNELS, check_overlap
 from musclesolve.recording.trial.model_trial import ModelTrial

@@ -19,8 +19,9 @@ from musclesolve.checking.model.moment_columns import line
 from musclesolve.checking.model.muscle_costs import _forces
 from musclesolve.checking.model.muscles import anatomy_of, deviations, uneven_paths
 from musclesolve.checking.model.posture import f90, held_stretches, standing
+from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
-from musclesolve.pipeline.opensim.model_body import model_body, model_settings
+from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.results.finding import Finding
 from musclesolve.signals import low_pass
 

@@ -15,7 +15,8 @@ from small_model_motion import DOFS, TIME, feasible_moments, save_inputs, small_
 import musclesolve as ms
 from musclesolve.opensim.geometry import tendon_shifts
 from musclesolve.opensim.person_file import person_of_model
-from musclesolve.pipeline.opensim.model_body import model_body, model_settings
+from musclesolve.pipeline.opensim.assemble_body import model_body
+from musclesolve.pipeline.opensim.model_settings import model_settings
 
 FACTORS = [
     ("optimal_fiber_length", ("one_r", "two_r"), 1.1),

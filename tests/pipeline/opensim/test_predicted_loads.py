@@ -19,9 +19,10 @@ from musclesolve.opensim.external_loads import foot_of_side, load_wrench, read_e
 from musclesolve.opensim.inverse_dynamics import ModelMotion, body_dynamics
 from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.model import OpenSimModel
+from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
-from musclesolve.pipeline.opensim.model_body import model_body, model_settings
+from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.pipeline.opensim.predicted_loads import predicted_loads, sole_points
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.studies.uncertainty.error_sources import standard_deviations

@@ -17,9 +17,11 @@ from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.dynamics.inverse.residual_reduction import ResidualReduction
 from musclesolve.opensim.external_loads import read_external_loads
 from musclesolve.opensim.kinematics import body_motion
+from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
-from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.pipeline.opensim.reduced_residual import LoadedModel
 from musclesolve.pipeline.share import share
 from musclesolve.results.dataset.assemble import assemble

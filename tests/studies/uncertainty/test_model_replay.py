@@ -16,7 +16,9 @@ from musclesolve import read_osim, read_result, uncertainty
 from musclesolve.files import Table, write_mot
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
-from musclesolve.pipeline.opensim.model_body import ModelBody, model_body, model_settings
+from musclesolve.pipeline.opensim.assemble_body import model_body
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.figure_names import pages_of
 from musclesolve.plotting.page.figure_files import figures_of
