@@ -32,7 +32,15 @@ def zero_arms(frames: int, dofs: int, muscles: int) -> Array:
     pages = mmap.mmap(-1, 8 * frames * dofs * muscles, **private)  # reading a shared page would take memory
     if hasattr(mmap, "MADV_NOHUGEPAGE"):
         pages.madvise(mmap.MADV_NOHUGEPAGE)
-    memory = np.frombuffer(pages)
+    arms = arms_in(np.frombuffer(pages), frames, dofs, muscles)
+    assert arms is not None
+    return arms
+
+
+def arms_in(memory: object, frames: int, dofs: int, muscles: int) -> Array | None:
+    """Moment arms (T, m, n) in memory where frames are last; None where memory has another size."""
+    if not isinstance(memory, np.ndarray) or memory.shape != (frames * dofs * muscles,):
+        return None
     return memory.reshape(dofs, muscles, frames).transpose(2, 0, 1)
 
 

@@ -1,6 +1,6 @@
 """A moving body: the data that the sharing of forces, the labels of a result, studies and figures use.
 
-Two modules make bodies: recorded_body.py from a recording and the human of natural coordinates, opensim/assemble_body.py
+Two modules make bodies: recorded_body.py from a recording and the human of natural coordinates, assemble_body.py
 from an OpenSim model along its coordinates. A body has parts whose moments are shared separately, since no muscle
 connects them: the legs of the human, groups of coordinates and muscles of a model.
 """
@@ -18,7 +18,7 @@ from musclesolve._util.arrays import Array, Indices, Mask, stretch
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of, sides_of
 from musclesolve.constants import ELASTIC, RIGID, USUAL_LEAST_ACTIVATION
 from musclesolve.dynamics.vectors import blocks
-from musclesolve.muscles.muscle_state import MuscleState, group_blocks
+from musclesolve.muscles.muscle_state import MuscleState, arms_in, group_blocks, zero_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
@@ -470,6 +470,30 @@ class Analysis:
             and array.ctypes.data == base[:, columns[0] :].ctypes.data
             for columns, array in places
         )
+
+    @cached_property
+    def moment_arm(self) -> Array:
+        """Moment arms (T, M, N) of all muscles about all degrees of freedom.
+
+        The parts of a long motion are rows and columns of one array, which is not copied.
+        """
+        dofs, parts = self.body.dofs, list(zip(self.columns, self.parts, strict=True))
+        shape, arms = (len(self.body.time), len(dofs), len(self.body.muscles)), parts[0][1].state.moment_arm
+        whole = arms_in(arms.base, *shape)
+        places = [(dofs.index(part.part.dofs[0]), columns[0]) for columns, part in parts]
+        if whole is not None and all(
+            part.state.moment_arm.base is arms.base
+            and part.state.moment_arm.ctypes.data == whole[:, row:, column:].ctypes.data
+            for (_, part), (row, column) in zip(parts, places, strict=True)
+        ):
+            return whole
+        whole = zero_arms(*shape)
+        for columns, part in parts:
+            rows = map(dofs.index, part.part.dofs)
+            for row, arm in zip(rows, part.state.moment_arm.transpose(1, 2, 0), strict=True):
+                crossing = arm.any(axis=1)
+                whole[:, row, columns[crossing]] = arm[crossing].T
+        return whole
 
     @cached_property
     def sides(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous, stretch
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import ALL_SIDES, sides_of, with_side
@@ -76,9 +76,7 @@ class RecordedBody:
     @cached_property
     def dofs(self) -> tuple[str, ...]:
         """Joint degrees of freedom: first the ones that muscles serve, right and left, then the others outward."""
-        topology = self.mechanics.model.topology
-        served = [dof for side in SIDES for dof in served_dofs(topology, self.options.database, side)]
-        return tuple(dict.fromkeys([*served, *(dof.name for dof in topology.dofs)]))
+        return _all_dofs(self.mechanics.model, self.options)
 
     @cached_property
     def _rows(self) -> list[int]:
@@ -207,7 +205,7 @@ def recorded_body(
     if len(motion.time) <= MOST_FRAMES:
         parts = parts_in(EVERY, report)
     else:
-        parts = joined_parts(parts_in, len(motion.time), pulls_in)
+        parts = joined_parts(parts_in, len(motion.time), _all_dofs(model, options), pulls_in)
     gait = Gait.from_trial(trial, recorded.measured, *(recorded.completed or ()))
     fascicles = None
     if trial.fascicles is not None:
@@ -219,15 +217,22 @@ def recorded_body(
     return RecordedBody(trial, options, recorded, *computed, emg, fascicles, replaced)
 
 
+def _all_dofs(model: Model, options: Options) -> tuple[str, ...]:
+    """Names of the joint degrees of freedom of a body, see `RecordedBody.dofs`."""
+    served = [dof for side in SIDES for dof in served_dofs(model.topology, options.database, side)]
+    return tuple(dict.fromkeys([*served, *(dof.name for dof in model.topology.dofs)]))
+
+
 def joined_parts(
     parts_in: Callable[[slice], tuple[SharingGroup, ...]],
     frames: int,
+    dofs: Sequence[str],
     pulls_in: Callable[[int, slice | Indices], Pulls],
 ) -> tuple[SharingGroup, ...]:
     """Join parts that are made block by block: the muscle rows of all frames of a long motion take too much memory.
 
-    Arrays over frames and muscles contain the muscles of all parts; each part has its columns. pulls_in: makes the
-    pulls at the joints of a part, by its number, in some frames.
+    Arrays over frames and muscles contain the muscles of all parts, moment arms all degrees of freedom `dofs`; each
+    part has its columns and rows. pulls_in: makes the pulls at the joints of a part, by its number, in some frames.
     """
     whole: dict[str, Array] = {}
     kept: list[dict[tuple[str, str], Any]] = []
@@ -245,7 +250,10 @@ def joined_parts(
                     if (place, name) not in arrays:
                         shape = frames, *values.shape[1:]
                         if name == "moment_arm":
-                            arrays[place, name] = zero_arms(*shape)
+                            rows = stretch(np.array([dofs.index(dof) for dof in part.dofs]))
+                            arms = whole.setdefault(name, zero_arms(frames, len(dofs), muscles))
+                            shared = isinstance(rows, slice)
+                            arrays[place, name] = arms[:, rows, columns] if shared else zero_arms(*shape)
                         elif place == "state":
                             array = whole.setdefault(name, np.empty((frames, muscles), values.dtype))
                             arrays[place, name] = array[:, columns]

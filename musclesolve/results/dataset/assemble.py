@@ -14,7 +14,6 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.message_text import WarningNote, few
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
 from musclesolve.dynamics.vectors import blocks
-from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.pipeline.body import BLOCK, Analysis, Body, SolvedGroup, by_name
 from musclesolve.pipeline.emg_informed import followed_notes
 from musclesolve.pipeline.energy import metabolic_power
@@ -280,15 +279,7 @@ def _of_muscles(analysis: Analysis) -> dict[str, Variable]:
         and (joints or "joint" not in quantity.dims)
         and not (rigid and quantity.part.startswith("tendons"))
     }
-    dofs = analysis.body.dofs
-    arms = zero_arms(len(analysis.body.time), len(dofs), len(analysis.body.muscles))
-    for part, columns in zip(parts, analysis.columns, strict=True):
-        for row, arm in zip(
-            map(dofs.index, part.part.dofs), part.state.moment_arm.transpose(1, 2, 0), strict=True
-        ):
-            crossing = arm.any(axis=1)
-            arms[:, row, columns[crossing]] = arm[crossing].T
-    variables["moment_arm"] = (("time", "dof", "muscle"), arms)
+    variables["moment_arm"] = (("time", "dof", "muscle"), analysis.moment_arm)
     if all(part.state.parameters.families for part in parts):
         power = analysis.over_muscles([metabolic_power(analysis, part) for part in parts])
         variables["metabolic_power"] = (("time", "muscle"), power)

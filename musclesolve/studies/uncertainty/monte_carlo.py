@@ -90,7 +90,7 @@ def uncertainty(
 
     Args:
         trial: from `read_trial`, the path of a trial file, or a body that is ready to share its moments: from
-            `forces.prepare` or `pipeline.opensim.model_body.model_body`.
+            `forces.prepare` or `pipeline.opensim.assemble_body.model_body`.
         samples: how many are drawn at random (Monte Carlo), 2 or more; or "fast": 64 that are designed (`design`),
             with contributions by few directions, known to a quarter of themselves.
         seed: of the random numbers, 0 or more.
