@@ -21,7 +21,6 @@ from musclesolve.errors import InputError
 from musclesolve.forces import mechanics_of
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.anatomy.proportions import OFF_STATURE, fitting_stature
-from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.motion_warnings import USUAL_CUTOFF_HZ, cutoff_with_flight
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics
@@ -63,7 +62,7 @@ def filter_cutoff(case: Case) -> Iterator[Finding]:
         effect = "takes away part of the motion" if chosen < low else "leaves noise in the accelerations"
         values = {"chosen": chosen, "effect": effect, "low": low, "high": high}
         yield finding("cutoff", "warning", values, place)
-    elif (warning := cutoff_with_flight(case.trial, chosen, FootLoads.from_trial(case.trial))) is not None:
+    elif (warning := cutoff_with_flight(case.trial, chosen)) is not None:
         yield Finding("cutoff", "warning", *warning, place)
 
 

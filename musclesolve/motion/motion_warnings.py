@@ -15,7 +15,7 @@ from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points, body_place
 from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.motion.signals.filter_choice import FilterChoice, choice_notes, gap_free_range
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording, Trial
 from musclesolve.recording.gaps.rigid_registration import Poses
 from musclesolve.settings.trial import FilterSettings
 
@@ -107,7 +107,7 @@ def _and_other_times(flying: Array) -> str:
     return f" and at {count_of(others, 'other time')}" if others else ""
 
 
-def cutoff_notes(recording: Recording, cutoff_hz: float | None, loads: FootLoads) -> list[str]:
+def cutoff_notes(trial: Trial, cutoff_hz: float | None) -> list[str]:
     """Return sentences on a cut-off of the trial file that does not suit the motion."""
     notes, (low, high) = [], USUAL_CUTOFF_HZ
     if cutoff_hz is not None and not low <= cutoff_hz <= high:
@@ -115,17 +115,19 @@ def cutoff_notes(recording: Recording, cutoff_hz: float | None, loads: FootLoads
             "takes away part of the motion itself" if cutoff_hz < low else "leaves noise in the accelerations"
         )
         notes.append(f"The cut-off of {cutoff_hz:g} Hz {does}; walking needs about 6 Hz.")
-    if (advice := cutoff_with_flight(recording, cutoff_hz, loads)) is not None:
+    if (advice := cutoff_with_flight(trial, cutoff_hz)) is not None:
         notes.append(f"{capitalized(advice[0])}; {advice[1]}.")
     return notes
 
 
-def cutoff_with_flight(
-    recording: Recording, cutoff_hz: float | None, loads: FootLoads
-) -> tuple[str, str] | None:
+def cutoff_with_flight(trial: Trial, cutoff_hz: float | None) -> tuple[str, str] | None:
     """Return the effect of a cut-off for walking on a motion with flight, and the remedy; None without an effect."""
     low, high = CUTOFF_WITH_FLIGHT_HZ
-    if cutoff_hz is None or cutoff_hz >= low or not len(flying := flights(recording, loads)):
+    if (
+        cutoff_hz is None
+        or cutoff_hz >= low
+        or not len(flying := flights(trial, FootLoads.from_trial(trial)))
+    ):
         return None
     return (
         f"the cut-off of {cutoff_hz:g} Hz suits walking, but neither foot is on the ground at {flying[0].mean():.2f} s"

@@ -77,16 +77,68 @@ class Anatomy:
     directions: Points  # model axis -> (T, 3) measured unit vector
     offsets: Points  # model point or axis -> (3,) standing geometry of the subject, see ``standing_offsets``
     pelvis_depth: float | None  # from mid-ASIS to mid-PSIS, standing [m]; None: not seen
-    completed: list[str]  # sentences about parts of the body that no marker shows
-    notes: list[str]  # sentences a reader of the results should see, the serious ones first
-    uncertain: list[str]  # the notes on joints whose points do not move as a rigid body
-    knee_width: dict[
-        Side, float
-    ]  # breadth between the epicondyles [m], where it is stated or its markers show it
     filter: FilterChoice  # the filter of the markers
     unusual: list[Unusual]  # unusual proportions, which are among the notes too
-    # the notes about the "mass", the "stature" or the "cutoff"
-    notes_by_cause: dict[str, list[str]]
+    trial: Trial
+    landmarks: tuple[str, ...]  # names of those in the motion
+    stance: Posture  # the standing posture
+    # sentences on the "mass", the "cutoff" in a flight, bodies that are "loose" or "firm", and "axes"
+    remarks: dict[str, list[str]]
+
+    @property
+    def knee_width(self) -> dict[Side, float]:
+        """Breadth between the epicondyles [m], where it is stated or its markers show it."""
+        return knee_widths(self.trial.subject, self.stance)
+
+    @property
+    def completed(self) -> list[str]:
+        """Sentences about parts of the body that no marker shows."""
+        return completed(self.landmarks, self.points)
+
+    @property
+    def uncertain(self) -> list[str]:
+        """The notes on joints whose points do not move as a rigid body."""
+        return [*self.remarks["loose"], *length_notes(self.points, self.offsets)]
+
+    @cached_property
+    def notes_by_cause(self) -> dict[str, list[str]]:
+        """The notes about the "mass", the "stature" or the "cutoff"."""
+        stated = self.filter.options.fixed_cutoff
+        return {
+            "mass": self.remarks["mass"],
+            "stature": stature_notes(self.trial.subject.stature, self.offsets),
+            "cutoff": self.remarks["cutoff"] or cutoff_notes(self.trial, stated),
+        }
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """Sentences a reader of the results should see, the serious ones first."""
+        trial, by_cause = self.trial, self.notes_by_cause
+        notes = [
+            *by_cause["mass"],
+            *by_cause["stature"],
+            *map(str, self.unusual),
+            *self.uncertain,
+            *by_cause["cutoff"],
+            *filter_notes(trial, self.filter),
+            *trial.notes,
+            *self.stance.notes,
+            *self.remarks["axes"],
+        ]
+        if trial.hip_method == "mapped":
+            notes.append("The hip centers are those mapped in the trial file; the regression is not used.")
+        elif not trial.functional and trial.hip_method != trial.hip_regression:
+            notes.append(f"The hip centers are found in two ways: {trial.hip_method}.")
+        without = [
+            SIDE_NAMES[side]
+            for side in SIDES
+            if f"elbow_medial_{side}" not in trial.mapping and f"elbow_lateral_{side}" in trial.mapping
+        ]
+        if without:
+            notes.append(
+                f"No medial marker at the {' and '.join(without)} elbow: the lateral one is used instead."
+            )
+        return notes + self.remarks["firm"]
 
 
 @dataclass(frozen=True)
@@ -120,59 +172,29 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
         margin: time kept on either side of the time range, as far as every marker is seen there [s]; with it,
             derivatives over time are as accurate at the ends as in the middle.
     """
-    subject, loads = trial.subject, FootLoads.from_trial(trial)
+    loads = FootLoads.from_trial(trial)
     options, by_flight = usual_cutoff(trial, trial.settings.filter, loads)
     chosen = filter_choice(trial, options)
     walk = filtered_markers(trial, chosen, margin)
     standing, axis_notes = with_functional_axes(trial, standing_trial(trial))
-    body = measured_body(trial, subject, trial.hip_regression, walk, standing)
+    body = measured_body(trial, trial.subject, trial.hip_regression, walk, standing)
     # A joint does not depend on a cluster that carries no point, unless the cluster is a body.
     idle = set(trial.clusters) - {*trial.carried.values(), *trial.axis_ends.values()} - BODY_CLUSTERS
     bodies = {name: pose for name, pose in body.bodies.items() if name not in idle}
     loose, firm = rigid_notes(bodies)
-    uncertain = [*loose, *length_notes(body.points, body.offsets)]
-    by_cause = {
-        "mass": weight_notes(trial, loads, walk.time, body.moving),
-        "stature": stature_notes(subject.stature, body.offsets),
-        "cutoff": by_flight or cutoff_notes(trial, chosen.options.fixed_cutoff, loads),
-    }
-    notes = [
-        *by_cause["mass"],
-        *by_cause["stature"],
-        *map(str, body.unusual),
-        *uncertain,
-        *by_cause["cutoff"],
-        *filter_notes(trial, chosen),
-        *trial.notes,
-        *body.stance.notes,
-        *axis_notes,
-    ]
-    if trial.hip_method == "mapped":
-        notes.append("The hip centers are those mapped in the trial file; the regression is not used.")
-    elif not trial.functional and trial.hip_method != trial.hip_regression:
-        notes.append(f"The hip centers are found in two ways: {trial.hip_method}.")
-    without = [
-        SIDE_NAMES[side]
-        for side in SIDES
-        if f"elbow_medial_{side}" not in trial.mapping and f"elbow_lateral_{side}" in trial.mapping
-    ]
-    if without:
-        notes.append(
-            f"No medial marker at the {' and '.join(without)} elbow: the lateral one is used instead."
-        )
+    mass = weight_notes(trial, loads, walk.time, body.moving)
     return Anatomy(
         time=walk.time,
         points=body.points,
         directions=body.directions,
         offsets=body.offsets,
         pelvis_depth=body.pelvis_depth,
-        completed=completed(body.moving, body.points),
-        notes=notes + firm,
-        uncertain=uncertain,
-        knee_width=knee_widths(subject, body.stance),
         filter=chosen,
         unusual=body.unusual,
-        notes_by_cause=by_cause,
+        trial=trial,
+        landmarks=tuple(body.moving),
+        stance=body.stance,
+        remarks={"mass": mass, "cutoff": by_flight, "loose": loose, "firm": firm, "axes": axis_notes},
     )
 
 

@@ -4,6 +4,8 @@ An arm is followed from the shoulder outward as far as its joints are seen. Mark
 not used: with a wrist but no elbow, the direction in which the arm bends is unknown.
 """
 
+from collections.abc import Collection
+
 from musclesolve._util.arrays import Array
 from musclesolve.motion.anatomy.joint_centers import between, shoulder_center
 from musclesolve.motion.anatomy.landmark_positions import Points
@@ -40,17 +42,19 @@ def upper_body(moving: Points, hips: Points, pelvis_up: Array, vertical: Array, 
         # One end of the hand alone does not show the angle of the wrist; both ends do, in place of the wrist.
         if f"wrist_{side}" in names or len(names) == len(HAND):
             points |= {name: moving[name] for name in names}
-    neck = _neck(moving, points)
+    neck = moving.get("neck_base")
+    if neck is None and "shoulder_r" in points and "shoulder_l" in points:
+        neck = between(points["shoulder_r"], points["shoulder_l"])
     if neck is None:
         # The trunk stays upright over a pelvis that tilts; tilting with it, it would be thrown about.
         neck = between(hips["hip_r"], hips["hip_l"]) + segment_shares()["trunk"]["share"] * stature * vertical
     return points | {"neck_base": neck}
 
 
-def completed(moving: Points, points: Points) -> list[str]:
+def completed(moving: Collection[str], points: Collection[str]) -> list[str]:
     """Return a sentence for every part of the upper body that is not followed."""
     sentences = []
-    if _neck(moving, points) is None:
+    if "neck_base" not in moving and not {"shoulder_r", "shoulder_l"} <= set(points):
         sentences.append("The trunk: no markers, completed upright over the hips.")
     if "head_base" in points and not set(HEAD_POINTS) <= set(points):
         sentences.append("The head: too few markers, completed rigidly with the neck.")
@@ -78,12 +82,3 @@ def completed(moving: Points, points: Points) -> list[str]:
                 why = f"no marker of the {missing}, so that those beyond it are left out"
             sentences.append(f"The {SIDE_NAMES[side]} {part}: {why}, completed rigidly with the {carrier}.")
     return sentences
-
-
-def _neck(moving: Points, points: Points) -> Array | None:
-    """Return the root of the neck (T, 3), as mapped or midway between the shoulders; None where neither is seen."""
-    if "neck_base" in moving:
-        return moving["neck_base"]
-    if "shoulder_r" in points and "shoulder_l" in points:
-        return between(points["shoulder_r"], points["shoulder_l"])
-    return None
