@@ -248,7 +248,7 @@ def _with_moments(block: RecordedBody, live: Live, frames: list[Frame], replayed
     for part in block.parts:
         own = [live.model.dof(dof) for dof in part.dofs]
         parts.append(replace(part, moment=moments[:, own]))
-    return replace(block, moments=moments, parts=tuple(parts), gait=live.body.gait)
+    return replace(block, moments=moments, parts=tuple(parts), known_gait=live.body.gait)
 
 
 def _with_solutions(analysis: Analysis, live: Live, frames: list[Frame], replayed: Replay) -> Analysis:

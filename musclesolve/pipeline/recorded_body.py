@@ -40,7 +40,8 @@ class RecordedBody:
     moments (T, K+6): generalized forces [N m, N] of inverse dynamics, the last six the residual at the pelvis; NaN
     where a distal foot was not measured. parts: the groups of degrees of freedom that the muscles serve, on the
     analyzed sides; placed: the muscles of each part. joints: of the parts; for legs hip, knee and ankle. replaced:
-    whether the moments were given in place of the ones of inverse dynamics.
+    whether the moments were given in place of the ones of inverse dynamics. known_gait: events of another state of the
+    trial, which hold here, too.
     """
 
     trial: Trial
@@ -48,13 +49,13 @@ class RecordedBody:
     mechanics: Mechanics
     moments: Array
     validity: MotionValidity
-    gait: Gait
     parts: Sequence[SharingGroup]
     placed: tuple[ScaledMuscles, ...]
     joints: tuple[str, ...]
     emg: MeasuredActivation | None = None
     fascicles: MeasuredFascicles | None = None
     replaced: bool = False
+    known_gait: Gait | None = None
 
     def __post_init__(self) -> None:
         for part in self.parts:
@@ -72,6 +73,14 @@ class RecordedBody:
     def time(self) -> Array:
         """Times (T,) of the frames [s]."""
         return self.mechanics.motion.time
+
+    @cached_property
+    def gait(self) -> Gait:
+        """Events and strides of the trial."""
+        mechanics = self.mechanics
+        return self.known_gait or Gait.from_trial(
+            self.trial, mechanics.measured, *(mechanics.completed or ())
+        )
 
     @cached_property
     def dofs(self) -> tuple[str, ...]:
@@ -206,14 +215,13 @@ def recorded_body(
         parts = parts_in(EVERY, report)
     else:
         parts = joined_parts(parts_in, len(motion.time), _all_dofs(model, options), pulls_in)
-    gait = Gait.from_trial(trial, recorded.measured, *(recorded.completed or ()))
     fascicles = None
     if trial.fascicles is not None:
         fascicles = MeasuredFascicles.from_fascicles(trial.fascicles, options.fascicles, options.sides)
         for muscles in placed:
             fascicles.check_unit(trial.document, muscles.parameters)
     names = tuple(dict.fromkeys(name for joint in joints for name in joint.names))
-    computed = moments, validity, gait, parts, placed, names
+    computed = moments, validity, parts, placed, names
     return RecordedBody(trial, options, recorded, *computed, emg, fascicles, replaced)
 
 

@@ -82,7 +82,7 @@ class Anatomy:
     trial: Trial
     landmarks: tuple[str, ...]  # names of those in the motion
     stance: Posture  # the standing posture
-    # sentences on the "mass", the "cutoff" in a flight, bodies that are "loose" or "firm", and "axes"
+    # sentences on the "mass", the "cutoff" in a flight, what is "loose" or "firm", and "axes"
     remarks: dict[str, list[str]]
 
     @property
@@ -98,7 +98,7 @@ class Anatomy:
     @property
     def uncertain(self) -> list[str]:
         """The notes on joints whose points do not move as a rigid body."""
-        return [*self.remarks["loose"], *length_notes(self.points, self.offsets)]
+        return self.remarks["loose"]
 
     @cached_property
     def notes_by_cause(self) -> dict[str, list[str]]:
@@ -182,6 +182,7 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     idle = set(trial.clusters) - {*trial.carried.values(), *trial.axis_ends.values()} - BODY_CLUSTERS
     bodies = {name: pose for name, pose in body.bodies.items() if name not in idle}
     loose, firm = rigid_notes(bodies)
+    loose += length_notes(body.points, body.offsets)
     mass = weight_notes(trial, loads, walk.time, body.moving)
     return Anatomy(
         time=walk.time,
