@@ -228,16 +228,8 @@ def consistency_warnings(violation: Array, time: Array) -> list[MotionWarning]:
     return [MotionWarning("inconsistent_motion", what, remedy, True, time_spans(beyond, time))]
 
 
-def fits_around(fitted: Mask) -> Mask:
-    """Return a mask (T,) of the frames that are not near a frame without a fitted pose; splines spread its error."""
-    frames = np.ones(fitted.size, bool)
-    for frame in np.flatnonzero(~fitted):
-        frames[max(frame - REACH, 0) : frame + 1 + REACH] = False
-    return frames
-
-
 def pose_warnings(fitted: Mask, time: Array) -> list[MotionWarning]:
-    """Return a warning where no pose of the body fits the markers; fitted (T,) as in `fits_around`."""
+    """Return a warning where no pose of the body fits the markers; fitted (T,) as of `Mechanics`."""
     if fitted.all():
         return []
     what = (

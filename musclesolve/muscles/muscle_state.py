@@ -115,8 +115,7 @@ class MuscleState:
         return MuscleState(parameters=parameters, moment_arm=arm, **columns)
 
 
-MUSCLE_ARRAYS = [field.name for field in fields(MuscleState) if field.name != "parameters"]
-_BY_MUSCLE = [name for name in MUSCLE_ARRAYS if name != "moment_arm"]
+_BY_MUSCLE = [field.name for field in fields(MuscleState) if field.name not in ("parameters", "moment_arm")]
 
 
 def group_blocks(values: Array, count: int) -> Array:

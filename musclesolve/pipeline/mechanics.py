@@ -26,13 +26,13 @@ from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, Measured
 from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.motion.motion_plausibility import (
+    REACH,
     MotionValidity,
     MotionWarning,
     Support,
     ambiguous_warnings,
     balance_limit,
     consistency_warnings,
-    fits_around,
     foot_warnings,
     jump_warnings,
     pose_warnings,
@@ -144,8 +144,9 @@ class Mechanics:
     def fitted(self) -> Mask:
         """Mask (T,) of the frames whose pose and derivatives depend on no frame without a fitted pose."""
         fit = np.ones(len(self.measured.time), bool)
-        fit[list(self.fit.unfitted)] = False
-        return fits_around(fit)[np.isin(self.measured.time, self.motion.time)]
+        for frame in self.fit.unfitted:  # splines spread its error
+            fit[max(frame - REACH, 0) : frame + 1 + REACH] = False
+        return fit[np.isin(self.measured.time, self.motion.time)]
 
     @cached_property
     def constraint_violation(self) -> Array:

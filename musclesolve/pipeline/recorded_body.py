@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from musclesolve.dynamics.vectors import MOST_FRAMES, blocks
 from musclesolve.errors import input_error
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import MotionValidity
-from musclesolve.muscles.muscle_state import MUSCLE_ARRAYS, MuscleState, ScaledState, muscle_state, zero_arms
+from musclesolve.muscles.muscle_state import MuscleState, ScaledState, muscle_state, zero_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, served_dofs
 from musclesolve.pipeline.body import BLOCK, EVERY, JointLoads, Pulls, Sharing, SharingGroup
@@ -242,55 +242,45 @@ def joined_parts(
     Arrays over frames and muscles contain the muscles of all parts, moment arms all degrees of freedom `dofs`; each
     part has its columns and rows. pulls_in: makes the pulls at the joints of a part, by its number, in some frames.
     """
-    whole: dict[str, Array] = {}
-    kept: list[dict[tuple[str, str], Any]] = []
-    for block in blocks(frames, BLOCK):
-        made, stop = parts_in(block), 0
-        kept = kept or [{} for _ in made]
-        muscles = sum(len(part.state.parameters.names) for part in made)
-        for part, arrays in zip(made, kept, strict=True):
-            columns = slice(stop, stop := stop + len(part.state.parameters.names))
-            for place in ("part", "state", "loads"):
-                owner = part if place == "part" else getattr(part, place)
-                for name in _OVER_FRAMES[place]:
-                    if (values := getattr(owner, name)) is None:
-                        continue
-                    if (place, name) not in arrays:
-                        shape = frames, *values.shape[1:]
-                        if name == "moment_arm":
-                            rows = stretch(np.array([dofs.index(dof) for dof in part.dofs]))
-                            arms = whole.setdefault(name, zero_arms(frames, len(dofs), muscles))
-                            shared = isinstance(rows, slice)
-                            arrays[place, name] = arms[:, rows, columns] if shared else zero_arms(*shape)
-                        elif place == "state":
-                            array = whole.setdefault(name, np.empty((frames, muscles), values.dtype))
-                            arrays[place, name] = array[:, columns]
-                        else:
-                            arrays[place, name] = np.empty(shape, values.dtype)
-                    if name == "moment_arm":
-                        crossed = (values != 0.0).any(axis=0)
-                        arrays[place, name][block][:, crossed] = values[:, crossed]
-                    else:
-                        arrays[place, name][block] = values
-
-    def joined(number: int, part: SharingGroup) -> SharingGroup:
-        of: dict[str, dict[str, Any]] = {place: {} for place in _OVER_FRAMES}
-        for (place, name), values in kept[number].items():
-            of[place][name] = values
+    first, *others = blocks(frames, BLOCK)
+    made = parts_in(first)
+    stops = np.cumsum([0, *(len(part.state.parameters.names) for part in made)]).tolist()
+    arms = zero_arms(frames, len(dofs), stops[-1])
+    of_muscles = {
+        name: np.empty((frames, stops[-1]), values.dtype)
+        for name, values in _over_frames(made[0].state).items()
+        if name != "moment_arm"
+    }
+    joined = []
+    for number, part in enumerate(made):
+        columns = slice(*stops[number : number + 2])
+        rows = stretch(np.array([dofs.index(dof) for dof in part.dofs]))
+        alone = not isinstance(rows, slice)
+        arm = zero_arms(frames, *part.state.moment_arm.shape[1:]) if alone else arms[:, rows, columns]
+        own = {name: values[:, columns] for name, values in of_muscles.items()}
+        state = MuscleState(parameters=part.state.parameters, moment_arm=arm, **own)
         assert part.loads is not None
-        state = MuscleState(parameters=part.state.parameters, **of["state"])
-        loads = replace(part.loads, pulls=partial(pulls_in, number), **of["loads"])
-        return replace(part, state=state, loads=loads, **of["part"])
+        loads = replace(part.loads, **_unfilled(part.loads, frames), pulls=partial(pulls_in, number))
+        joined.append(replace(part, **_unfilled(part, frames), state=state, loads=loads))
+    for block in (first, *others):
+        for whole, part in zip(joined, made if block is first else parts_in(block), strict=True):
+            for owner, some in ((whole, part), (whole.state, part.state), (whole.loads, part.loads)):
+                for name, values in _over_frames(some).items():
+                    crossed = (values != 0.0).any(axis=0) if name == "moment_arm" else ...
+                    getattr(owner, name)[block][:, crossed] = values[:, crossed]
+    return tuple(joined)
 
-    return tuple(joined(number, part) for number, part in enumerate(made))
+
+def _over_frames(owner: Any) -> dict[str, Any]:
+    """The arrays of a part, of the state of its muscles or of its loads, all of them over frames."""
+    values = {field.name: getattr(owner, field.name) for field in fields(owner)}
+    return {name: array for name, array in values.items() if isinstance(array, np.ndarray)}
 
 
-_OVER_FRAMES = {
-    "part": ("moment", "usable", "time", "emg", "angle", "rate"),
-    "state": tuple(MUSCLE_ARRAYS),
-    "loads": ("net", "net_moment"),
-}
-"""Arrays over frames of a part, of the state of its muscles and of its loads."""
+def _unfilled(owner: Any, frames: int) -> dict[str, Any]:
+    """Arrays over all frames for the ones of a part or its loads in some frames."""
+    some = _over_frames(owner).items()
+    return {name: np.empty((frames, *values.shape[1:]), values.dtype) for name, values in some}
 
 
 def feet_beyond(model: Model, dofs: Sequence[str]) -> tuple[Side, ...]:

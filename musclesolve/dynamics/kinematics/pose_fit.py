@@ -448,11 +448,13 @@ class NearestPose:
     @cached_property
     def compiled(self) -> tuple[TargetArrays, PoseWork]:
         """The targets for compiled code, without their values, and work arrays."""
+        tree, slots = self.model.tree, contiguous(self.targets.slots, np.intp)
         # The base first: no speed is then before another that moves it (`solve_in_place`).
         chosen = np.roll(np.arange(len(self.free)), 6)
-        return _compiled_targets(
-            self.model.tree, self.targets.slots, self.targets.weights, chosen[self.free[chosen]]
-        )
+        chosen = contiguous(chosen[self.free[chosen]], np.intp)
+        targets = TargetArrays(slots, slots < tree.point_count, contiguous(self.targets.weights), chosen)
+        sizes = len(tree.distal_frames), tree.joint_count, len(slots), len(chosen)
+        return targets, PoseWork.allocate(*sizes)
 
     def converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
         """The poses of `converged`, all of them converged.
@@ -508,13 +510,3 @@ class NearestPose:
             tuple(failed),
             worst,
         )
-
-
-def _compiled_targets(
-    tree: Tree, slots: Indices, weights: Array, free: Indices
-) -> tuple[TargetArrays, PoseWork]:
-    """The arrays of targets for compiled code, and its work arrays; free (F,): the speeds that move, in any order."""
-    chosen, numbers = contiguous(free, np.intp), contiguous(slots, np.intp)
-    targets = TargetArrays(numbers, slots < tree.point_count, contiguous(weights), chosen)
-    sizes = len(tree.distal_frames), tree.joint_count, len(slots), len(chosen)
-    return targets, PoseWork.allocate(*sizes)

@@ -323,14 +323,3 @@ def trace_paths(layout: PathLayout, position: Array, on: Mask, center: Array, ro
     lines = LineArrays(first, line, np.empty((len(position), layout.muscles), dtype=np.intp))
     _run(layout, PoseArrays(position, on, center, rotation), lines, int(SHORTEST_PATH))
     return PathLines(np.repeat(np.arange(layout.muscles), needed), lines.position, lines.used)
-
-
-def gather_wrenches(position: Array, gradient: Array, group: Indices, count: int) -> Array:
-    """Sums of r x dL/dr and dL/dr over nodes (T, N, 3) in each of `count` groups (N,),
-    (T, count, 6).
-    """
-    from musclesolve.muscles.paths.kernel.entry import WRENCHES
-
-    wrench = np.empty((len(position), count, 6))
-    WRENCHES.load()(position, gradient, contiguous(group, np.intp), wrench)
-    return wrench

@@ -35,7 +35,6 @@ from musclesolve.muscles.paths.engine import (
     PathLayout,
     PathLines,
     PathNodes,
-    gather_wrenches,
     solve_paths,
     trace_paths,
 )
@@ -236,14 +235,17 @@ class Paths:
         return PathState(self, q, coordinates, length, wrench, frames)
 
     def _evaluated(self, q: Array, coordinates: Array) -> tuple[Array, Array, FrameMotion]:
-        """Lengths, wrenches and moving frames in the poses of one block."""
+        """Lengths, wrenches and moving frames in the poses of one block.
+
+        A wrench has the sums of r x dL/dr and dL/dr over the nodes of a group, (T, G, 6).
+        """
+        from musclesolve.muscles.paths.kernel.entry import WRENCHES
+
         poses, frames = self.place(q, coordinates)
         length, position, gradient = solve_paths(self.layout, *poses)
-        return (
-            length,
-            gather_wrenches(position, gradient, self.groups.of_node, len(self.groups.muscle)),
-            frames,
-        )
+        wrench = np.empty((len(q), len(self.groups.muscle), 6))
+        WRENCHES.load()(position, gradient, contiguous(self.groups.of_node, np.intp), wrench)
+        return length, wrench, frames
 
     def lines(self, q: Array, coordinates: Array, trimmed: bool = True) -> PathLines:
         """The paths as lines through points, arcs on wrap objects included, for drawing.
