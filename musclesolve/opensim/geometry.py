@@ -26,13 +26,7 @@ from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import one_or_several
 from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.errors import file_error, input_error
-from musclesolve.muscles.paths.engine import (
-    PathLayout,
-    PathLines,
-    PathNodes,
-    solve_paths,
-    trace_paths,
-)
+from musclesolve.muscles.paths.engine import PathLayout, PathLines, PathNodes, solve_paths, trace_paths
 from musclesolve.opensim.functions import Function
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values, joint_axes
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, OpenSimPath, OpenSimPoint

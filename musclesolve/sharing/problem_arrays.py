@@ -134,11 +134,7 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
             expected=OPTIONAL[lacking[0]],
         )
     if lacking and given.get("reaction") is not None:
-        raise input_error(
-            "conflict",
-            where="Problem.reaction",
-            problem="there are names, but no reactions",
-        )
+        raise input_error("conflict", where="Problem.reaction", problem="there are names, but no reactions")
     reactions = (0, 0) if lacking else arrays["reaction_matrix"].shape
     if not lacking and (len(reactions) not in (2, 3) or reactions[-2] == 0):
         expected = "(frames, reactions, muscles), at least one reaction"

@@ -53,12 +53,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES
 from musclesolve.sharing.problem_scale import load, row_size, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
-from musclesolve.sharing.solver.frame_program import (
-    CLAIMS,
-    FrameProgram,
-    least_squares_multiplier,
-    polished,
-)
+from musclesolve.sharing.solver.frame_program import CLAIMS, FrameProgram, least_squares_multiplier, polished
 from musclesolve.sharing.solver.ipopt_options import IpoptOptions
 from musclesolve.sharing.solver.solver_registry import SMOOTH, Attempt
 from musclesolve.sharing.status import Status

@@ -227,11 +227,7 @@ class ContactPairs:
         number = {name: k for k, name in enumerate(names)}
         if len(number) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise input_error(
-                "duplicate_name",
-                where=twice,
-                problem=f"two surfaces are called {twice!r}",
-            )
+            raise input_error("duplicate_name", where=twice, problem=f"two surfaces are called {twice!r}")
         body = np.array([body_number(models, one.body, one.model, one.name) for one in surfaces], dtype=int)
         chosen: list[tuple[int, int]] = []
         for both, law in pairs.items():
@@ -253,9 +249,7 @@ class ContactPairs:
                 raise input_error("dynamics.two_planes", where=pair, pair=pair)
             if body[one] == body[two]:
                 raise input_error(
-                    "bad_model",
-                    where=pair,
-                    problem=f"{pair} are on the same body and cannot touch",
+                    "bad_model", where=pair, problem=f"{pair} are on the same body and cannot touch"
                 )
             pair = " and ".join(both)
             if not all(hasattr(law, name) for name in LAW):
@@ -266,11 +260,7 @@ class ContactPairs:
                     expected="HertzContact, CushionContact, or an object with the same methods",
                 )
             if {(one, two), (two, one)} & set(chosen):
-                raise input_error(
-                    "duplicate_name",
-                    where=pair,
-                    problem=f"the pair {pair} is stated twice",
-                )
+                raise input_error("duplicate_name", where=pair, problem=f"the pair {pair} is stated twice")
             chosen.append((one, two))
         first, second = np.array(chosen, dtype=int).reshape(-1, 2).T
         fixed = np.array([surfaces[k].is_plane for k in first], dtype=bool)

@@ -52,8 +52,7 @@ class Targets:
         for slot, (name, _) in zip(slots[: len(points)], named, strict=False):
             if slot >= model.topology.point_count:
                 raise input_error(
-                    "conflict",
-                    problem=f"{name!r} is a direction of {model.topology.name!r}, not a point",
+                    "conflict", problem=f"{name!r} is a direction of {model.topology.name!r}, not a point"
                 )
         frames = len(np.atleast_1d(named[0][1]))
         values = np.stack(

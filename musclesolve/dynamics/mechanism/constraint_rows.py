@@ -192,8 +192,7 @@ class AngleDriver:
         names = [direction_text(line) for line in (axis, v, u)]
         if 0.0 in sizes:
             raise input_error(
-                "bad_model",
-                problem=f"driver about {names[0]}: {names[sizes.index(0.0)]} has no length",
+                "bad_model", problem=f"driver about {names[0]}: {names[sizes.index(0.0)]} has no length"
             )
         for name, line, size in zip(names[1:], (v0, u0), sizes[1:], strict=True):
             slant = line @ n0 / (size * sizes[0])

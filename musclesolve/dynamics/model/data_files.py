@@ -30,11 +30,7 @@ def read_text(path: Path, what: str) -> str:
         text = read_regular(path, SETTINGS).decode("utf-8")
         toml_of(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
-        raise input_error(
-            "unreadable_file",
-            file=path,
-            problem=f"cannot read the {what}: {fault}",
-        ) from fault
+        raise input_error("unreadable_file", file=path, problem=f"cannot read the {what}: {fault}") from fault
     return text
 
 

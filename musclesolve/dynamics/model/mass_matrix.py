@@ -50,8 +50,7 @@ class MassProperties:
         if (self.mass < 0).any():
             body = int(np.argmin(self.mass))
             raise input_error(
-                "bad_model",
-                problem=f"{self._body_name(body)} has a negative mass ({self.mass[body]:g} kg)",
+                "bad_model", problem=f"{self._body_name(body)} has a negative mass ({self.mass[body]:g} kg)"
             )
         size = np.maximum(1e-12, np.trace(self.inertia, axis1=1, axis2=2))
         skew = np.abs(self.inertia - np.swapaxes(self.inertia, 1, 2)).max(axis=(1, 2), initial=0.0) / size

@@ -151,11 +151,7 @@ def _parsed(text: str, path: Path) -> Topology:
     if len(vectors) < len(rows["vector"]):
         names = [row["name"] for row in rows["vector"]]
         twice = min(name for name in names if names.count(name) > 1)
-        raise input_error(
-            "duplicate_name",
-            file=path,
-            problem=f"two vectors have the name {twice!r}",
-        )
+        raise input_error("duplicate_name", file=path, problem=f"two vectors have the name {twice!r}")
     points = tuple(
         Point(row["number"], row["name"], row["from"], tuple(row["offset"]), row["scale"])
         for row in rows["point"]

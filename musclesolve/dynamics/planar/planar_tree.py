@@ -125,8 +125,7 @@ class PlanarTree:
         index = self.segment(name)
         if index == self.root:
             raise input_error(
-                "conflict",
-                problem=f"{name!r} is the base segment, which has no proximal joint",
+                "conflict", problem=f"{name!r} is the base segment, which has no proximal joint"
             )
         return int(np.flatnonzero(self.joints == index)[0])
 

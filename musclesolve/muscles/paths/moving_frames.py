@@ -90,11 +90,7 @@ def _turning(x: Array) -> tuple[Array, Array, Array, Array]:
     b = np.where(near, 1 / 2 - x / 24 + x**2 / 720 - x**3 / 40320, (1.0 - cosine) / square)
     c = np.where(near, 1 / 6 - x / 120 + x**2 / 5040 - x**3 / 362880, (size - sine) / (square * size))
     b_x = np.where(near, -1 / 24 + x / 360 - x**2 / 13440 + x**3 / 907200, (0.5 * sine / size - b) / square)
-    c_x = np.where(
-        near,
-        -1 / 120 + x / 2520 - x**2 / 120960 + x**3 / 9979200,
-        (0.5 * b - 1.5 * c) / square,
-    )
+    c_x = np.where(near, -1 / 120 + x / 2520 - x**2 / 120960 + x**3 / 9979200, (0.5 * b - 1.5 * c) / square)
     return b, c, b_x, c_x
 
 

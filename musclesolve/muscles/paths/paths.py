@@ -31,13 +31,7 @@ from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import PLACES, RigidBodies
 from musclesolve.dynamics.vectors import blocks
-from musclesolve.muscles.paths.engine import (
-    PathLayout,
-    PathLines,
-    PathNodes,
-    solve_paths,
-    trace_paths,
-)
+from musclesolve.muscles.paths.engine import PathLayout, PathLines, PathNodes, solve_paths, trace_paths
 from musclesolve.muscles.paths.kernel.arrays import CarriedArrays, FrameMotion, PoseArrays
 from musclesolve.muscles.paths.moving_frames import MovingFrames, WrapObjects
 

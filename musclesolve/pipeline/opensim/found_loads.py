@@ -16,12 +16,7 @@ from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError
 from musclesolve.opensim.external_loads import ExternalLoad, feet_of
-from musclesolve.opensim.inverse_dynamics import (
-    ModelMotion,
-    body_dynamics,
-    inertial_wrench,
-    joint_forces,
-)
+from musclesolve.opensim.inverse_dynamics import ModelMotion, body_dynamics, inertial_wrench, joint_forces
 from musclesolve.opensim.kinematics import BodyMotion
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion

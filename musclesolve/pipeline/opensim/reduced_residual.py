@@ -24,11 +24,7 @@ from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.mechanics import MotionChange
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
-from musclesolve.pipeline.opensim.load_dynamics import (
-    LoadDynamics,
-    foot_bodies,
-    load_dynamics,
-)
+from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics, foot_bodies, load_dynamics
 from musclesolve.settings.trial import ModelConsistencySettings
 
 

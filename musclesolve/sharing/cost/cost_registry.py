@@ -167,9 +167,7 @@ def _cost_of(tree: ast.expr, text: str) -> Cost:
                     )
                 if option.arg in values:
                     raise input_error(
-                        "duplicate_name",
-                        where=text,
-                        problem=f"the option {option.arg!r} occurs twice",
+                        "duplicate_name", where=text, problem=f"the option {option.arg!r} occurs twice"
                     )
                 values[option.arg] = _value_of(option.value, text)
             return kind(**values)

@@ -53,12 +53,7 @@ class ArrayLayer:
 
     @classmethod
     def from_options(
-        cls,
-        cost: str | Cost,
-        solver: str | Solver,
-        on_infeasible: str,
-        dof: Sequence[str] | None,
-        where: str,
+        cls, cost: str | Cost, solver: str | Solver, on_infeasible: str, dof: Sequence[str] | None, where: str
     ) -> ArrayLayer:
         """Check the options of `solve` that a layer takes; `where` names the layer in messages."""
         check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE, where=where)

@@ -12,13 +12,7 @@ from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.locks import CASADI
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.frame_program import (
-    CLAIMS,
-    ENDED,
-    Claim,
-    Reduced,
-    frame_by_frame,
-)
+from musclesolve.sharing.solver.frame_program import CLAIMS, ENDED, Claim, Reduced, frame_by_frame
 from musclesolve.sharing.solver.ipopt_options import IpoptOptions, bad_option
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
