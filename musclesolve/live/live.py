@@ -400,7 +400,7 @@ class Live:
         Raises:
             MuscleSolveError: no pose fits.
         """
-        return self._poses.nearest(markers, near)
+        return self._poses.fitted(np.asarray(markers, float), near)[:2]
 
     def _frame(
         self,

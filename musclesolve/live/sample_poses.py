@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask, mean_length
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -98,33 +97,25 @@ class SamplePoses:
         rotation = bodies.rotation(q)
         return rotation, q[:, bodies.slots[:, 0]] - np.einsum("tbxy,by->tbx", rotation, bodies.origin)
 
-    def nearest(self, markers: ArrayLike, near: Array | None = None) -> tuple[Array, Array]:
+    def fitted(
+        self, markers: Array, near: Array | None, base: Array | None = None
+    ) -> tuple[Array, Array, tuple[Array, Array]]:
         """Coordinates (K+6,) of one frame of markers (n, 3) [m], and how far each measured point was moved (p,) [m].
 
-        near: (K+6,) a pose to start from, with which angles go on; None: from standing.
-        """
-        base = None if near is None else Pose.from_coordinates(near[None]).rotation[0]
-        coordinates, residual, _ = self._fitted(np.asarray(markers, float), near, base)
-        return coordinates, residual
-
-    def _fitted(
-        self, markers: Array, near: Array | None, base: Array | None
-    ) -> tuple[Array, Array, tuple[Array, Array]]:
-        """Return the coordinates as `nearest` does, and natural coordinates (N, 3) and rotations of the bodies
-        (B, 3, 3) of the pose.
-
-        base (3, 3): rotation of the pelvis in the pose `near`.
+        Also natural coordinates (N, 3) and rotations of the bodies (B, 3, 3) of the pose. near: (K+6,) a pose to start
+        from, with which angles go on; None: from standing. base (3, 3): rotation of the pelvis in it.
         """
         seen = Seen.from_markers(self._map, markers[None])
         followed = self._following.follow(seen, trunk=self._trunk)
         values = np.concatenate([followed.place, followed.direction], axis=1)
         nearest = self._nearest.at(values)
-        if near is None or base is None:
+        if near is None:
             check_sides(self._trial, seen.moving)
             check_axes(self._trial, followed.directions)
             coordinates = fit_pose(self._model, nearest.targets).coordinates[0]
             pose = Pose.from_coordinates(coordinates[None])
         else:
+            base = Pose.from_coordinates(near[None]).rotation[0] if base is None else base
             start = Pose(near[None, :-6], near[None, -6:-3], base[None])
             # Coordinates that the markers do not show stay unchanged.
             pose = nearest.going_on(start, 1.0 / self._rate).converge(start, 1e-8, 60)
@@ -156,7 +147,7 @@ class SamplePoses:
                 self._lose()
                 return None, None, f"hidden for too long: {self._named(guessed)}"
         try:
-            coordinates, self.shift, (q, rotation) = self._fitted(markers, before, self._base)
+            coordinates, self.shift, (q, rotation) = self.fitted(markers, before, self._base)
         except MuscleSolveError as error:
             self._lose()
             return None, None, str(error)

@@ -30,7 +30,7 @@ from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
 from musclesolve.pipeline.mechanics import Mechanics, carries_foot, measured_moments
 from musclesolve.pipeline.patella import Ligament, PatellarLever, lean_table, quadriceps
 from musclesolve.pipeline.run_options import Options, check_emg
-from musclesolve.recording.data import SIDES, Side, Trial
+from musclesolve.recording.data import SIDES, Trial
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,8 @@ class RecordedBody:
 
     moments (T, K+6): generalized forces [N m, N] of inverse dynamics, the last six the residual at the pelvis; NaN
     where a distal foot was not measured. parts: the groups of degrees of freedom that the muscles serve, on the
-    analyzed sides; placed: the muscles of each part. joints: of the parts; for legs hip, knee and ankle. replaced:
+    analyzed sides; placed: the muscles of each part. dofs: of the joints, first the ones that muscles serve, right and
+    left, then the others outward. joints: of the parts; for legs hip, knee and ankle. replaced:
     whether the moments were given in place of the ones of inverse dynamics. known_gait: events of another state of the
     trial, which hold here, too.
     """
@@ -51,6 +52,7 @@ class RecordedBody:
     validity: MotionValidity
     parts: Sequence[SharingGroup]
     placed: tuple[ScaledMuscles, ...]
+    dofs: tuple[str, ...]
     joints: tuple[str, ...]
     emg: MeasuredActivation | None = None
     fascicles: MeasuredFascicles | None = None
@@ -81,11 +83,6 @@ class RecordedBody:
         return self.known_gait or Gait.from_trial(
             self.trial, mechanics.measured, *(mechanics.completed or ())
         )
-
-    @cached_property
-    def dofs(self) -> tuple[str, ...]:
-        """Joint degrees of freedom: first the ones that muscles serve, right and left, then the others outward."""
-        return _all_dofs(self.mechanics.model, self.options)
 
     @cached_property
     def _rows(self) -> list[int]:
@@ -191,7 +188,9 @@ def recorded_body(
     )
     placed = options.muscles(model)
     joints = [MuscleJoints.from_model(model, muscles) for muscles in placed]
-    usable = [validity.with_feet(feet_beyond(model, muscles.dof_names)) for muscles in placed]
+    rows = [[model.dof(dof) for dof in muscles.dof_names] for muscles in placed]
+    feet = {side: carries_foot(model, side) for side in SIDES}
+    usable = [validity.with_feet(side for side in SIDES if feet[side][row].any()) for row in rows]
 
     def parts_in(frames: slice | Indices, progress: Progress = no_progress) -> tuple[SharingGroup, ...]:
         """Make all parts in some frames of the motion."""
@@ -211,24 +210,20 @@ def recorded_body(
         moved = motion.frames(frames)
         return muscle_pulls(model, moved, muscle_state(model, placed[number], moved), joints[number])[0]
 
+    served = [dof for side in SIDES for dof in served_dofs(model.topology, options.database, side)]
+    dofs = tuple(dict.fromkeys([*served, *(dof.name for dof in model.topology.dofs)]))
     if len(motion.time) <= MOST_FRAMES:
         parts = parts_in(EVERY, report)
     else:
-        parts = joined_parts(parts_in, len(motion.time), _all_dofs(model, options), pulls_in)
+        parts = joined_parts(parts_in, len(motion.time), dofs, pulls_in)
     fascicles = None
     if trial.fascicles is not None:
         fascicles = MeasuredFascicles.from_fascicles(trial.fascicles, options.fascicles, options.sides)
         for muscles in placed:
             fascicles.check_unit(trial.document, muscles.parameters)
     names = tuple(dict.fromkeys(name for joint in joints for name in joint.names))
-    computed = moments, validity, parts, placed, names
+    computed = moments, validity, parts, placed, dofs, names
     return RecordedBody(trial, options, recorded, *computed, emg, fascicles, replaced)
-
-
-def _all_dofs(model: Model, options: Options) -> tuple[str, ...]:
-    """Names of the joint degrees of freedom of a body, see `RecordedBody.dofs`."""
-    served = [dof for side in SIDES for dof in served_dofs(model.topology, options.database, side)]
-    return tuple(dict.fromkeys([*served, *(dof.name for dof in model.topology.dofs)]))
 
 
 def joined_parts(
@@ -281,12 +276,6 @@ def _unfilled(owner: Any, frames: int) -> dict[str, Any]:
     """Arrays over all frames for the ones of a part or its loads in some frames."""
     some = _over_frames(owner).items()
     return {name: np.empty((frames, *values.shape[1:]), values.dtype) for name, values in some}
-
-
-def feet_beyond(model: Model, dofs: Sequence[str]) -> tuple[Side, ...]:
-    """The sides of the feet that lie distal to some degrees of freedom."""
-    rows = [model.dof(dof) for dof in dofs]
-    return tuple(side for side in SIDES if carries_foot(model, side)[rows].any())
 
 
 def sharing_group(
