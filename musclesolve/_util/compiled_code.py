@@ -53,11 +53,7 @@ OPTIONS: dict[str, Any] = {
 }
 
 # for functions only called from compiled code: no entry point from Python, no array expressions to rewrite
-WITHIN: dict[str, Any] = OPTIONS | {
-    "no_cpython_wrapper": True,
-    "no_rewrites": True,
-    **PART,
-}
+WITHIN: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True, "no_rewrites": True, **PART}
 
 _COMPILING = OneThread()
 _REPORTED: set[str] = set()

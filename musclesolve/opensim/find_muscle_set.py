@@ -4,6 +4,7 @@ from pathlib import Path
 
 import muscle_db
 from musclesolve.muscles.muscle_set import load_muscle_set
+from musclesolve.muscles.scaling.fiber_lengths import operating_range
 
 MODEL = ".osim"
 """Suffix of OpenSim models."""
@@ -16,3 +17,12 @@ def find_muscle_set(name: str | Path) -> muscle_db.MuscleDatabase:
 
         return leg_muscle_set.leg_muscle_set(name)
     return load_muscle_set(name)
+
+
+def fitting_muscle_set(name: str, rule: str | None) -> muscle_db.MuscleDatabase:
+    """The set of a name or file; refuses a user's set with a muscle that does not fit its own path."""
+    database = find_muscle_set(name)
+    if name not in muscle_db.available() and (rule or database.fiber_lengths) == "operating_range":
+        ranges = operating_range(database)
+        ranges.fitted(ranges.length)
+    return database

@@ -16,7 +16,6 @@ from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.curves.curve_family import curve_family
 from musclesolve.muscles.passive.passive_element import checked_passive
 from musclesolve.muscles.person import PersonMuscles
-from musclesolve.muscles.scaling.fiber_lengths import operating_range
 from musclesolve.muscles.scaling.scale_muscles import (
     MUSCLE_SETTINGS,
     ScaledMuscles,
@@ -26,7 +25,7 @@ from musclesolve.muscles.scaling.scale_muscles import (
 )
 from musclesolve.muscles.strength import checked_strength
 from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon_strains, set_tendon_strains
-from musclesolve.opensim.find_muscle_set import find_muscle_set
+from musclesolve.opensim.find_muscle_set import fitting_muscle_set
 from musclesolve.opensim.person_file import person_of_set
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.emg_informed import informed_cost
@@ -115,7 +114,7 @@ def find_options(
     of_muscles = partial(in_trial, "muscles")
     person = of_muscles("database", person_of_set, muscles.database)
     set_name = muscles.database if person is None else person.parent
-    database = of_muscles("database", lambda name: _fitting_set(name, muscles.fiber_lengths), set_name)
+    database = of_muscles("database", lambda name: fitting_muscle_set(name, muscles.fiber_lengths), set_name)
     topology = topology_of(trial.subject)
     served = of_muscles(
         "database", lambda name: sum((served_dofs(topology, name, side) for side in sides), ()), database
@@ -221,15 +220,6 @@ def check_choices(cost: str | Cost | None, solver: str | Solver | None, side: st
         find_cost(cost)
     if solver is not None:
         find_solver(solver)
-
-
-def _fitting_set(name: str, rule: str | None) -> muscle_db.MuscleDatabase:
-    """Load the muscle set of a name or file; refuse a user's set with a muscle that does not fit its own path."""
-    database = find_muscle_set(name)
-    if name not in muscle_db.available() and (rule or database.fiber_lengths) == "operating_range":
-        ranges = operating_range(database)
-        ranges.fitted(ranges.length)
-    return database
 
 
 def _dofs(

@@ -273,10 +273,7 @@ def study_settings(units: type[Settings]) -> type[Settings]:
 def study_schema(units: type[Settings]) -> str:
     """Return the JSON Schema of a study file; the keys of its settings are as in trial files."""
     of_subject = {key: rule.changed(required=False) for key, rule in settings_of(SubjectSettings).items()}
-    lines = {
-        "subjects": {**settings_of(SubjectLineSettings), **of_subject},
-        "trials": trial_line_settings(),
-    }
+    lines = {"subjects": {**settings_of(SubjectLineSettings), **of_subject}, "trials": trial_line_settings()}
     free = {
         name: {"type": "object", "additionalProperties": of_settings(keys)} for name, keys in lines.items()
     }

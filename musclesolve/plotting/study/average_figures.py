@@ -21,13 +21,7 @@ from musclesolve.plotting.page.curves import (
     with_neighbors,
 )
 from musclesolve.plotting.page.keys import area, line, series
-from musclesolve.plotting.page.page_style import (
-    BAND,
-    NOTE_COLOR,
-    REPEATED,
-    RESERVE_STYLE,
-    SIDE_COLOR,
-)
+from musclesolve.plotting.page.page_style import BAND, NOTE_COLOR, REPEATED, RESERVE_STYLE, SIDE_COLOR
 from musclesolve.plotting.page.panels import (
     ACTIVATION,
     FORCE,

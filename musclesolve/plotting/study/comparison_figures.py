@@ -88,12 +88,7 @@ def compare_contact_forces(comparison: xr.Dataset, side: str) -> Sheet:
 
 
 def _page(
-    comparison: xr.Dataset,
-    dim: str,
-    side: str | None,
-    titles: tuple[str, str],
-    variable: str,
-    grid: Grid,
+    comparison: xr.Dataset, dim: str, side: str | None, titles: tuple[str, str], variable: str, grid: Grid
 ) -> Sheet:
     """A panel for each entry of a dimension that belongs to a leg, in it a curve for each cost.
 
@@ -135,13 +130,7 @@ def _page(
 
 
 def _curve(
-    axes: Axes,
-    legs: Legs,
-    side: str,
-    values: Array,
-    validity: Validity,
-    style: dict[str, Any],
-    row: float,
+    axes: Axes, legs: Legs, side: str, values: Array, validity: Validity, style: dict[str, Any], row: float
 ) -> None:
     """Draw a curve: solid where solved, dotted with a reserve, a cross in a row without a valid solution.
 
@@ -181,10 +170,7 @@ def _check(comparison: xr.Dataset) -> None:
         )
     _check_colors(comparison)
     if comparison.sizes["time"] < 2:
-        raise input_error(
-            "too_few_frames",
-            problem="a comparison of a single frame has no curves to draw",
-        )
+        raise input_error("too_few_frames", problem="a comparison of a single frame has no curves to draw")
 
 
 def _check_colors(comparison: xr.Dataset) -> None:

@@ -126,10 +126,7 @@ def sensitivity_map(
     """
     sizes = ERROR_SIZE | dict(errors or {})
     if not sensitivities:
-        raise input_error(
-            "missing_argument",
-            problem="there are no sensitivities to draw",
-        )
+        raise input_error("missing_argument", problem="there are no sensitivities to draw")
     dofs = sensitivities[0].dofs
     for sensitivity in sensitivities:
         if sensitivity.kind not in sizes:
@@ -139,10 +136,7 @@ def sensitivity_map(
                 expected="an entry in `errors`",
             )
         if sensitivity.dofs != dofs:
-            raise input_error(
-                "not_comparable",
-                problem="the sensitivities belong to different models",
-            )
+            raise input_error("not_comparable", problem="the sensitivities belong to different models")
 
     def limb(row: int) -> tuple[int, int]:
         leg = dofs[row].startswith(LEG_JOINTS)
