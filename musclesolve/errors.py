@@ -2,12 +2,12 @@
 
 The sentences of an error stand beside its condition:
 
-    raise input_error(
+    raise file_error(
         "missing_column",
-        file=table.path,
-        problem=f"there is no column {name}",
-        expected=f"force and point beside {force}",
-        remedy="export all components of force and point",
+        table.path,
+        f"there is no column {name}",
+        f"force and point beside {force}",
+        "export all components of force and point",
     )
 
 The word is a code of `error_codes.toml`. Sentences of an error that several places raise stand once, in `errors.toml`

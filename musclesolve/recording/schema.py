@@ -211,7 +211,7 @@ def trial_document(path: Path, kind: type[Settings] | None = None) -> Document:
         draft, trial = shlex.quote(str(path.parent)), shlex.quote(str(path.parent / TRIAL_FILE))
         problem, expected = "this is a recording", f"{expected}, which names the recordings and the subject"
         remedy = f"draft one first: musclesolve init {draft}; it writes {trial} for run and check"
-    raise input_error("bad_format", file=path, problem=problem, expected=expected, remedy=remedy)
+    raise file_error("bad_format", path, problem, expected, remedy)
 
 
 def validated(document: Document, kind: type[S]) -> S:

@@ -24,7 +24,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.recording.text.text_file import read_lines
 
 NORMS = ("schwartz_2008", "winter_1991")
@@ -124,22 +124,20 @@ def read_norms(path: str | Path) -> Norm:
     lines = read_lines(file)
     columns = next(csv.reader(lines[:1]))
     if ";" in lines[0] and "," not in lines[0]:
-        raise input_error(
+        raise file_error(
             "bad_value",
-            file=file,
-            where=1,
-            problem="semicolons separate the columns of the norm file",
-            expected="commas between the columns, and points in the numbers",
-            remedy="save it as CSV with commas",
+            (file, 1),
+            "semicolons separate the columns of the norm file",
+            "commas between the columns, and points in the numbers",
+            "save it as CSV with commas",
         )
     if lacking := [name for name in COLUMNS if name not in columns]:
-        raise input_error(
+        raise file_error(
             "missing_column",
-            file=file,
-            where=1,
-            problem=f"the norm file has no column {', '.join(lacking)}",
-            expected=f"the columns {', '.join(COLUMNS)}",
-            remedy="draft one from a study: musclesolve norms OUT/study.nc -o norms.csv",
+            (file, 1),
+            f"the norm file has no column {', '.join(lacking)}",
+            f"the columns {', '.join(COLUMNS)}",
+            "draft one from a study: musclesolve norms OUT/study.nc -o norms.csv",
         )
     rows: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
     values: dict[str, tuple[float, float]] = {}
@@ -151,26 +149,22 @@ def read_norms(path: str | Path) -> Norm:
         if not row["percent"]:
             known = VALUE_UNITS.get(quantity, "1" if quantity == LOG_SCORE else None)
             if row["unit"] not in (known, SAME_UNITS.get(known or "", known)):
-                raise input_error(
+                raise file_error(
                     "bad_value",
-                    file=file,
-                    where=number,
-                    problem=f"a row without percent of {quantity} in {row['unit'] or 'no unit'}",
-                    expected=", ".join(
-                        f"{key} in {unit}" for key, unit in (*VALUE_UNITS.items(), (LOG_SCORE, "1"))
-                    ),
-                    remedy="write one of these quantities in its unit, or the percentage of a curve",
+                    (file, number),
+                    f"a row without percent of {quantity} in {row['unit'] or 'no unit'}",
+                    ", ".join(f"{key} in {unit}" for key, unit in (*VALUE_UNITS.items(), (LOG_SCORE, "1"))),
+                    "write one of these quantities in its unit, or the percentage of a curve",
                 )
             values[quantity] = mean, sd
             continue
         if row["unit"] != UNITS.get(quantity):
-            raise input_error(
+            raise file_error(
                 "bad_value",
-                file=file,
-                where=number,
-                problem=f"a curve of {quantity} in {row['unit'] or 'no unit'}",
-                expected=", ".join(f"{key} in {unit}" for key, unit in UNITS.items()),
-                remedy="write one of these quantities, in its unit",
+                (file, number),
+                f"a curve of {quantity} in {row['unit'] or 'no unit'}",
+                ", ".join(f"{key} in {unit}" for key, unit in UNITS.items()),
+                "write one of these quantities, in its unit",
             )
         rows.setdefault((quantity, name), []).append((_number(file, number, row, "percent"), mean, sd))
     percent = np.linspace(0.0, 100.0, 51)
@@ -178,13 +172,12 @@ def read_norms(path: str | Path) -> Norm:
     for (quantity, name), points in rows.items():
         place, mean_, sd_ = np.array(sorted(points)).T
         if place[0] != 0.0 or place[-1] != 100.0 or np.any(np.diff(place) <= 0.0):
-            raise input_error(
+            raise file_error(
                 "bad_value",
-                file=file,
-                where=f"{quantity} {name}",
-                problem="the percentages of this curve do not go from 0 to 100, each once",
-                expected="a row for 0, 2, ... 100 % of the gait cycle",
-                remedy="write the missing rows, and each percentage once",
+                (file, f"{quantity} {name}"),
+                "the percentages of this curve do not go from 0 to 100, each once",
+                "a row for 0, 2, ... 100 % of the gait cycle",
+                "write the missing rows, and each percentage once",
             )
         curves[quantity, name] = NormCurve(np.interp(percent, place, mean_), np.interp(percent, place, sd_))
     people = f"{'to'.join(map(str, dict.fromkeys((min(subjects), max(subjects)))))} subjects".replace(
@@ -204,13 +197,12 @@ def _number(file: Path, line: int, row: Mapping[str, str], key: str) -> float:
     except (TypeError, ValueError):
         fits = False
     if not fits:
-        raise input_error(
+        raise file_error(
             "not_numbers",
-            file=file,
-            where=line,
-            problem=f"{key} is {row[key]!r}",
-            expected="a number" if key == "mean" else "a number from 0 on",
-            remedy="correct the row",
+            (file, line),
+            f"{key} is {row[key]!r}",
+            "a number" if key == "mean" else "a number from 0 on",
+            "correct the row",
         )
     return value
 

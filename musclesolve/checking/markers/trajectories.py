@@ -174,11 +174,10 @@ def jumps(case: Case) -> Iterator[Finding]:
     What goes back at once is a gap for the analysis: no more than a warning.
     """
     cleaned, reflections = without_ghosts(case.trial, case.settings.gaps)
-    for name in dict.fromkeys(ghost.marker for ghost in reflections):
-        ghosts = [ghost for ghost in reflections if ghost.marker == name]
-        frames = np.any([ghost.frames for ghost in ghosts], axis=0)
+    for name in dict.fromkeys(marker for marker, _, _ in reflections):
+        frames = np.any([frames for marker, frames, _ in reflections if marker == name], axis=0)
         where = Where(cleaned.markers.path, markers=(name,), times=time_spans(frames, cleaned.markers.time))
-        values = {"name": name, "size": max(ghost.size for ghost in ghosts)}
+        values = {"name": name, "size": max(size for marker, _, size in reflections if marker == name)}
         yield finding("leap.back", "warning", values, where, remove_samples(name, frames))
     markers, inside = cleaned.markers, np.zeros(case.trial.markers.time.size, bool)
     inside[case.trial.frames()] = True

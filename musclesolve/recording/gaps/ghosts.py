@@ -1,6 +1,6 @@
 """Markers that jump away for a few frames: a reflection was mistaken for the marker. These frames become gaps."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,13 +16,8 @@ BACK = 0.5
 """A marker has returned if its paths before and after disagree by less than this share of the distance of the jump."""
 
 
-@dataclass(frozen=True)
-class Ghost:
-    """Frames in which a reflection was mistaken for a marker."""
-
-    marker: str
-    frames: Mask  # (T,)
-    size: float  # how far it was from where the gap is filled [m]
+Ghost = tuple[str, Mask, float]
+"""A marker for which a reflection was mistaken, the frames (T,), and how far it was from the filled gap [m]."""
 
 
 def without_ghosts(trial: Trial, settings: GapSettings) -> tuple[Trial, list[Ghost]]:
@@ -63,7 +58,7 @@ def without_ghosts(trial: Trial, settings: GapSettings) -> tuple[Trial, list[Gho
         if aside < BACK * away:
             frames = np.zeros(inside.size, bool)
             frames[start:stop] = True
-            ghosts.append(Ghost(name, frames, float(away)))
+            ghosts.append((name, frames, float(away)))
             removed.append(place)
     return (_removed(trial, removed), ghosts) if ghosts else (trial, [])
 
@@ -78,11 +73,12 @@ def _removed(trial: Trial, places: list[Place]) -> Trial:
 def ghost_notes(trial: Trial, ghosts: list[Ghost]) -> list[str]:
     """Return a sentence on each marker for which a reflection was mistaken."""
     notes = []
-    for name in dict.fromkeys(ghost.marker for ghost in ghosts):
-        of_marker = [ghost for ghost in ghosts if ghost.marker == name]
-        times = [f"{trial.markers.time[np.argmax(ghost.frames)]:.3f} s" for ghost in of_marker]
+    for name in dict.fromkeys(marker for marker, _, _ in ghosts):
+        sizes = [size for marker, _, size in ghosts if marker == name]
+        firsts = [trial.markers.time[np.argmax(frames)] for marker, frames, _ in ghosts if marker == name]
+        times = [f"{first:.3f} s" for first in firsts]
         more = f" and {len(times) - 3} times more" if len(times) > 3 else ""
-        size = 1000.0 * max(ghost.size for ghost in of_marker)
+        size = 1000.0 * max(sizes)
         notes.append(
             f"'{name}' is up to {size:.0f} mm off and back at once, at {', '.join(times[:3])}{more}: a reflection was "
             "taken for it, and these frames are gaps."

@@ -106,7 +106,7 @@ def _no_place(path: Path) -> InputError | None:
         problem, expected, remedy = "there is no such folder", "a folder", f"make {folder} first"
     else:
         return None
-    return input_error("not_writable", file=path, problem=problem, expected=expected, remedy=remedy)
+    return file_error("not_writable", path, problem, expected, remedy)
 
 
 def check_place(path: str | Path, what: str, *suffixes: str, table: str | None = None) -> None:
@@ -310,7 +310,7 @@ def no_file(path: Path) -> InputError:
         with suppress(OSError):
             present = sorted(name for name in os.listdir(folder) if Path(name).suffix.casefold() in kinds)
             remedy = suggestion(path.name, present) or remedy
-    return input_error("missing_file", file=path, problem=problem, expected=expected, remedy=remedy)
+    return file_error("missing_file", path, problem, expected, remedy)
 
 
 def decimal_point(text: str) -> str | None:

@@ -21,7 +21,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
-from musclesolve.errors import input_error, not_installed
+from musclesolve.errors import file_error, input_error, not_installed
 from musclesolve.results.cycles.gait_cycles import curves_of
 from musclesolve.results.cycles.normalization import check_cycles
 from musclesolve.results.cycles.outcomes import CYCLE, STANCE
@@ -111,12 +111,12 @@ def values_file(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
     """A file of values, CSV or Parquet, that tables are added to one by one; it appears when it is complete."""
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".parquet"):
-        raise input_error(
+        raise file_error(
             "bad_format",
-            file=path,
-            problem=f"values cannot be written as {path.suffix or 'a file without suffix'}",
-            expected="a file that ends in .csv or .parquet",
-            remedy=f"name it {path.stem}.csv",
+            path,
+            f"values cannot be written as {path.suffix or 'a file without suffix'}",
+            "a file that ends in .csv or .parquet",
+            f"name it {path.stem}.csv",
         )
     with written_whole(path) as beside, _csv(beside) if suffix == ".csv" else _parquet(beside) as add:
         yield add

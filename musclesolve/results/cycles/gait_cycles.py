@@ -26,7 +26,7 @@ from musclesolve._util.checks import check_integer
 from musclesolve._util.message_text import as_text, count_of
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
 from musclesolve.constants import LOADED_FROM_N
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.results import movement as movements
 from musclesolve.results.cycles.movement_landmarks import Interval, Intervals, intervals, stride_intervals
 from musclesolve.results.dataset import frame_validity as frames
@@ -274,12 +274,12 @@ def cycles(
         101
     """
     if side not in (sides := frames.sides(checked_result(result))):
-        raise input_error(
+        raise file_error(
             "bad_result",
-            file=result.encoding.get("source"),
-            problem=f"the leg {as_text(side)} is not in this result",
-            expected=f"one of its legs: {', '.join(map(str, sides))}",
-            remedy='compute both legs: musclesolve run --side both, or ms.run(..., side="both")',
+            result.encoding.get("source"),
+            f"the leg {as_text(side)} is not in this result",
+            f"one of its legs: {', '.join(map(str, sides))}",
+            'compute both legs: musclesolve run --side both, or ms.run(..., side="both")',
         )
     check_integer(points, "points", 2)
     found = (stride_intervals if strides else intervals)(result, side)

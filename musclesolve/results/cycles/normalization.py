@@ -14,7 +14,7 @@ from musclesolve._util.checks import check_type
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.results.cycles.gait_cycles import STRENGTH
 from musclesolve.results.dataset.quantities import KINDS
 from musclesolve.results.dataset.result_quantities import number, trial_name
@@ -98,12 +98,12 @@ def normalized(cycles: xr.Dataset, units: Mapping[str, str] | None = None) -> xr
             if stated == unit:
                 continue
             if stated != base:
-                raise input_error(
+                raise file_error(
                     "not_comparable",
-                    file=cycles.encoding.get("source"),
-                    problem=f"{name} is in {stated} already",
-                    expected=f"cycles in the units of a result: {name} in {base}",
-                    remedy="normalize the cycles once: normalized(cycles(result, side), units)",
+                    cycles.encoding.get("source"),
+                    f"{name} is in {stated} already",
+                    f"cycles in the units of a result: {name} in {base}",
+                    "normalize the cycles once: normalized(cycles(result, side), units)",
                 )
             factor: Any = rule.factor
             for size in rule.by:
@@ -132,12 +132,12 @@ def _divisor(cycles: xr.Dataset, size: str, kind: str, unit: str) -> float | xr.
     """Return the divisor of a quantity, of the subject or of each muscle."""
     if size == "strength":
         if STRENGTH not in cycles.coords:
-            raise input_error(
+            raise file_error(
                 "missing_key",
-                file=cycles.encoding.get("source"),
-                problem="the maximum isometric force of the muscles is not in these cycles",
-                expected="max_isometric_force over cycle and muscle, as cycles(result, side) has it",
-                remedy='cut the result into cycles: cycles(result, side); or ask for muscle_force = "N"',
+                cycles.encoding.get("source"),
+                "the maximum isometric force of the muscles is not in these cycles",
+                "max_isometric_force over cycle and muscle, as cycles(result, side) has it",
+                'cut the result into cycles: cycles(result, side); or ask for muscle_force = "N"',
             )
         strength = cycles.variables[STRENGTH]
         return strength.where(strength > 0.0)
@@ -145,15 +145,15 @@ def _divisor(cycles: xr.Dataset, size: str, kind: str, unit: str) -> float | xr.
     if value is None or not value > 0.0:
         what, key = ("stature", "stature_m") if size == "stature" else ("mass", "mass_kg")
         other = "N m/kg" if size == "stature" else KINDS[kind].base
-        raise input_error(
+        raise file_error(
             "missing_key",
-            file=cycles.encoding.get("source"),
-            problem=f"the {what} of the subject of {trial_name(cycles) or 'these cycles'} is not "
+            cycles.encoding.get("source"),
+            f"the {what} of the subject of {trial_name(cycles) or 'these cycles'} is not "
             f"known, which {unit} needs",
-            expected=f"the attribute {OF_SUBJECT[size]}, which models do not have"
+            f"the attribute {OF_SUBJECT[size]}, which models do not have"
             if size == "stature"
             else f"the attribute {OF_SUBJECT[size]}",
-            remedy=f"give {key} of the subject (in a study: [subjects]; in Python: "
+            f"give {key} of the subject (in a study: [subjects]; in Python: "
             f'cycles.attrs["{OF_SUBJECT[size]}"] = ...), or ask for {kind} = "{other}"',
         )
     return value * STANDARD_GRAVITY if size == "weight" else value

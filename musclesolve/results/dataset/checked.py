@@ -8,7 +8,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.sides import SIDE_NAMES
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.quantities import QUANTITIES, in_set
 
@@ -222,13 +222,12 @@ def other_kind(result: object) -> str | None:
 
 def _refused(result: xr.Dataset, *place_and_problem: str) -> InputError:
     *place, problem = place_and_problem
-    return input_error(
+    return file_error(
         "bad_result",
-        file=result.encoding.get("source"),
-        where=next(iter(place), None),
-        problem=problem,
-        expected="a result as `musclesolve run` or `share` wrote it",
-        remedy="name the result.nc of that command, or run it again",
+        (result.encoding.get("source"), next(iter(place), None)),
+        problem,
+        "a result as `musclesolve run` or `share` wrote it",
+        "name the result.nc of that command, or run it again",
     )
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.cycles.discrete_values import values_file
 from musclesolve.results.dataset.quantities import with_formulas
@@ -119,11 +119,11 @@ def _format(path: Path, given: str | None) -> str:
     if kind not in FORMATS:
         raise unknown_name(kind, "format", FORMATS, where="--format" if given else str(path))
     if suffix != kind:
-        raise input_error(
+        raise file_error(
             "conflict",
-            file=path,
-            problem=f"the name ends in '{path.suffix}', the format is {kind}",
-            expected=f"a name that ends in .{kind}",
-            remedy=f"-o {path.stem}.{kind}",
+            path,
+            f"the name ends in '{path.suffix}', the format is {kind}",
+            f"a name that ends in .{kind}",
+            f"-o {path.stem}.{kind}",
         )
     return kind

@@ -9,7 +9,7 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.rotations import from_cardan, to_cardan
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.opensim_text import mot_text
@@ -97,12 +97,12 @@ def mot_files(
 
 def _check_time(result: xr.Dataset, path: Path) -> None:
     if abscissa_of(result) != "time":
-        raise input_error(
+        raise file_error(
             "conflict",
-            file=path,
-            problem="STO and MOT files run over time, an average over the gait cycle",
-            expected="the result.nc of one run",
-            remedy="--format csv, mat or parquet",
+            path,
+            "STO and MOT files run over time, an average over the gait cycle",
+            "the result.nc of one run",
+            "--format csv, mat or parquet",
         )
 
 

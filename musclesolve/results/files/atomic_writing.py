@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 from musclesolve._util.interrupts import ignore_interrupts
 from musclesolve._util.locks import Lock
 from musclesolve._util.written_files import HIDDEN, PART, note
-from musclesolve.errors import BusyError, input_error
+from musclesolve.errors import BusyError, file_error
 
 Content = bytes | Callable[[Path], None]
 LOCK = f"{HIDDEN}lock"
@@ -78,11 +78,10 @@ def _replace(beside: Path, paths: list[Path], removed: list[Path]) -> None:
                 (beside / path.name).replace(path)
             except OSError as error:  # such as a file that another program has open on Windows
                 done = ", ".join(path.name for path in paths[:place])
-                raise input_error(
+                raise file_error(
                     "not_writable",
-                    file=path,
-                    problem="cannot be replaced: "
-                    f"{error.strerror or error}{f'; {done} already are' if done else ''}",
+                    path,
+                    f"cannot be replaced: {error.strerror or error}{f'; {done} already are' if done else ''}",
                     remedy="close it where it is open, and give the command again",
                 ) from error
         note(paths)
@@ -91,11 +90,10 @@ def _replace(beside: Path, paths: list[Path], removed: list[Path]) -> None:
                 if path.is_file():
                     path.unlink()
             except OSError as error:
-                raise input_error(
+                raise file_error(
                     "not_writable",
-                    file=path,
-                    problem="the new files are written, but this one cannot be removed: "
-                    f"{error.strerror or error}",
+                    path,
+                    f"the new files are written, but this one cannot be removed: {error.strerror or error}",
                     remedy="remove it: it belongs to an earlier result",
                 ) from error
         with contextlib.suppress(OSError):
@@ -177,16 +175,16 @@ def _input_error(place: Path) -> Iterator[None]:
         yield
     except (FileExistsError, NotADirectoryError) as error:
         present = next((each for each in (place, *place.parents) if each.is_file()), place)
-        raise input_error(
+        raise file_error(
             "not_writable",
-            file=place,
-            problem=f"{present.name} is a file, results are written into a folder",
+            place,
+            f"{present.name} is a file, results are written into a folder",
             remedy="name a folder with -o, a new one or one with earlier results",
         ) from error
     except OSError as error:
-        raise input_error(
+        raise file_error(
             "not_writable",
-            file=place,
-            problem=f"cannot be written: {error.strerror or error}",
+            place,
+            f"cannot be written: {error.strerror or error}",
             remedy="choose another place, or make room or permission there",
         ) from error

@@ -19,7 +19,7 @@ from xarray.backends.common import ArrayWriter
 
 from muscle_db.regular_file import RESULT, check_regular
 from musclesolve.constants import RESULT_FILE
-from musclesolve.errors import InputError, input_error
+from musclesolve.errors import InputError, file_error
 from musclesolve.recording.text.text_file import check_input, file_path, is_file, name_in, no_file
 from musclesolve.results.dataset import result_view  # noqa: F401  # registers the accessor
 from musclesolve.results.dataset.checked import check_moments, check_run
@@ -214,9 +214,7 @@ def opened_netcdf(path: Path) -> netCDF4.Dataset:
 
 
 def _no_result(path: Path, problem: str, code: str, remedy: str) -> InputError:
-    return input_error(
-        code, file=path, problem=problem, expected="a result.nc of `musclesolve run`", remedy=remedy
-    )
+    return file_error(code, path, problem, "a result.nc of `musclesolve run`", remedy)
 
 
 def read_result(path: str | Path) -> xr.Dataset:
@@ -316,12 +314,12 @@ def check_folder(folder: Path, name: str, trial: Path, attributes: Mapping[str, 
         return
     if not os.path.exists(trial):
         raise no_file(trial)
-    raise input_error(
+    raise file_error(
         "occupied_folder",
-        file=folder / name,
-        problem=f"this is the result of another trial, {there}",
-        expected="a new folder, or the folder of the same trial",
-        remedy="choose another folder with -o, or remove this one first",
+        folder / name,
+        f"this is the result of another trial, {there}",
+        "a new folder, or the folder of the same trial",
+        "choose another folder with -o, or remove this one first",
     )
 
 
@@ -330,10 +328,9 @@ def check_inputs(inputs: Iterable[Path], folder: Path, names: Iterable[str]) -> 
     given = {os.path.realpath(path) for path in inputs}
     for name in names:
         if os.path.realpath(folder / name) in given:
-            raise input_error(
+            raise file_error(
                 "occupied_folder",
-                file=folder / name,
-                problem="this is a file of the trial, and a table of this name is to be written: it "
-                "would be lost",
+                folder / name,
+                "this is a file of the trial, and a table of this name is to be written: it would be lost",
                 remedy="choose another folder with -o",
             )
