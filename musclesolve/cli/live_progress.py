@@ -29,7 +29,7 @@ BEHIND = 1.0
 """Duration of such a latency after which it is reported during the session [s],"""
 REPEATED = 10.0
 """and least time between two such reports [s]."""
-REMEDY = "end other programs, send fewer samples a second, or use --side"
+REMEDY = "end other programs, send fewer samples a second, or analyze one leg (--side)"
 WIDEST = 110
 """Width of the line at most [characters]."""
 MOST_HIDDEN = 3

@@ -138,6 +138,12 @@ class Frame:
         """(S,) which sides may be used: SOLVED or SOLVED_WITH_RESERVE."""
         return is_solved(self.status)
 
+    @property
+    def failed(self) -> bool:
+        """Whether a leg whose forces were measured has no valid solution; not while the filter fills."""
+        measured = self.status[self.status != Status.NOT_MEASURED]
+        return self.notes != (FILLING,) and not is_solved(measured).all()
+
 
 @dataclass
 class _Past:

@@ -26,7 +26,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.checking.files.unit_scale import LENGTH_BAND, LENGTH_FAULTS, unit_factor
 from musclesolve.errors import InputError, input_error
-from musclesolve.live.live import FILLING, Frame, Live
+from musclesolve.live.live import Frame, Live
 from musclesolve.recording.data import Side
 from musclesolve.recording.schema import Document
 from musclesolve.results.finding import Finding
@@ -148,7 +148,8 @@ class Passed:
     """Counts and findings of a session.
 
     samples: so many came. valid: so many gave a frame that is valid on all sides. failed: so many gave one without a
-    valid solution of a leg whose forces were measured, but for those that filled the filter at the beginning. lost: so
+    valid solution of a leg whose forces were measured, but for those that filled the filter; each gap after which the
+    filter began anew counts as one, but for the seam of a repeated recording. lost: so
     many are missing between the times of those that came; where more than a second is missing, the clock began anew and
     none counts. elapsed: time of the session [s]. silences: lengths of the times above a second in which no sample came
     after the first [s]. statuses: number of frames that have a status on one side or both, by its name. notes: number
@@ -176,8 +177,7 @@ class Passed:
     def count(self, frame: Frame) -> None:
         """Count a frame by its status and its first note."""
         valid = bool(frame.valid.all())
-        begins = frame.notes == (FILLING,) and set(self.statuses) <= {Status.INTERRUPTED.name}
-        self.failed += not begins and not is_solved(frame.status[frame.status != Status.NOT_MEASURED]).all()
+        self.failed += frame.failed
         self.samples += 1
         self.valid += valid
         self.statuses.update({STATUS_NAMES[int(code)] for code in frame.status})
@@ -224,7 +224,7 @@ def run_session(
     With `fresh` what arrived before all sinks were ready is left out, so that frames are never behind by that time.
     Source and sinks are closed in any case.
     """
-    passed, begun, last = Passed(), perf_counter(), math.inf
+    passed, begun, last, paused = Passed(), perf_counter(), math.inf, 0
     start: float | None = None  # time of the first sample [s]
     heard, taken = math.inf, -math.inf  # when the last sample arrived; time of the last accepted one [s]
     first = FirstMarkers(live.marker_bodies.place)
@@ -262,6 +262,8 @@ def run_session(
             for sink in sinks:
                 sink.take(arrival, frame)
             passed.count(frame)
+            paused, before = getattr(source, "paused", 0), paused
+            passed.failed += frame.taken.anew and paused == before
             if 0.0 < arrival.sample.time - last < 1.0:
                 passed.lost += max(round((arrival.sample.time - last) * live.rate) - 1, 0)
             if not frame.taken.refusal:

@@ -129,7 +129,7 @@ def test_a_repeated_recording_begins_anew_and_no_frame_lies_across_the_seam(live
     length = live.trial.markers.time[-1] - live.trial.markers.time[0]
     live.clear()
     passed = stream_session(wanted, ["replay"], [sink], seconds=2.0 * length)
-    assert passed.lost == 0
+    assert passed.lost == 0 and passed.failed == 0
     time = np.array([arrival.sample.time for arrival in sink.arrivals])
     count = len(live.trial.markers.time)
     pause = time[count] - time[count - 1]
@@ -784,9 +784,35 @@ def test_frames_without_a_valid_solution_are_counted_but_not_those_that_fill_the
     assert passed(good[:first] + valid).complete and not passed(good[:first]).complete
     unmeasured = replace(valid[0], status=np.array([Status.SOLVED, Status.NOT_MEASURED], np.int8))
     assert passed([unmeasured]).complete and passed([unmeasured]).valid == 0
-    for bad in (good[0], replace(valid[0], status=np.array([Status.SOLVED, Status.INVALID_MOTION], np.int8))):
-        assert passed([*valid, bad]).failed == 1 and not passed([*valid, bad]).complete
+    assert (
+        passed([*valid, good[0]]).failed == 0
+    )  # a gap counts once, and not for each frame that fills the filter
+    bad = replace(valid[0], status=np.array([Status.SOLVED, Status.INVALID_MOTION], np.int8))
+    assert passed([*valid, bad]).failed == 1 and not passed([*valid, bad]).complete
     assert not Passed().complete
+
+
+@pytest.mark.parametrize(("planned", "failed"), [(0, 1), (40, 0)])
+def test_a_gap_counts_once_and_the_seam_of_a_repeated_recording_does_not(live, planned, failed):
+    live.clear()
+    walk = list(samples(live, live.trial))[:60]
+    gap = [sample._replace(time=sample.time + 0.4) for sample in walk[30:]]
+
+    class Repeated:
+        remarks, paused, waiting = (), 0, walk[:30] + gap
+
+        def wait(self, timeout):
+            if not self.waiting:
+                raise StreamEnded
+            sample, self.waiting = self.waiting[0], self.waiting[1:]
+            self.paused = planned if sample.time > walk[29].time else 0
+            return Arrival(sample, perf_counter())
+
+        def close(self):
+            pass
+
+    passed = run_session(live, Repeated(), [Kept()])
+    assert passed.samples == 60 and passed.failed == failed and passed.statuses["INTERRUPTED"] > 20
 
 
 def test_the_command_without_samples_says_so(port):

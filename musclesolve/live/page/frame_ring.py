@@ -25,11 +25,13 @@ TEXTS = ("notes", "faults")
 
 
 def row_type(live: Live) -> np.dtype[Any]:
-    """A frame as a row: number, arrival of its sample (`perf_counter` [s]), status, texts, the session's words."""
+    """A frame as a row: number, arrival of its sample (`perf_counter` [s]), whether it failed, status and texts."""
     numbers = [(name, "f8", live.shapes.get(name, ())) for name in OF_FRAME]
     texts = [(name, f"S{NOTE}", ()) for name in (*TEXTS, "said")]
     status = ("status", "i1", (len(live.sides),))
-    return np.dtype([("number", "i8", ()), ("received", "f8", ()), *numbers, status, *texts])
+    return np.dtype(
+        [("number", "i8", ()), ("received", "f8", ()), ("failed", "?", ()), *numbers, status, *texts]
+    )
 
 
 class FrameRing:
@@ -47,7 +49,7 @@ class FrameRing:
         self._counts[0] = number + 1
         row = self.rows[number % len(self.rows)]
         row["number"], row["received"] = number, received
-        for name in (*OF_FRAME, "status"):
+        for name in (*OF_FRAME, "status", "failed"):
             row[name] = getattr(frame, name)
         # what is off is shown by itself
         texts = {"faults": frame.faults, "notes": [note for note in frame.notes if note not in frame.faults]}

@@ -32,7 +32,7 @@ from musclesolve.motion.events.force_events import (
 )
 from musclesolve.recording.data import SIDES
 from musclesolve.report.picture.encoded import moving_data, packed, page_data
-from musclesolve.sharing.status import Status, is_solved
+from musclesolve.sharing.status import Status
 
 FRAMES_KEPT_S = 30.0
 """Duration for which frames are kept [s]."""
@@ -117,7 +117,9 @@ class PageState:
         self._time, self._numbers = np.empty(capacity), np.empty(capacity, np.int64)
         self._values: NDArray[np.float32] = np.empty((capacity, len(self.every)), np.float32)
         self._count = 0
-        self._recent: deque[tuple[float, bool]] = deque()  # arrival and validity of the last frames
+        self._recent: deque[tuple[float, bool]] = (
+            deque()
+        )  # arrival of the last frames, and whether they failed
         self._feet = {side: FootContacts(setup.threshold, setup.firm) for side in SIDES}
         self._spans = {
             (str(side), kind): deque[Span](maxlen=SHOWN_STEPS) for side in SIDES for kind in DURING
@@ -138,13 +140,12 @@ class PageState:
             self._forget_contacts()
         if not len(rows):
             return
-        values, valid = self.setup.quantities.values(rows), np.all(is_solved(rows["status"]), axis=1)
-        for row, own, good in zip(rows, values, valid.tolist(), strict=True):
-            self._recent.append((float(row["received"]), good))
+        for row, own in zip(rows, self.setup.quantities.values(rows), strict=True):
+            self._recent.append((float(row["received"]), bool(row["failed"])))
             self._keep(row, own, cut=lost > 0)
             lost = 0
         self.frames += len(rows)
-        self.invalid += int((~valid).sum())
+        self.invalid += int(rows["failed"].sum())
         self._row = rows[-1]
         self._first = float(np.nanmin([self._first, *rows["time"]]))
         self.number, self.received = int(rows["number"][-1]), float(rows["received"][-1])
@@ -264,14 +265,14 @@ class PageState:
 
     def status(self, now: float) -> dict[str, Any]:
         """Counts, and how old the newest sample is at a reading of `perf_counter` [s]."""
-        recent = [good for _, good in self._recent]
+        recent = [failed for _, failed in self._recent]
         fresh = [at for at, _ in self._recent if at > now - RATE_OVER]
         return {
             "age": now - self.received if self.frames else None,
             "rate": len(fresh) / RATE_OVER,
             "frames": self.frames,
             "invalid": self.invalid,
-            "recentInvalid": len(recent) - sum(recent),
+            "recentInvalid": sum(recent),
             "lost": self.lost,
             "seconds": None if self._row is None else float(self._row["seconds"]),
         }
