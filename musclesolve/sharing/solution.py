@@ -179,7 +179,11 @@ class Solution:
         dims = {"t": () if single else ("time",), "n": ("muscle",), "m": ("dof",)}
         data = xr.Dataset(
             {
-                name: (sum((dims[axis] for axis in axes), ()), values, {"units": unit, "long_name": text})
+                name: (
+                    sum((dims[axis] for axis in axes), ()),
+                    values,
+                    {"units": unit, "long_name": name.replace("_", " "), "description": text},
+                )
                 for name, (axes, values, unit, text) in arrays.items()
             },
             coords={

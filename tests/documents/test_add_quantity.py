@@ -45,7 +45,7 @@ write_result(result, "result.nc")
 force = read_result("result.nc")[NAME]
 size = np.hypot(result["joint_reaction"][..., 0], result["joint_reaction"][..., 1])
 np.testing.assert_array_equal(force, size)
-assert force.attrs["units"] == "N" and "horizontal" in force.attrs["long_name"]
+assert force.attrs["units"] == "N" and "horizontal" in force.attrs["description"]
 assert save_figures(result, ".", figures=[NAME]) == [Path(NAME + ".png")]
 of_contact = figure_page(Path("result.nc")).partition("<h2>Contact forces</h2>")[2].partition("</section>")[0]
 assert f'id="t1-{NAME}"' in of_contact

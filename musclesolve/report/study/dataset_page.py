@@ -292,7 +292,7 @@ def _card(
                 {
                     "dims": ", ".join(map(str, array.dims)),
                     "units": array.attrs.get("units", "1"),
-                    "about": array.attrs.get("long_name", ""),
+                    "about": array.attrs.get("description", ""),
                     "frame": FRAMES.get(str(variable), ""),
                 },
             )

@@ -94,8 +94,8 @@ class Quantity:
 
     @property
     def attrs(self) -> dict[str, str]:
-        """Attributes of a variable."""
-        return {"units": self.units, "long_name": self.long_name}
+        """Attributes of a variable; its long_name fits the axis of a plot."""
+        return {"units": self.units, "long_name": self.heading, "description": self.long_name}
 
     @property
     def heading(self) -> str:
