@@ -62,7 +62,7 @@ class FiberDynamics:
         """The z (..., n) at which tendon and fiber are in balance at a rate dz/dt [1/s].
 
         Bisection between the slack tendon, which bears less than the fiber, and the fiber of zero length, which bears
-        less than the tendon. Of several solutions, possible with a fiber beyond its optimal length, the result is a
+        less than the tendon. Among several solutions, possible with a fiber beyond its optimal length, the result is a
         stable one. There is no solution where the fiber would have to shorten faster than it can: then z is at its
         start, without force.
         """

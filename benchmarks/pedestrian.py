@@ -2,7 +2,7 @@
 
 What the text says: a bus of twelve tons, which keeps its speed of 20, 25, 30, 35 or 40 km/h, meets with the right
 corner of its front the left hip of a man who has turned his back to it, his shoulder line at 80 degrees to the bus.
-Eight positions differ in how far he is in its way, from a sideswipe (IP1 to IP3) on. Watched are the criterion of head
+Eight positions differ in how far he is in its way, from a sideswipe (IP1 to IP3) on. It watches the criterion of head
 injury, the place of the foot beside the rear wheel, and the spin.
 
 What stands in figures or nowhere is chosen:

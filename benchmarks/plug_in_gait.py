@@ -4,7 +4,7 @@
 
 Every folder holds a trial with its result in `out` (`musclesolve init`, `musclesolve run trial.toml -o out`) and a C3D
 file with the outputs of Plug-in Gait. Its angles have the signs of the sheet. Its moments are external, in N mm/kg:
-they are turned around, but for the knee adduction moment. Compared are all frames; of moments and powers those whose
+they are turned around, but for the knee adduction moment. All frames are compared; of moments and powers those whose
 forces are known. Angles of this package are zero in standing, angles of Plug-in Gait are not: `rms about the mean` is
 without the mean difference of each leg.
 """

@@ -5,7 +5,7 @@ python -m benchmarks.predicted_forces [--one-plate | --live | --transition] TRIA
 The plates are hidden: forces of each foot follow from the motion alone, as with `forces = "predicted"`. With
 --one-plate the plates of one foot alone are hidden, first right and then left, as steps beside the plates are with
 `unmeasured_steps = "predicted"`. With --live the motion comes frame by frame, as in a live session. With --transition
-the smooth transition of Ren et al. (2008) divides the loads, with the gait events of the plates. Printed are root mean
+the smooth transition of Ren et al. (2008) divides the loads, with the gait events of the plates. It prints root mean
 squares of the difference to the plates over the frames in which the foot was measured, mean of both feet: forces in per
 cent of body weight with their Pearson correlation r, and joint moments [N m/kg]; with --one-plate forces while the
 hidden foot is on the ground. Last the errors of heel strikes and toe-offs by the predicted forces, and by the markers

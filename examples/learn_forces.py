@@ -2,7 +2,7 @@
 
 One learns how `make_dataset` turns folders of trials into one data set, how frames of many trials become a table, and
 that a split by subject, not by frame, shows what a regression knows of people it has not seen. The six subjects are
-made up. Of real recordings: musclesolve dataset FOLDER -o forces, then the lines below from `open_dataset` on.
+made up. For real recordings: musclesolve dataset FOLDER -o forces, then the lines below from `open_dataset` on.
 """
 
 import runpy

@@ -118,6 +118,16 @@ def lengths(text: str) -> list[int]:
     return [len(re.findall(r"[^\W_][^\s]*", sentence)) for sentence in sentences(text)]
 
 
+INVERTED = re.compile(RULES["inverted"])
+
+
+def inversions(text: str, place: str) -> Iterator[str]:
+    """Yield a sentence on each one that does not begin with its subject."""
+    for sentence in sentences(text) if INVERTED.search(text) else ():
+        if INVERTED.match(sentence):
+            yield f"{place}: begin with the subject: {' '.join(sentence.split())[:60]}"
+
+
 def word_faults(text: str) -> Iterator[tuple[int, str]]:
     """Yield the place of each banned phrase, wrong term and British spelling with a sentence on it."""
     for pattern, instead in PATTERNS if ANY.search(text.lower()) else ():
@@ -133,6 +143,7 @@ def page_faults(page: Path) -> Iterator[str]:
         yield f"{name}:{plain.count(chr(10), 0, place) + 1}: {fault}"
     for match in NO_SUBJECT.finditer(text):
         yield f"{name}:{text.count(chr(10), 0, match.end()) + 1}: a sentence after a code block needs a subject"
+    yield from inversions(text, name)
     counted = lengths(text)
     if fmean(counted) >= RULES["longest_mean_sentence"]:
         yield f"{name}: the mean sentence has {fmean(counted):.1f} words (python tools/prose.py {name} lists long ones)"
@@ -192,7 +203,7 @@ def said(keys: object, place: str) -> Iterator[tuple[str, str, str]]:
 def docstring_faults(file: Path) -> Iterator[str]:
     """Yield the bad beginnings of the docstrings of a module, the faults of their words, and British names.
 
-    Of tests only the worst beginnings and the names are checked.
+    Tests are checked for the worst beginnings and for names only.
     """
     of_tests = file.is_relative_to(ROOT / "tests")
     waiting: list[ast.AST] = [parsed(file)]
@@ -208,6 +219,7 @@ def docstring_faults(file: Path) -> Iterator[str]:
             yield f"{place}: a docstring does not begin with {beginning[1]!r}"
         for _, fault in () if of_tests else word_faults(without_code(text)):
             yield f"{place}: {fault}"
+        yield from () if of_tests else inversions(text, place)
         words = " ".join(WORD.findall(name))
         for pattern, instead in SPELLING if ANY_NAME.search(words.lower()) else ():
             if found := pattern.search(words):

@@ -2,7 +2,7 @@
 
 python -m benchmarks.opensim.predicted_loads [MODEL.osim COORDINATES.mot LOADS [--cutoff-hz HZ] [--mass KG]]
 
-The plates are hidden: the loads on the feet follow from the motion alone, as with `--loads predicted`. Printed are root
+The plates are hidden: the loads on the feet follow from the motion alone, as with `--loads predicted`. It prints root
 mean squares of the difference to the plates over the frames of the result in which both feet were measured, mean of
 both feet: forces in per cent of body weight with their Pearson correlation r, and joint moments [N m/kg]; the mass of
 the model, and the one that the plates carried. Without files: the models with plates in the folder that

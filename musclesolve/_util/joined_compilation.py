@@ -94,7 +94,7 @@ class WholeLibrary(JITCodeLibrary):  # type: ignore[misc]
     def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
         """Machine code for numba's cache, without the LLVM code by which other functions could call this one.
 
-        None does, and reading it takes most of the time of loading a function. Of LLVM code numba reads the names of
+        None does, and reading it takes most of the time of loading a function. From LLVM code numba reads the names of
         the functions alone, which here stop the program.
         """
         self._ensure_finalized()

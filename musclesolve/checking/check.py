@@ -49,7 +49,7 @@ PREPARE: Mapping[Stage, Callable[[Case], Case]] = {
 def findings_of(body: Body, trial: AnyTrial | None = None) -> tuple[Finding, ...]:
     """Return the findings on a trial that could be read and prepared, as `check` reports them.
 
-    Of a model, unless another kind of body is registered: on the model, its motion and its loads.
+    For a model they are on the model, its motion and its loads, unless another kind of body is registered.
     """
     from musclesolve.checking.model.examine import findings_of_body
 

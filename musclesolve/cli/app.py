@@ -153,7 +153,7 @@ class Commands(Brief, TyperGroup):
         return f"Exit codes:\n{codes}" if self.whole else super().exit_codes()
 
     def _short(self, ctx: Any, name: str) -> tuple[Any, list[str]]:
-        """The same with the names of all commands by purpose, in place of their descriptions."""
+        """Add the names of all commands by purpose, in place of their descriptions."""
         short, below = super()._short(ctx, name)
         short.commands = {}
         panels: dict[str, list[str]] = {}

@@ -4,14 +4,14 @@ Clusters of markers that move as one body, and the markers that they carry on fr
 
 A marker is of a segment by the landmark or the word in its name, or by its place on the standing subject: with h, k, a
 the middle of the landmarks at hip, knee and ankle, its share along the segment from h to k is
-(p - h).(k - h) / |k - h|^2. Of these markers a cluster has those that keep their distances: the distance of two of them
+(p - h).(k - h) / |k - h|^2. A cluster has the markers among them that keep their distances: the distance of two of them
 strays over the motion from the one of the standing trial by less than RIGID in 95 of 100 frames.
 
 Landmarks of knees and ankles that no name shows are guessed by the places of markers on the standing subject. With r
 the direction from the left to the right landmarks of the pelvis, u upward and z the height above the lowest marker,
 divided by the height of the pelvis, a marker at a knee or ankle lies in a band of z. The lateral and the medial marker
-of a joint are a pair of such markers on one side: apart by the width of a joint along r, and by little square to it. Of
-several pairs it is the one that is least apart square to r.
+of a joint are a pair of such markers on one side: apart by the width of a joint along r, and by little square to it.
+Among several pairs it is the one that is least apart square to r.
 """
 
 from collections import Counter

@@ -7,7 +7,7 @@ disagree; how far skin moves in it is what the motion of the trial shows. A grou
 1. Two markers carry each other's label where each goes on where the other one was expected, or where their groups fit
    as usual once they are exchanged, by this exchange alone. They are exchanged back from then on: the result is as with
    the right labels, while a leg has too few markers to leave two of them out.
-2. Else the marker is left out without which the others fit. Of three markers it is the one that jumped; without a jump
+2. Else the marker is left out without which the others fit. Among three it is the one that jumped; without a jump
    all are left out, because three distances do not show which of three is off.
 
 The place of a marker that is left out is the one that three or more others of its group show, where skin moves it
@@ -343,7 +343,7 @@ class MarkerLabels:
     def _residual(self, position: Array, usable: Mask) -> Array:
         """Return the rms distance (G,) [m] of the usable markers of each group from its shape; 0 of too few.
 
-        Of several positions (T, n, 3): (G, T).
+        For several positions (T, n, 3): (G, T).
         """
         key = usable.tobytes()
         if key not in self._shapes:

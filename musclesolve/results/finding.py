@@ -126,7 +126,7 @@ class Finding:
     def urgency(self) -> tuple[float, ...]:
         """Return the place in the order of remedies: the smallest first.
 
-        Errors come before warnings and notes. Of equal severity a finding on which the verdict rests comes first, then
+        Errors come before warnings and notes. Within a severity a finding on which the verdict rests comes first, then
         the larger cost, as a multiple of its limit; faults of unknown cost follow, causes before their consequences,
         and longer stretches of time first.
         """

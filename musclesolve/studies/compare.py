@@ -92,10 +92,10 @@ def compare(
         solvers: names or Solver objects, which solve a Problem one after the other; for a Problem alone.
 
     Returns:
-        Of a Problem the Dataset of `Solution.to_dataset` with a dimension `cost`, with `solvers` also `solver`, and
+        For a Problem the Dataset of `Solution.to_dataset` with a dimension `cost`, with `solvers` also `solver`, and
         least_cost, iterations, cost_value (cost, evaluated_cost, time): every cost at the optimum of each, and
-        time_per_frame [s], without compilation. Of a dict of Problems a dict of such Datasets.
-        Of a trial the Dataset of `run` with a dimension `cost` (with the weight of EMG where the trial file gives one)
+        time_per_frame [s], without compilation. For a dict of Problems a dict of such Datasets.
+        For a trial the Dataset of `run` with a dimension `cost` (with the weight of EMG where the trial file gives one)
         for activation, muscle_force, reserve_moment, unassigned_moment, joint_reaction, status, valid,
         kkt_residual and least_cost. In addition co_contraction (cost, time, dof), group_force (cost, time,
         function_group), and the agreement of every pair of costs per muscle and per function group, see

@@ -46,8 +46,8 @@ class MuscleChain:
     path engine finds by iteration, so that functions with them have no C code.
 
     length(q) (n,) [m]; moment_arm(q) (m, n) [m], -dL/dq; velocity(q, qd) (n,) [m/s]; force(q, qd, a) (n,) [N]: tendon
-    forces at activations a (n,); moment(q, qd, a) (m,) [N m]. Of rigid tendons: fiber(q, qd), which returns length [m],
-    velocity [m/s] and cosine of the pennation; capacity(q, qd) and passive(q, qd) (n,) [N]. Of elastic tendons:
+    forces at activations a (n,); moment(q, qd, a) (m,) [N m]. Rigid tendons: fiber(q, qd), which returns length [m],
+    velocity [m/s] and cosine of the pennation; capacity(q, qd) and passive(q, qd) (n,) [N]. Elastic tendons:
     fiber(q, qd, a), which returns the fiber length [m] and the coordinate of the tendon; capacity and passive are None,
     because the force is not the sum of an active and a passive one.
 
@@ -90,7 +90,7 @@ def muscle_chain(
     Args:
         body: a subject (`human_model`), or an OpenSim model (`read_osim`); the standard subject unless given.
         muscles: of a subject a muscle set, its name or file, or muscles from `scale_muscles`; gait2392_hip unless
-            given. Of an OpenSim model the names of muscles; all unless given.
+            given. For an OpenSim model the names of muscles; all unless given.
         side: "both", "r" or "l", of a set.
         curves: name of a family of Hill curves instead of the one of the set or model.
         tendon: "rigid" or "elastic".

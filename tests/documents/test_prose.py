@@ -44,6 +44,22 @@ def test_code_links_and_other_words_are_left_alone(text):
     assert list(prose.word_faults(prose.without_code(text))) == []
 
 
+def test_a_sentence_that_does_not_begin_with_its_subject_is_found():
+    for text in (
+        "Of several strides the mean is drawn.",
+        "First.\nJudged are the curves.",
+        "- Chosen is a block.",
+    ):
+        assert len(list(prose.inversions(text, "page"))) == 1
+    for text in (
+        "Of course it is.",
+        "Speed is a number.",
+        "The mean of several strides is drawn.",
+        "Feed is given.",
+    ):
+        assert list(prose.inversions(text, "page")) == []
+
+
 def test_sentences_are_counted_in_paragraphs_and_lists():
     text = (
         "# A title\n\nOne two `code here` four. Five six\nseven (et al. 2016).\n\n- a b\n- c\n\n| d | e f |\n"

@@ -411,8 +411,8 @@ def _right_widths(
 ) -> tuple[tuple[float, float], dict[Side, float], bool]:
     """Return the expected range [m], the joints to change with their width [m], and whether these are known to be off.
 
-    Expected is the width of a caliper plus a marker, else the usual width at the stature. If one of two widths lies in
-    the range, the other one is off; two too narrow widths are errors, because skin only adds to bone.
+    The width of a caliper plus a marker is expected, else the usual width at the stature. If one of two widths lies
+    in the range, the other one is off; two too narrow widths are errors, because skin only adds to bone.
     """
     caliper = getattr(trial.subject, f"{joint}_width")
     least, usual, most = np.array(WIDTHS[joint]) * trial.subject.stature

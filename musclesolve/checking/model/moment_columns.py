@@ -5,7 +5,7 @@ While one foot alone carries the body, the forces of the root in the file and th
     w = J_root^-T (tau_0,root - tau_root),      tau = tau_0 - J^T w,
 
 and with it the moments of all joints (`due_with_root`), to 1 to 3 N m rms where model, motion and moments belong
-together. Each column is compared with its moment by the robust line tau_file = k tau + b. Of moments of another model
+together. Each column is compared with its moment by the robust line tau_file = k tau + b. For moments of another model
 (arms, other coordinates) k is 0.5 to 1 in all columns, the same on both sides within 20 %, and b up to 3 N m.
 """
 

@@ -99,8 +99,8 @@ def share(
 ) -> None:
     """Muscle forces of an OpenSim model from its coordinates and joint moments or loads: result.nc, page, STO.
 
-    A trial file of a model, with the same inputs, is for `musclesolve run`. Of a model of MuJoCo or biorbd: result.nc,
-    page, activations.csv.
+    A trial file of a model, with the same inputs, is for `musclesolve run`. A model of MuJoCo or biorbd gives
+    result.nc, page, activations.csv.
     """
     from musclesolve.sharing.kernel.compiled_solver import compile_kernel_beside
     from musclesolve.studies.many_trials.one_trial import share_into

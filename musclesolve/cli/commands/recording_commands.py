@@ -144,8 +144,7 @@ def check(
 ) -> None:
     """Report all problems of a recording before anything is computed; exit code 2 if one is an error.
 
-    Of a study: the problems of every trial that is not excluded. Of a folder: of every trial file in it, or else of its
-    study.
+    A study: the problems of every trial that is not excluded. A folder: of every trial file in it, or of its study.
     """
     from musclesolve.cli.tables.check_tables import trial_tables
     from musclesolve.recording.schema import is_study

@@ -18,7 +18,7 @@ a x v, if it is distal to the joint. So
 
 with C = sum w r r^T and P = sum r p^T over points and vectors, h = sum w r, m = sum w and f = sum p over points. All
 sums are over the targets that j moves; i is j itself or a joint before it (other pairs give zero). This is the
-composite rigid body method (Featherstone 2008, 6.2) with targets for masses. Of two rotations that are before each
+composite rigid body method (Featherstone 2008, 6.2) with targets for masses. For two rotations that are before each
 other, as at the base or a spherical joint, S is shared evenly.
 """
 

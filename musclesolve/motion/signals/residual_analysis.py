@@ -22,7 +22,7 @@ spectrum of the recording and the noise (``_least_error_cutoff``).
 The accuracy was measured on motions with known truth (table in docs/motion.md): the reference stride, a
 recorded walk smoothed by splines, random motions with spectra f^-6 to f^-10, a few harmonics, impacts; 0.1 to 3 mm of
 white noise, 60 to 200 samples a second. The error of acceleration is at the median 3 % above the least one of all
-cut-offs, and for nine of ten coordinates within 10 %. Of the reference stride 98 of 100 cut-offs lie within 1 Hz of the
+cut-offs, and for nine of ten coordinates within 10 %. In the reference stride 98 of 100 cut-offs lie within 1 Hz of the
 best one, of all motions 77; the others are mostly too low, by 1 Hz where accelerations jump (f^-6) and by 5 Hz where
 impacts ring, and there the error hardly depends on the cut-off. The noise is estimated 7 % too large, since the line
 begins within the tail of the motion, and 30 % too large beside impacts. Noise that cameras smooth below 20 Hz has

@@ -1,8 +1,8 @@
 """The curves of the legs of a result, drawn so that a frame without a valid solution never looks like a good one.
 
-The horizontal axis is per cent of the gait cycle where that is known for every leg drawn, otherwise time. Of several
-complete strides the mean of each leg is drawn, with a band of one standard deviation and thin single curves; with fewer
-strides the longest cycle, and the parts that another cycle adds.
+The horizontal axis is per cent of the gait cycle where that is known for every leg drawn, otherwise time. Several
+complete strides of a leg are drawn as their mean, with a band of one standard deviation and thin single curves; with
+fewer strides the longest cycle, and the parts that another cycle adds.
 """
 
 from __future__ import annotations
@@ -397,7 +397,7 @@ class Legs:
     def mark_stance(self, axes: Axes, *sides: str) -> None:
         """Draw bars on the upper edge of a panel, over the frames with the foot of a leg on the ground.
 
-        Of these legs, or of all; empty boxes where the ground force is predicted, nothing where it is not known.
+        They are drawn for these legs, or for all; empty boxes for a predicted force, nothing where it is unknown.
         """
         for side in (sides or self.sides) if "ground_reaction_force" in self.result else ():
             if side not in STANCE_BAR:  # a side that is no leg

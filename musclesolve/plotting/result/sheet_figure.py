@@ -30,12 +30,12 @@ ROW_HEIGHT = 0.125
 def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
     """Angles of pelvis, hip, knee, ankle and foot in three planes, internal moments and powers, beside norms.
 
-    Angles in degrees, moments in N m/kg, powers in W/kg; the named direction is positive. Of several strides the mean
-    is drawn, with a band of one standard deviation. Rows without any curve are left out.
+    Angles in degrees, moments in N m/kg, powers in W/kg; the named direction is positive. Several strides are drawn
+    as their mean, with a band of one standard deviation. Rows without any curve are left out.
 
     Args:
         results: a result of `musclesolve.run` or on an OpenSim model; or name -> result, such as the trials of a person
-            or two sessions. Of several results each is drawn as the mean of its strides: the color says the leg, the
+            or two sessions. Each of several results is drawn as the mean of its strides: the color says the leg, the
             dashes say the result.
     """
     named = results if isinstance(results, Mapping) and not isinstance(results, xr.Dataset) else {"": results}

@@ -113,7 +113,7 @@ def group_drawings(
 ) -> dict[str, Callable[[xr.Dataset], Sheet]]:
     """Return the drawing function of every figure of the groups of a study from the means, by its name.
 
-    Four curves share a panel at most. Of more groups and conditions there are small multiples: a row for each curve of
+    Four curves share a panel at most. More groups and conditions have small multiples: a row for each curve of
     the variable, in its columns the reference (the first group or condition) with some of the others, or of several
     groups a column for each condition. Arms and curves without values are left out, but for those that are primary
     outcomes.

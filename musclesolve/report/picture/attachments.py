@@ -34,8 +34,8 @@ def nearest_points(points: Array, mesh: Mesh, ways: Array | None = None) -> tupl
     """The nearest points (P, 3) of a closed surface to points (P, 3), and their distances (P,) [m].
 
     ways: directions (P, 3) of length one in which muscles leave; faces turned away from them count as farther.
-    Of each triangle (a, b, c) the foot of the perpendicular where it lies inside, else the nearest point of an edge;
-    only of the triangles whose ball about the mean of the corners is nearer than the nearest corner of all.
+    The point of a triangle (a, b, c) is the foot of the perpendicular where it lies inside, else the nearest one of
+    an edge. Only triangles count whose ball about the mean of the corners is nearer than the nearest corner of all.
     """
     vertices, faces = mesh
     corners = vertices[faces]

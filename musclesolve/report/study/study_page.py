@@ -163,7 +163,7 @@ def _lead(result: StudyResult) -> str:
 def _families(result: StudyResult, citations: Citations) -> list[dict[str, Any]]:
     """The outcome of each family of tests in sentences: primary outcomes first, then the smallest p.
 
-    Differences of other outcomes that are smaller than the measurement error are counted only. Of a family: its title,
+    Differences of other outcomes that are smaller than the measurement error are counted only. A family has its title,
     differences that were found and the number of `more` in the table alone, a sentence on `small` ones, and on `none`.
     """
     if result.comparisons is None:

@@ -7,7 +7,7 @@ Foot progression: with the line f from heel to toes and the walking direction h,
 
     angle = s atan2(h_x f_y - h_y f_x, h_x f_x + h_y f_y),    s = 1 of the right foot and -1 of the left one,
 
-positive where the toes point to the median plane, like other inward rotations. Of a subject who walks backward h is the
+positive where the toes point to the median plane, like other inward rotations. If a subject walks backward, h is the
 opposite direction, in which the body faces.
 """
 

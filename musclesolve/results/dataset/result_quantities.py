@@ -126,7 +126,7 @@ def directions(dof: str) -> tuple[str, str]:
 def along_heading(result: xr.Dataset, vector: xr.DataArray, spread: bool = False) -> xr.DataArray:
     """Rotate a vector of the laboratory so that x points along the walking direction, y to the subject's left, z up.
 
-    Of a subject who walks backward these axes are left-handed: moments are the moments of the mirror image.
+    For a subject who walks backward these axes are left-handed: moments are the moments of the mirror image.
 
     spread: the components are standard deviations; x and y count as independent, so that their squares are
     turned: s_x'^2 = s_x^2 cos^2 + s_y^2 sin^2.

@@ -91,8 +91,8 @@ def expression_cost(
             (n, 1), moment_arm (m, n), moment (m, 1), reaction_matrix (k, n), time (1, 1), and all others.
         constants: further attributes of data by name: a number, (j,) numbers or a matrix (i, j), the same in every
             frame.
-        frame_constants: further attributes of data with an axis of frames in front: (T,), (T, j) or (T, i, j). Of a
-            mask the numbers are 0 and 1.
+        frame_constants: further attributes of data with an axis of frames in front: (T,), (T, j) or (T, i, j). A
+            mask has the numbers 0 and 1.
         convex: whether you declare it convex. Then every solver for convex costs takes it, `batch` too if each
             term is of one muscle alone. `solve` checks a few points between the bounds and every solution: a
             negative second derivative along any direction is an error. Elsewhere your declaration alone makes the

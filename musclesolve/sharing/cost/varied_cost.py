@@ -76,7 +76,7 @@ def can_vary(cost: Cost) -> bool:
 def varied(cost: Cost, exponent: float, factor: Array) -> Cost:
     """The cost with 1 + (p - 1) x exponent instead of its exponent p, and with factors (n,) on terms of its muscles.
 
-    Of a sum of costs the summands that are power sums are varied. Other costs stay as they are: soft saturation, whose
+    In a sum of costs the summands that are power sums are varied. Other costs stay as they are: soft saturation, whose
     domain the factors would move, the misfit to EMG, joint reactions, min/max, costs of users.
     """
     if type(cost) is WeightedSum:

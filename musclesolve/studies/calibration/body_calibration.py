@@ -85,7 +85,7 @@ def calibrate_body(
     """Masses, centers of mass, clock and plates of one subject with which motion and ground forces agree best.
 
     Minimizes the residual at the pelvis, F = sum m (a - g) - sum F_plate and its moment about the hips, over all frames
-    in which all contacts are measured, with priors and bounds (docs/calibration_body.md). Fitted are the masses of
+    in which all contacts are measured, with priors and bounds (docs/calibration_body.md). It fits the masses of
     segments, the center of mass of trunk and pelvis, one offset of the clock of the plates for each session, and a
     shift of each plate's center of pressure. Trials are of one session where their forces lie in one folder. Nothing is
     applied: `save` writes it, and trial files name it.

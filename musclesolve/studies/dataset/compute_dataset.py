@@ -198,7 +198,7 @@ def estimate_dataset(
 ) -> Estimate:
     """Compute a few trials of a data set, which are kept, and estimate time and size of the others by their lengths.
 
-    Of each kind of source a short and a long trial are computed in one process, after a first one that is not timed:
+    A short and a long trial of each kind of source are computed in one process, after a first one that is not timed:
     it loads and compiles. Trials of a kind whose samples fail are taken to be as the mean of the other samples.
 
     Args:

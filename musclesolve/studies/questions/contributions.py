@@ -55,7 +55,7 @@ def contributions(
         Dataset over contact ("rocker", "point", "foot"; see `induced_accelerations`), part, time, dof, side, axis,
         joint and compartment ("medial", "lateral"). The parts of a contact model add up to what was recorded:
         center_acceleration (contact, part, time, axis) [m/s2], joint_acceleration (contact, part, time, dof) [rad/s2],
-        ground_contribution (contact, part, time, side, axis) [N]. Of the contact forces of the joints: contact_own
+        ground_contribution (contact, part, time, side, axis) [N]. For contact forces of the joints: contact_own
         (part, time, joint, axis) [N], by tension across the joint, and contact_dynamics (contact, part, time, joint,
         axis) [N], through accelerations and ground reactions; together all parts are `joint_reaction` of a result.
         knee_own (part, time, side, compartment) and knee_dynamics (contact, part, time, side, compartment) [N]

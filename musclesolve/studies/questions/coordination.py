@@ -181,7 +181,7 @@ def nonnegative_factors(pattern: Array, number: int) -> tuple[Array, Array]:
 def joint_stiffness(result: xr.Dataset) -> xr.DataArray:
     """Stiffness that the muscles give to each degree of freedom (time, dof) [N m/rad]; see the module.
 
-    Of degrees of freedom whose moments the muscles share; NaN elsewhere and in frames without a solution.
+    It is known for degrees of freedom whose moments the muscles share; NaN elsewhere and in frames without a solution.
     """
     force = (result["muscle_force"] - result["passive_force"]).clip(min=0.0)
     whole = result["muscle_force"].clip(min=0.0)

@@ -100,7 +100,7 @@ def margins(
         which degree of freedom and in which direction (1: positive) moments lack first; kind (of), "muscle" or
         "group"; possible (time, side), frames that are possible with all muscles, which alone count. With `strength`
         margins are shares of the strength that it leaves; the attribute frames_impossible counts the analyzed frames
-        that are not possible with it. Of the path: activation (strength, time, muscle),
+        that are not possible with it. For the path: activation (strength, time, muscle),
         peak_activation (strength, muscle) and contact_peak (strength, joint) [body weights], the attribute path_of.
         activation_limit (of) [1]: the least upper bound of the activation, as pain would set it, with which the motion
         is possible. assistance (time, dof) [N m]: the least torque about a degree of freedom with which an impossible

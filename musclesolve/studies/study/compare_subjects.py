@@ -14,15 +14,15 @@ faults.
   moves. The mass is wrong if its logarithm is more than 6 spreads, at least 0.05 each, from the median, within 0.25
   of ln 2.2046 (lb) or of its inverse, and the moments, if there are any, are off by the same factor within ln 2.
 - Sign and sides: D(y) = sqrt(mean over k of mean_p (y_kp - m_kp)^2 / mean_p m_kp^2) is the distance of a curve, or of
-  all curves of a quantity, from the median. Reversed is y = -x; of exchanged legs, y is x half a cycle later. The
-  fault is there if D(x) > 2.5 D_u and D(y) < 1.5 D_u, where D_u is the greatest distance of the subjects whom the
+  all curves of a quantity, from the median. Reversed curves are y = -x; of exchanged legs, y is x half a cycle later.
+  The fault is there if D(x) > 2.5 D_u and D(y) < 1.5 D_u, where D_u is the greatest distance of the subjects whom the
   identity explains best. Centers are taken over the subject's own group if it has `OWN_GROUP` subjects, else of all.
 
 **Warnings** say that a subject without error is unusual within its own group and condition. By leave-one-out,
 
     t_sk^2 = mean_p (x_sk - mean_-s)^2 / (mean_p var_-s (1 + 1/(n-1))).
 
-Of a number of the cycles, or the size r_s of all curves of a quantity, t is Student's with n - 2 degrees of freedom;
+For a number of the cycles, or the size r_s of all curves of a quantity, t is Student's with n - 2 degrees of freedom;
 the score of a curve is beyond a value less often, as its square is a weighted mean of squares. A subject is unusual
 beyond the quantile at `LEVEL` of a study, divided by the number of tests, and not below `LEAST_T`, since persons have
 heavier tails than the normal distribution. With few subjects the quantile rises by itself; `ComparedSubjects.said`

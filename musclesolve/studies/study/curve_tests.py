@@ -146,7 +146,7 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] | None 
         -1), ``note`` (who and what is left out, why there is no test). Over ``cluster``: ``cluster_test`` (index of its
         test), ``start`` and ``end`` [%], NaN of a value, ``p`` (of the curve, before the correction),
         ``mean_difference``, ``mean_difference_percent`` (of the largest magnitude of the reference curve) and
-        ``difference_of`` in words. Of a t test of a value: ``value_difference``, ``value_low`` and ``value_high``
+        ``difference_of`` in words. For a t test of a value: ``value_difference``, ``value_low`` and ``value_high``
         (test), the difference d and the ends of its confidence interval d ± u |d / t|, with u the quantile of Student's
         t at 1 - level / 2 (not corrected for the number of tests), and ``value_of``. ``attrs``: ``level``,
         ``level_of_each`` (of the first family), ``correction``, ``tests`` (how many were made, without those that

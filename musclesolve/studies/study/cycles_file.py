@@ -86,7 +86,7 @@ def cycles_of_trial(result: xr.Dataset, answers: Mapping[str, xr.Dataset] | None
 
     Returns:
         What `cycles` returns of both legs. Over cycle besides metabolic_rate [W/kg] and cost_of_transport [J/(kg m)] of
-        the trial, where they are known, the same in all its cycles. Of answers the curves center_acceleration (part,
+        the trial, where they are known, the same in all its cycles. For answers the curves center_acceleration (part,
         axis), joint_acceleration (part, dof), contact_contribution and contact_contribution_own (part, place: hip,
         knee, knee_medial, knee_lateral, ankle), with the first contact model, least_strength (part),
         co_contraction (dof) and joint_stiffness (dof), cut into cycles; and margin (part) and synergies, numbers of the

@@ -375,7 +375,7 @@ class MarkerErrors:
     ) -> MarkerErrors:
         """Find the body of each marker, in whose axes the marker moves least.
 
-        Of the bodies that share a joint center or an axis with it, it is that nearest the pelvis; a hip center lies in
+        It is the body nearest the pelvis of those that share a joint center or an axis with it; a hip center lies in
         the pelvis. q is the consistent motion (T, N, 3) of the model in the frames of the markers.
         """
         rotation, origin = model.rigid_bodies.rotation(q), model.rigid_bodies.basic(q)[:, :, 0]
