@@ -245,10 +245,9 @@ def _titles(trials: Sequence[TrialFiles]) -> list[str]:
     names = [trial_name(trial.base) or trial.path.stem for trial in trials]
     if len(set(names)) == len(names):
         return names
-    longer = [
-        f"{name} ({trial.path.parent.name}/{trial.path.name})"
-        for name, trial in zip(names, trials, strict=True)
-    ]
-    if len(set(longer)) == len(longer):
-        return longer
-    return [f"{number}: {name}" for number, name in enumerate(longer, start=1)]
+    paths = [trial.path.resolve().parts for trial in trials]
+    for depth in range(2, max(map(len, paths)) + 1):
+        longer = [f"{name} ({'/'.join(path[-depth:])})" for name, path in zip(names, paths, strict=True)]
+        if len(set(longer)) == len(longer):
+            return longer
+    return [f"{number}: {name}" for number, name in enumerate(names, start=1)]

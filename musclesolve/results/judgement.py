@@ -59,6 +59,12 @@ MOST = 0.5
 """Share of valid frames with a reserve beyond which muscle forces are mostly lower bounds."""
 
 
+def counted_verdicts(verdicts: Iterable[str]) -> str:
+    """The number of trials of each verdict in words, the worst first."""
+    count = Counter(verdicts)
+    return ", ".join(f"{count[name]} {LABELS[name].lower()}" for name in ORDER if count[name])
+
+
 @dataclass(frozen=True)
 class Judgement:
     """Findings, the verdicts on every leg and on the trial, and their reasons.

@@ -165,7 +165,7 @@ def _code_of(computed: ComputedStudy) -> int:
 
 def _outcomes(computed: ComputedStudy) -> Iterator[str]:
     """Yield the numbers of trials by outcome and by verdict."""
-    from musclesolve.results.judgement import LABELS, ORDER
+    from musclesolve.results.judgement import counted_verdicts
     from musclesolve.results.tables.lines import line
     from musclesolve.studies.many_trials.trial_record import Outcome
 
@@ -174,10 +174,10 @@ def _outcomes(computed: ComputedStudy) -> Iterator[str]:
     count[Outcome.EXCLUDED] = len(study.trials) - len(study.included)
     parts = ", ".join(f"{count[outcome]} {outcome.value}" for outcome in Outcome if count[outcome])
     yield line("trials", f"{len(study.trials)}: {parts}")
-    verdicts = Counter(record.measures.verdict for record in records.values() if record.measures is not None)
-    counted = ", ".join(f"{verdicts[name]} {LABELS[name].lower()}" for name in ORDER if verdicts[name])
-    if counted:
-        yield line("verdicts", counted)
+    if verdicts := counted_verdicts(
+        record.measures.verdict for record in records.values() if record.measures
+    ):
+        yield line("verdicts", verdicts)
 
 
 def _text(result: StudyResult) -> Iterator[RenderableType | str]:

@@ -34,7 +34,7 @@ from musclesolve.results.dataset.quantities import shown
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.files.result_netcdf import result_attributes
-from musclesolve.results.judgement import LABELS, USABLE, words
+from musclesolve.results.judgement import LABELS, USABLE, counted_verdicts, words
 from musclesolve.results.plausibility import NOT_KNOWN
 from musclesolve.results.tables import study_tables
 from musclesolve.results.tables.lines import decimal
@@ -102,6 +102,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         STUDY_PAGE,
         title=study.title,
         lead=_lead(result),
+        css=next((words(name)["css"] for name, _ in Counter(_verdicts(result)).most_common(1)), ""),
         families=_families(result, citations),
         sensitivity=result.sensitivity,
         plausible=_plausible(result),
@@ -135,6 +136,11 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
     )
 
 
+def _verdicts(result: StudyResult) -> list[str]:
+    """The verdicts of the trials with a result."""
+    return [record.measures.verdict for record in result.computed.records.values() if record.measures]
+
+
 def _lead(result: StudyResult) -> str:
     """Return a sentence on the numbers of subjects, groups, conditions, trials and cycles, all and averaged."""
     study, records = result.computed.study, result.computed.records
@@ -157,7 +163,8 @@ def _lead(result: StudyResult) -> str:
     trials += f", {excluded} excluded" if excluded else ""
     trials += f", {without} without one" if without else ""
     trials += f", {averaged} averaged" if averaged < len(records) - without else ""
-    return f"{', '.join(parts)}; {trials}; {count_of(cycles, 'cycle')}."
+    verdicts = counted_verdicts(_verdicts(result))
+    return f"{'; '.join(filter(None, (', '.join(parts), trials, count_of(cycles, 'cycle'), verdicts)))}."
 
 
 def _families(result: StudyResult, citations: Citations) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 import shlex
 import tempfile
-from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.constants import STUDY_DRAFT
 from musclesolve.errors import InputError, input_error
-from musclesolve.results.judgement import LABELS, ORDER, Report
+from musclesolve.results.judgement import Report, counted_verdicts
 from musclesolve.sharing.kernel.compiled_solver import compile_kernel
 from musclesolve.studies.many_trials.one_trial import Job
 from musclesolve.studies.many_trials.run_many import TrialsProgress, find_trials
@@ -73,9 +72,8 @@ class StudyCheck:
             return f"{failing} of {count} trials {'has an error' if failing == 1 else 'have errors'}: " + (
                 "mend them" if self.of_folder else 'mend them, or leave them out with exclude = "the reason"'
             )
-        verdicts = Counter(report.judgement.verdict for report in self.reports.values() if report.judgement)
-        counted = ", ".join(f"{verdicts[name]} {LABELS[name].lower()}" for name in ORDER if verdicts[name])
-        return f"all {count} trials can be computed: {counted}"
+        verdicts = [report.judgement.verdict for report in self.reports.values() if report.judgement]
+        return f"all {count} trials can be computed: {counted_verdicts(verdicts)}"
 
 
 def check_study(path: str | Path, jobs: int | None = None, progress: Progress | None = None) -> StudyCheck:
