@@ -6,7 +6,7 @@ Every change is on disk before the page shows it. A line that a draft has left o
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -342,12 +342,13 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"
 
 
-def change_title(change: Iterable[tuple[Place, Any]]) -> str:
+def change_title(change: Collection[tuple[Place, Any]]) -> str:
     """Return the title of a button that makes a change of the trial file: "Take mass_kg = 57.6"."""
     stated = [f"{place[-1]} = {value_text(value)}" for place, value in change]
     pair = [str(place[-1]) for place, _ in change]
-    if len(pair) == 2 and pair[0][:-2] == pair[1][:-2] and {each[-2:] for each in pair} == {"_r", "_l"}:
-        return f"Exchange right and left of {pair[0][:-2]}"
+    if len(pair) == 2 and all(place[0] == "mapping" for place, _ in change):
+        sides = pair[0][:-2] == pair[1][:-2]
+        return f"Exchange right and left of {pair[0][:-2]}" if sides else f"Exchange {pair[0]} and {pair[1]}"
     return f"Take {' and '.join(stated)}"
 
 

@@ -99,7 +99,7 @@ def landmark_order(case: Case) -> Iterator[Finding]:
     """
     reported: set[str] = set()
     for _ in range(MOST):
-        for broken in _out_of_order(case.trial):
+        for broken in _out_of_order(case):
             if broken.what in reported:
                 continue
             reported.add(broken.what)
@@ -111,8 +111,9 @@ def landmark_order(case: Case) -> Iterator[Finding]:
             return
 
 
-def _out_of_order(trial: Trial) -> Iterator[Finding]:
+def _out_of_order(case: Case) -> Iterator[Finding]:
     """Report all rules that a recording breaks."""
+    trial = case.trial
     broken: dict[tuple[str, str], dict[Role, tuple[str, float]]] = {}
     for role in ROLES:
         markers: Markers | None = getattr(trial, role)
@@ -136,7 +137,17 @@ def _out_of_order(trial: Trial) -> Iterator[Finding]:
             if in_all
             else f"check the labels of {one} and {other} in this file; the other recording has them right",
         }
-        yield finding("landmark_order", "error" if exchange else "warning", values, where, repair)
+        change = _exchanged_keys(case, (one, other)) if exchange and in_all else None
+        yield finding(
+            "landmark_order", "error" if exchange else "warning", values, where, repair, change=change
+        )
+
+
+def _exchanged_keys(case: Case, names: tuple[str, str]) -> dict[tuple[str, str], Any] | None:
+    """The keys of the trial file that exchange two landmarks, None where it does not state both."""
+    stated = case.settings.mapping
+    swap = (names, names[::-1])
+    return {("mapping", a): stated[b] for a, b in swap} if set(names) <= set(stated) else None
 
 
 def exchange_of_labels(
@@ -345,9 +356,9 @@ def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
     # Without a standing trial that has them right, mapping and labels are as likely.
     if trial.static is None or standing:
         in_file = None
-    in_mapping = set(names) <= set(case.settings.mapping) and not in_file
+    change = None if in_file else _exchanged_keys(case, names)
     labels = f"swap the labels {shown_by[0][0]} and {shown_by[1][0]} in"
-    place = case.key("mapping", names[0]) if in_mapping else Where(trial.markers.path)
+    place = case.key("mapping", names[0]) if change else Where(trial.markers.path)
     where = replace(place, markers=tuple(m for markers in shown_by for m in markers))
     values = {
         "right": names[0],
@@ -356,11 +367,9 @@ def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
         "remedy": f"{labels} this file; the standing trial has them right"
         if in_file
         else f"swap the markers of {names[0]} and {names[1]} in [mapping], or their labels in the file"
-        if in_mapping or not single
+        if change or not single
         else f"{labels} the files",
     }
-    stated = case.settings.mapping
-    change = {("mapping", a): stated[b] for a, b in (names, names[::-1])} if in_mapping else None
     repair = in_file or exchange_landmarks(*names)
     return finding("pair_swapped", "error", values, where, repair, change=change)
 
