@@ -1,5 +1,6 @@
 """Events: heel strikes, toe-offs and the analyzed range on the curves of the ground force, moved by hand or by keys."""
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -7,7 +8,6 @@ from nicegui import ui
 
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import field
-from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.measured_forces import MeasuredForces, measured_forces
 from musclesolve.desk.time_curves import Handle, TimeCurves
 from musclesolve.desk.trial_document import Place
@@ -75,7 +75,7 @@ class Events:
     async def _look(self) -> None:
         assert self.desk.trial is not None
         try:
-            self.seen = await in_thread(measured_forces, self.desk.trial.path)
+            self.seen = await asyncio.to_thread(measured_forces, self.desk.trial.path)
         except MuscleSolveError as error:
             self._curves.refresh(str(error))
         else:

@@ -1,5 +1,6 @@
 """Files: bring recordings into the folder, show their contents, and draft the trial file from them."""
 
+import asyncio
 import tempfile
 from pathlib import Path
 
@@ -9,7 +10,6 @@ from nicegui import events, run, ui
 from musclesolve._util.message_text import count_of
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import statements
-from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.view import State, Step, StepView, hint
 from musclesolve.desk.work_folder import ARCHIVE, RECORDINGS
 from musclesolve.drafting.draft_folder import FolderDraft
@@ -129,7 +129,7 @@ class Files(StepView):
             with self.view.saying(), tempfile.TemporaryDirectory(prefix="musclesolve-") as held:
                 part = Path(held) / "part"
                 await file.save(part)
-                brought += await in_thread(self.desk.folder.bring, file.name, part)
+                brought += await asyncio.to_thread(self.desk.folder.bring, file.name, part)
         if brought:
             self.view.say(f"Brought: {', '.join(brought)}")
         event.sender.reset()  # type: ignore[attr-defined]
@@ -140,7 +140,7 @@ class Files(StepView):
     async def _draft(self) -> None:
         with self.view.saying():
             self.view.say("Looking at the recordings; this takes some seconds.", goes_on=True)
-            draft: FolderDraft = await in_thread(self.desk.drafted)
+            draft: FolderDraft = await asyncio.to_thread(self.desk.drafted)
             there = [trial.path for trial in draft.trials if trial.path.exists()]
             if not await self.view.may_replace(there):
                 return
