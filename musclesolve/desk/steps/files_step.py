@@ -8,9 +8,8 @@ import numpy as np
 from nicegui import events, run, ui
 
 from musclesolve._util.message_text import count_of
-from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import statements
-from musclesolve.desk.view import State, Step, StepView, hint
+from musclesolve.desk.view import Step, StepView, hint
 from musclesolve.desk.work_folder import ARCHIVE, RECORDINGS
 from musclesolve.drafting.draft_folder import FolderDraft
 from musclesolve.drafting.folder_contents import FolderContents, folder_contents
@@ -149,16 +148,11 @@ class Files(StepView):
         self.view.refresh()
 
 
-def state(desk: Desk) -> State:
-    """Return the state of the step: whether there is a trial file."""
-    return "open" if desk.trial is None else "done"
-
-
 FILES = Step(
     "files",
     "Files",
     "The recordings of one subject: a standing trial, the motion, and its ground forces.",
     lambda view: Files(view).show(),
-    state,
+    lambda desk: "open" if desk.trial is None else "done",
     of_trial=False,
 )
