@@ -14,7 +14,7 @@ reports (section 6.7, which begins on page 257):
 Gradient projection, genetic algorithms and the feasible directions of an interior point (Herskovits 1998) are named
 (6.6.3) and not tried. Here stand, on a stride of 66 frames as well, the same two
 formulations: `full`, the formulation of the thesis, and `reduced`, activations alone with a row for each moment. Every
-method starts each frame from activations of a half, without knowing the frame before. Of every method the activations
+method starts each frame from activations of a half, without knowing the frame before. The activations of every method
 alone are judged, by the certificate, by how far they miss the moments and by what they cost beyond the optimum. A
 method gets so many seconds; what it could not do in them is extrapolated and marked. The computers of 2003 were not
 these.

@@ -60,14 +60,11 @@ EVERY = "--help-all"
 class Brief:
     """A help shorter than a screen: the purpose, some examples and their options; `EVERY` shows all."""
 
-    whole = False
-    shown = FEW
+    whole, shown, codes = False, FEW, IN_SHORT
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options."""
-        own = (
-            len(args) if ctx.allow_interspersed_args else 1
-        )  # behind the first word of all stand those of a command
+        own = len(args) if ctx.allow_interspersed_args else 1  # a command reads what stands behind its name
         self.whole = EVERY in args[:own]
         words = ["--help" if word == EVERY else word for word in args[:own]]
         return super().parse_args(ctx, words + args[own:])  # type: ignore[misc, no-any-return]
@@ -77,16 +74,12 @@ class Brief:
         name = ctx.command.name if ctx.parent else "musclesolve"
         printed, below = (self, []) if self.whole else self._short(ctx, name)
         super(Brief, printed).format_help(ctx, formatter)  # type: ignore[misc]
-        below += [example_text(name, None if self.whole else self.shown), self.exit_codes()]
-        text = "\n\n".join(filter(None, below))
+        most, codes = (None, self.codes) if self.whole else (self.shown, IN_SHORT)
+        text = "\n\n".join(filter(None, [*below, example_text(name, most), codes]))
         if formatter.getvalue():
             formatter.write(f"\n{text}\n")
         else:  # typer with rich has printed the help already
             print_plain(text)
-
-    def exit_codes(self) -> str:
-        """The exit codes, on one line."""
-        return IN_SHORT
 
     def _short(self, ctx: Any, name: str) -> tuple[Any, list[str]]:
         """Return a copy with the first paragraph and the options that are explained, and the names of the others."""
@@ -125,6 +118,7 @@ class Commands(Brief, TyperGroup):
     """All commands; an error that ends one is reported in one message."""
 
     shown = 7
+    codes = "\n".join(["Exit codes:", *(f"  {code:<5} {meaning}" for code, meaning in EXIT_CODES.items())])
 
     def main(self, *arguments: Any, **options: Any) -> Any:
         """Run the command that the arguments name."""
@@ -146,11 +140,6 @@ class Commands(Brief, TyperGroup):
         """Read the options of the command, and run it."""
         with _usage_errors(self.words):
             return super().invoke(ctx)
-
-    def exit_codes(self) -> str:
-        """The exit codes, and what each means."""
-        codes = "\n".join(f"  {code:<5} {meaning}" for code, meaning in EXIT_CODES.items())
-        return f"Exit codes:\n{codes}" if self.whole else super().exit_codes()
 
     def _short(self, ctx: Any, name: str) -> tuple[Any, list[str]]:
         """Add the names of all commands by purpose, in place of their descriptions."""

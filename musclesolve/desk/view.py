@@ -56,8 +56,8 @@ SHOWN_STATES = ("ms-here", "ms-none", *(f"ms-{state}" for state in STATES if sta
 class Step:
     """A step of the way from recordings to a report.
 
-    about: one sentence below the title. show: draws it. state: how far it is. of_trial: whether it needs a trial file.
-    is_tool: whether it stands beside the way, in the menu of tools. of_model: what is said in its place of the trial of
+    about: one sentence below the title. show: draws it. state: how far it is; a step without one stands beside the way,
+    in the menu of tools. of_trial: whether it needs a trial file. of_model: what is said in its place of the trial of
     an OpenSim model.
     """
 
@@ -65,9 +65,8 @@ class Step:
     title: str
     about: str
     show: Callable[[View], None]
-    state: Callable[[Desk], State]
+    state: Callable[[Desk], State] | None = None
     of_trial: bool = True
-    is_tool: bool = False
     of_model: str = ""
 
 
@@ -124,7 +123,7 @@ class View:
         self.step = steps[0]
         self._take_place(place or {})
         self.editor = TextEditor()
-        self._way = [step for step in steps if not step.is_tool]
+        self._way = [step for step in steps if step.state]
         self._buttons = dict[str, ui.button]()
         self._was_busy = False
         self._lasting: ui.notification | None = None
@@ -278,9 +277,10 @@ class View:
 
     def refresh_steps(self) -> None:
         """Show what is known of the steps."""
-        self._tools.props["aria-current"] = "step" if self.step.is_tool else None
-        self._tools.text = f"Tools: {self.step.title}" if self.step.is_tool else "Tools"
+        self._tools.props["aria-current"] = None if self.step.state else "step"
+        self._tools.text = "Tools" if self.step.state else f"Tools: {self.step.title}"
         for number, step in enumerate(self._way, 1):
+            assert step.state is not None
             state, button = step.state(self.desk), self._buttons[step.name]
             here, (icon, words) = step is self.step, STATES[state]
             button.props(f"icon={icon}")
@@ -323,7 +323,7 @@ class View:
             self._buttons[step.name] = button.props("flat dense").classes("ms-step")
         with ui.button("Tools").props("flat dense icon-right=expand_more") as self._tools, ui.menu():
             for step in self.steps:
-                if step.is_tool:
+                if not step.state:
                     item = ui.menu_item(on_click=lambda _, name=step.name: self.go(name))
                     with item.props("role=menuitem"), ui.column().classes("gap-0"):
                         ui.label(step.title).classes("ms-what")
@@ -350,7 +350,7 @@ class View:
                     self.step.show(self)
             except MuscleSolveError as error:
                 show_fault(str(error))
-        if self.step.is_tool:
+        if not self.step.state:
             return
         place = self._way.index(self.step)
         with ui.row().classes("ms-turn"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 import shutil
 from collections.abc import Callable
@@ -11,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 from nicegui import events, ui
 
 from musclesolve.constants import COMPARISON_FILE, USUAL_COST
-from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import OTHERS, same_command
-from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.steps.result_step import NAMES, column, figures, framed, peaks
 from musclesolve.desk.steps.run_step import about_cost, cost_names
 from musclesolve.desk.steps.work import Work
-from musclesolve.desk.view import State, Step, View, hint, show_fault
+from musclesolve.desk.view import Step, View, hint, show_fault
 from musclesolve.desk.work_folder import RESULTS, checked_name
 from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.studies.compare_results import MOST
@@ -164,7 +163,7 @@ class Compare:
 
             async def keep() -> None:
                 with self.view.saying():
-                    await in_thread(self._keep, name.value or "")
+                    await asyncio.to_thread(self._keep, name.value or "")
                     self.view.say(f"Kept as {name.value}")
                     self.view.refresh()
 
@@ -219,11 +218,11 @@ class Compare:
 
         async def load() -> None:
             try:
-                table.refresh(await in_thread(read, path))
+                table.refresh(await asyncio.to_thread(read, path))
             except MuscleSolveError as error:
                 table.refresh(None, str(error))
             try:
-                shown.refresh(await in_thread(figures, path, True))
+                shown.refresh(await asyncio.to_thread(figures, path, True))
             except Exception as error:  # the table is shown without figures
                 shown.refresh(None, str(error))
 
@@ -232,19 +231,9 @@ class Compare:
         ui.timer(0.0, load, once=True)
 
 
-def state(desk: Desk) -> State:
-    """Return the state of the step: never needed; done where costs or results were compared."""
-    if desk.trial is None:
-        return ""
-    compared = desk.folder.path / RESULTS / "compared" / COMPARED
-    return "done" if (desk.comparison / COMPARISON).is_file() or compared.is_file() else ""
-
-
 COMPARE = Step(
     "compare",
     "Compare",
     "What another cost gives, or how two results differ.",
     lambda view: Compare(view).show(),
-    state,
-    is_tool=True,
 )

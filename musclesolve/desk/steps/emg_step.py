@@ -1,5 +1,6 @@
 """EMG: the muscle and the leg of each channel."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,6 @@ from musclesolve._util.sides import has_side
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.emg_signals import Signal, signals_of
 from musclesolve.desk.fields import drawn_keys, field
-from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.trial_document import Place, TrialDocument
 from musclesolve.desk.view import State, Step, View, hint, show_fault, small_button
 from musclesolve.drafting.emg_channels import EmgFile, emg_tables, muscles_by_name, offered_muscles
@@ -89,7 +89,7 @@ class EmgChannelsStep:
         path = self.desk.trial.path
         names = [self.desk.trial.value(*place) for place in (("emg", "file"), ("files", "markers"))]
         try:
-            files = (await in_thread(folder_contents, self.desk.folder.path)).emg
+            files = (await asyncio.to_thread(folder_contents, self.desk.folder.path)).emg
         except MuscleSolveError as error:
             self._channels.refresh(str(error))
             return
@@ -97,7 +97,7 @@ class EmgChannelsStep:
         self.file = next(iter([*named, *(files if names[0] is None else ())]), None)
         self._channels.refresh()
         if self.file is not None:
-            self.signals = await in_thread(signals_of, self.file, list(self.rows))
+            self.signals = await asyncio.to_thread(signals_of, self.file, list(self.rows))
             self._channels.refresh()
 
     @ui.refreshable_method

@@ -1,17 +1,16 @@
 """Events: heel strikes, toe-offs and the analyzed range on the curves of the ground force, moved by hand or by keys."""
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nicegui import ui
 
-from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import field
-from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.measured_forces import MeasuredForces, measured_forces
 from musclesolve.desk.time_curves import Handle, TimeCurves
 from musclesolve.desk.trial_document import Place
-from musclesolve.desk.view import State, Step, View, hint, show_fault, small_button
+from musclesolve.desk.view import Step, View, hint, show_fault, small_button
 from musclesolve.errors import MuscleSolveError
 from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side
@@ -75,7 +74,7 @@ class Events:
     async def _look(self) -> None:
         assert self.desk.trial is not None
         try:
-            self.seen = await in_thread(measured_forces, self.desk.trial.path)
+            self.seen = await asyncio.to_thread(measured_forces, self.desk.trial.path)
         except MuscleSolveError as error:
             self._curves.refresh(str(error))
         else:
@@ -244,15 +243,10 @@ class Events:
         self._time.value = round(time, 3)
 
 
-def state(desk: Desk) -> State:
-    """Return the state of the step; nothing is needed here: events and range are found."""
-    return "" if desk.trial is None else "done"
-
-
 EVENTS = Step(
     "events",
     "Events",
     "When the feet strike and leave, and what is analyzed; found in the recording, changed here where it is wrong.",
     lambda view: Events(view).show(),
-    state,
+    lambda desk: "" if desk.trial is None else "done",  # nothing is needed: events and range are found
 )

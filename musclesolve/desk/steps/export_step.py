@@ -9,13 +9,12 @@ from urllib.parse import quote
 from nicegui import ui
 
 from musclesolve.constants import PICTURE_SPEED
-from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading
 from musclesolve.desk.result_files import address, files_in, is_older, report_inputs, size_words
 from musclesolve.desk.steps.compare_step import COMPARISON
 from musclesolve.desk.steps.verdict import show_age
 from musclesolve.desk.steps.work import Work, no_result
-from musclesolve.desk.view import State, Step, StepView, hint
+from musclesolve.desk.view import Step, StepView, hint
 from musclesolve.plotting.figure_names import REPORT, UNCERTAINTY
 from musclesolve.plotting.page.page_style import FORMATS
 from musclesolve.settings.commands import EXPORT_FORMATS
@@ -151,19 +150,9 @@ def download(text: str, place: str, name: str) -> None:
     ui.link(text, place).props["download"] = name
 
 
-def state(desk: Desk) -> State:
-    """Return the state of the step: done where there is a report of the result."""
-    if desk.trial is None or (result := desk.result) is None:
-        return ""
-    page = result.with_name(REPORT)
-    return "done" if page.is_file() and not is_older(page, result) else "open"
-
-
 EXPORT = Step(
     "export",
     "Export",
     "A report, and files for other programs.",
     lambda view: Export(view).show(),
-    state,
-    is_tool=True,
 )

@@ -1,5 +1,6 @@
 """Files: bring recordings into the folder, show their contents, and draft the trial file from them."""
 
+import asyncio
 import tempfile
 from pathlib import Path
 
@@ -7,10 +8,8 @@ import numpy as np
 from nicegui import events, run, ui
 
 from musclesolve._util.message_text import count_of
-from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import statements
-from musclesolve.desk.in_thread import in_thread
-from musclesolve.desk.view import State, Step, StepView, hint
+from musclesolve.desk.view import Step, StepView, hint
 from musclesolve.desk.work_folder import ARCHIVE, RECORDINGS
 from musclesolve.drafting.draft_folder import FolderDraft
 from musclesolve.drafting.folder_contents import FolderContents, folder_contents
@@ -129,7 +128,7 @@ class Files(StepView):
             with self.view.saying(), tempfile.TemporaryDirectory(prefix="musclesolve-") as held:
                 part = Path(held) / "part"
                 await file.save(part)
-                brought += await in_thread(self.desk.folder.bring, file.name, part)
+                brought += await asyncio.to_thread(self.desk.folder.bring, file.name, part)
         if brought:
             self.view.say(f"Brought: {', '.join(brought)}")
         event.sender.reset()  # type: ignore[attr-defined]
@@ -140,7 +139,7 @@ class Files(StepView):
     async def _draft(self) -> None:
         with self.view.saying():
             self.view.say("Looking at the recordings; this takes some seconds.", goes_on=True)
-            draft: FolderDraft = await in_thread(self.desk.drafted)
+            draft: FolderDraft = await asyncio.to_thread(self.desk.drafted)
             there = [trial.path for trial in draft.trials if trial.path.exists()]
             if not await self.view.may_replace(there):
                 return
@@ -149,16 +148,11 @@ class Files(StepView):
         self.view.refresh()
 
 
-def state(desk: Desk) -> State:
-    """Return the state of the step: whether there is a trial file."""
-    return "open" if desk.trial is None else "done"
-
-
 FILES = Step(
     "files",
     "Files",
     "The recordings of one subject: a standing trial, the motion, and its ground forces.",
     lambda view: Files(view).show(),
-    state,
+    lambda desk: "open" if desk.trial is None else "done",
     of_trial=False,
 )

@@ -1,5 +1,6 @@
 """Markers: the landmark of each marker, in a picture and as a list; suggestions from names are marked."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -13,7 +14,6 @@ from nicegui import ui
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import field
-from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.marker_meaning import Mapped, Meaning, Recording, parts, way_text
 from musclesolve.desk.marker_picture import COLORS, Picture
 from musclesolve.desk.marker_scene import MarkerScene
@@ -141,7 +141,7 @@ class MarkersStep:
             return
         path, text, which = trial.path, trial.text, self.shown.which
         try:
-            meaning, picture = await in_thread(self._found, path, text, which)
+            meaning, picture = await asyncio.to_thread(self._found, path, text, which)
         except MuscleSolveError as error:
             if not self.root.is_deleted:
                 self.fault = str(error)

@@ -1,5 +1,6 @@
 """Plates: the forces of each plate, the foot on it, and the paths of the feet over the floor."""
 
+import asyncio
 from html import escape
 
 import numpy as np
@@ -8,7 +9,6 @@ from nicegui import ui
 from musclesolve._util.arrays import Array
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import field
-from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.measured_forces import MeasuredForces, SeenPlate, measured_forces
 from musclesolve.desk.time_curves import TimeCurves
 from musclesolve.desk.view import State, Step, StepView, hint, show_fault
@@ -45,7 +45,7 @@ class Plates(StepView):
     async def _look(self) -> None:
         assert self.desk.trial is not None
         try:
-            found = await in_thread(measured_forces, self.desk.trial.path)
+            found = await asyncio.to_thread(measured_forces, self.desk.trial.path)
         except MuscleSolveError as error:
             self._measured.refresh(None, str(error))
         else:

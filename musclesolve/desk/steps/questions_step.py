@@ -11,7 +11,7 @@ from musclesolve.desk.fields import same_command
 from musclesolve.desk.result_files import is_older
 from musclesolve.desk.steps.result_step import framed
 from musclesolve.desk.steps.work import Work, no_result
-from musclesolve.desk.view import State, Step, View, hint
+from musclesolve.desk.view import Step, View, hint
 from musclesolve.errors import input_error
 from musclesolve.settings.trial import QUESTIONS as NAMES
 
@@ -102,18 +102,9 @@ class Questions:
             self.desk.start(TITLES[self._name], "answer", result=self.desk.result, question=self._name)
 
 
-def state(desk: Desk) -> State:
-    """Return the state of the step: never needed; done where a question is answered for the present result."""
-    if desk.trial is None or desk.result is None:
-        return ""
-    return "done" if any(is_answered(desk, name) for name in NAMES) else ""
-
-
 QUESTIONS = Step(
     "questions",
     "Questions",
     "Which muscle does what, how weak it may be, what if.",
     lambda view: Questions(view).show(),
-    state,
-    is_tool=True,
 )

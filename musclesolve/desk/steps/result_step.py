@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,6 @@ from nicegui import ui
 
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading, statements
-from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.result_files import FIGURES, PICTURE, address, is_older
 from musclesolve.desk.steps.run_step import Run
 from musclesolve.desk.steps.verdict import facts_of, show_verdict
@@ -76,7 +76,7 @@ class Result(StepView):
             self._top.refresh(None, str(error))
         for shown, make in ((self._moving, moving_picture), (self._figures, figures)):
             try:
-                shown.refresh(await in_thread(make, result))
+                shown.refresh(await asyncio.to_thread(make, result))
             except Exception as error:  # the verdict is shown without the picture
                 shown.refresh(None, str(error))
 

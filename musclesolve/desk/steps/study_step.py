@@ -1,5 +1,6 @@
 """Study: many subjects and conditions, from folders of recordings to the page that compares them."""
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -9,16 +10,14 @@ from typing import Any
 from nicegui import events, ui
 
 from musclesolve._util.message_text import capitalized
-from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import OTHERS, heading, number_field, same_command, statements, title_of
-from musclesolve.desk.in_thread import in_thread
 from musclesolve.desk.result_files import address, is_older
 from musclesolve.desk.steps.check_step import HEADINGS, SIGNS
 from musclesolve.desk.steps.trial_list import TrialList
 from musclesolve.desk.steps.work import Work
 from musclesolve.desk.study_document import StudyDocument
 from musclesolve.desk.trial_document import Open, Place, change_title
-from musclesolve.desk.view import State, Step, View, hint, show_fault, small_button
+from musclesolve.desk.view import Step, View, hint, show_fault, small_button
 from musclesolve.drafting.study.draft_study import NAME
 from musclesolve.errors import MuscleSolveError
 from musclesolve.results.finding import Finding
@@ -149,7 +148,7 @@ class StudyStep:
     async def _draft(self) -> None:
         with self.view.saying():
             self.view.say("Looking at the recordings; this takes some seconds for each.", goes_on=True)
-            draft = await in_thread(self.study.drafted)
+            draft = await asyncio.to_thread(self.study.drafted)
             there = [draft.path] if draft.path.exists() else []
             if not await self.view.may_replace(there):
                 return
@@ -493,20 +492,10 @@ def _said(trial: StudyTrial) -> str:
     return " ".join([trial.name, *map(str, trial.source.values())]).casefold()
 
 
-def state(desk: Desk) -> State:
-    """Return the state of the step: never needed; done where the present study has a page."""
-    study = desk.study
-    if study.document is None:
-        return ""
-    return "done" if study.page is not None and not is_older(study.page, study.document.path) else "open"
-
-
 STUDY = Step(
     "study",
     "Study",
     "Many subjects and conditions, compared on one page.",
     lambda view: StudyStep(view).show(),
-    state,
     of_trial=False,
-    is_tool=True,
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from nicegui import ui
 
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.in_thread import in_thread
 
 if TYPE_CHECKING:
     from musclesolve.desk.result_facts import ResultFacts
@@ -22,8 +22,8 @@ async def facts_of(desk: Desk) -> ResultFacts | None:
     path = desk.result
     if path is None:
         return None
-    result_facts = await in_thread(_imported)
-    return await in_thread(result_facts, path)
+    result_facts = await asyncio.to_thread(_imported)
+    return await asyncio.to_thread(result_facts, path)
 
 
 def _imported() -> Callable[..., ResultFacts]:

@@ -5,10 +5,9 @@ from pathlib import Path
 
 from nicegui import ui
 
-from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import same_command
 from musclesolve.desk.steps.trial_list import TrialList
-from musclesolve.desk.view import State, Step, StepView, hint, show_fault
+from musclesolve.desk.view import Step, StepView, hint, show_fault
 from musclesolve.studies.many_trials.trial_record import CSV
 
 OTHER_SUBJECT = {
@@ -71,18 +70,9 @@ class WatchStep(StepView):
         self.view.go("result" if self.desk.result is not None else "check")
 
 
-def state(desk: Desk) -> State:
-    """Return the state of the step: never needed; done where recordings were computed."""
-    if desk.trial is None:
-        return ""
-    return "done" if desk.watching is not None or (desk.watched / CSV).is_file() else ""
-
-
 WATCH = Step(
     "watch",
     "Watch",
     "Every new recording of a protocol becomes a result and a page by itself.",
     lambda view: WatchStep(view).show(),
-    state,
-    is_tool=True,
 )
