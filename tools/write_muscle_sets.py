@@ -13,10 +13,11 @@ import sys
 from pathlib import Path
 
 import calibrate_passive
+import numpy as np
 
 from muscle_db.toml_text import to_toml
 from musclesolve.opensim.muscle_set import SetDescription, muscle_set
-from musclesolve.opensim.neutral_leg import GlidingKnee, NeutralLeg
+from musclesolve.opensim.neutral_leg import CENTER_RANGE, GlidingKnee, NeutralLeg
 from musclesolve.opensim.read_model import read_osim
 
 TARGET = Path(__file__).resolve().parents[1] / "muscle_db"
@@ -82,11 +83,13 @@ def main(folder: Path) -> None:
     for file, about in MODELS.items():
         model = read_osim(folder / file)
         knee = GlidingKnee(NeutralLeg(model, about.bodies))
-        header = HEADER.format(file=file, glide=1e3 * knee.largest_glide, more=MORE[about.name])
+        shift = knee.gliding(knee.leg.bodies.tibia, CENTER_RANGE)[1]
+        glide = 1e3 * float(np.linalg.norm(shift, axis=1).max())
+        header = HEADER.format(file=file, glide=glide, more=MORE[about.name])
         target = TARGET / f"{about.name}.toml"
         database = muscle_set(model, about)
         target.write_text(to_toml(database, header), encoding="utf-8")
-        print(f"{target}: glide at the knee center up to {1e3 * knee.largest_glide:.2f} mm")
+        print(f"{target}: glide at the knee center up to {glide:.2f} mm")
         calibrate_passive.main(target)
 
 

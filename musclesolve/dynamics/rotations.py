@@ -102,7 +102,8 @@ def to_quaternion(rotation: Array) -> Array:
     # 4 w^2 and 4 (x^2, y^2, z^2): start from the largest, so that nothing is divided by a small number.
     squares = np.column_stack([1.0 + trace, 1.0 - trace[:, None] + np.einsum("tii->ti", symmetric)])
     largest = np.argmax(squares, axis=1)
-    odd = _unskew(rotation - np.swapaxes(rotation, 1, 2))
+    skew = rotation - np.swapaxes(rotation, 1, 2)
+    odd = np.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], axis=1)
     table = np.empty((len(rotation), 4, 4))
     table[:, 0, 0], table[:, 0, 1:], table[:, 1:, 0] = squares[:, 0], odd, odd
     table[:, 1:, 1:] = symmetric
@@ -166,7 +167,3 @@ def _skew(vector: Array) -> Array:
     skew = np.zeros((len(vector), 3, 3), dtype=vector.dtype)
     skew[:, 0, 1], skew[:, 0, 2], skew[:, 1, 2] = -vector[:, 2], vector[:, 1], -vector[:, 0]
     return skew - np.swapaxes(skew, 1, 2)
-
-
-def _unskew(matrix: Array) -> Array:
-    return np.stack([matrix[:, 2, 1], matrix[:, 0, 2], matrix[:, 1, 0]], axis=1)

@@ -65,7 +65,10 @@ class JointAxes:
         self.model, joints, numbers = model, model.joints, model.coordinate_number
         self.axes, turns, count = list[TransformAxis](), list[bool](), list[int]()
         for joint in joints:
-            moving = [[*filter(_not_zero, axes)] for axes in (joint.translations, joint.rotations)]
+            moving = [
+                [axis for axis in axes if not isinstance(axis.function, Constant) or axis.function.constant]
+                for axes in (joint.translations, joint.rotations)
+            ]
             self.axes += [*moving[0], *moving[1]]
             turns += [False] * len(moving[0]) + [True] * len(moving[1])
             count.append(len(moving[0]) + len(moving[1]))
@@ -211,10 +214,6 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
     if coordinates:
         TWISTS.load()(axes.arrays, axes.terms(values, coordinates), unit, twist)
     return BodyMotion(rotation, position, twist, unit, values)
-
-
-def _not_zero(axis: TransformAxis) -> bool:
-    return not isinstance(axis.function, Constant) or axis.function.constant != 0.0
 
 
 JOINT_SPACING = 0.10

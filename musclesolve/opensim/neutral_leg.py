@@ -208,12 +208,6 @@ class GlidingKnee:
         forward, up = np.linalg.lstsq(matrix.reshape(-1, 2), right.reshape(-1), rcond=None)[0]
         return np.array([forward, lateral, up])
 
-    @cached_property
-    def largest_glide(self) -> float:
-        """Largest displacement of the tibia at the knee center between 0 and 100 deg [m]."""
-        shift = self.gliding(self.leg.bodies.tibia, CENTER_RANGE)[1]
-        return float(np.linalg.norm(shift, axis=1).max())
-
     def gliding(self, body: str, flexion: Array) -> tuple[Array, Array]:
         """G = H^-1 D of a body in the frame of the shank, from the knee center: (T, 3, 3), (T, 3) [m]."""
         from scipy.spatial.transform import Rotation

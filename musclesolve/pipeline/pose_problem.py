@@ -124,8 +124,8 @@ def pose_problem(
     cost, solver = find_cost(usual["cost"].default), find_solver(usual["solver"].default)
     sharing = Sharing(cost, solver, RIGID, chosen["reserve_weight"], chosen["least_activation"])
     problem = sharing_problem(part, sharing)
-    given = [dict(each) for each in (angles, moments, {} if rates is None else rates)]
-    scalar = all(np.ndim(value) == 0 for each in given for value in each.values())
+    entered = (angles, moments, {} if rates is None else rates)
+    scalar = all(np.ndim(value) == 0 for by_name in entered for value in dict(by_name).values())
     return _without_frame_axis(problem) if scalar else problem
 
 

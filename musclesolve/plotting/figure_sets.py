@@ -151,11 +151,4 @@ def check(result: xr.Dataset) -> None:
     missing = [name for name in (NEEDED_OF_MODEL if of_model else NEEDED) if name not in result.variables]
     missing += [] if of_model or "subject_mass_kg" in result.attrs else ["attribute subject_mass_kg"]
     check_parts(result, missing)
-    if result.sizes["time"] < 2:
-        raise input_error(
-            "too_few_frames",
-            file=result.encoding.get("source"),
-            problem="a result of a single frame has no curves to draw",
-            expected="a dataset written by `musclesolve run`",
-        )
     checked_result(result)

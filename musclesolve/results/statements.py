@@ -460,9 +460,8 @@ def contact_forces(facts: Facts) -> Said:
     """The greatest contact force of each joint and of the parts of the knee, the right leg before the left one."""
     peaks = facts.contact_by_joint
     sided = [name for side, name in SIDE_NAMES.items() if any(side in of_legs for of_legs in peaks.values())]
-    known = "joint_reaction" in facts.result
     yield say(
-        *("contact_force_peaks_body_weights", _peaks(peaks) if known else None),
+        *("contact_force_peaks_body_weights", _peaks(peaks) if "joint_reaction" in facts.result else None),
         legs=", ".join(sided),
         joints=_peak_words(peaks),
     )

@@ -172,11 +172,9 @@ def _attempt(
     program = fix_idle_muscles(part, cost)
     if stiffness is not None:
         program = program.with_arrays(reserve_weight=edge_weight(program, cost, stiffness))
-    attempt = check_type(
-        solver.solve(program, cost, None if start is None else start[which]),
-        Attempt,
-        f"the answer of the solver {solver.name!r}",
-        "an Attempt of musclesolve.sharing.solver.solver_registry",
+    attempt = solver.solve(program, cost, None if start is None else start[which])
+    check_type(
+        attempt, Attempt, f"the answer of the solver {solver.name!r}", f"an {Attempt.__module__}.Attempt"
     )
     if stiffness is not None:
         attempt = replace(attempt, reserve=np.zeros_like(part.moment))

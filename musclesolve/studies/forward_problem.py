@@ -422,11 +422,6 @@ class Growth:
     shape: Array
     dofs: tuple[str, ...]
 
-    @property
-    def e_folding(self) -> float:
-        """Time in which the fastest disturbance grows e-fold [s]; infinite if none grows."""
-        return 1.0 / self.rate[0] if self.rate.size and self.rate[0] > 0.0 else np.inf
-
     def leading(self, count: int = 2) -> tuple[str, ...]:
         """The coordinates that the fastest disturbance moves most."""
         return tuple(self.dofs[k] for k in np.argsort(-self.shape[0])[:count])

@@ -52,6 +52,8 @@ LARGEST_MOMENT = 500.0
 def marker_units(case: Case) -> Iterator[Finding]:
     """Compare the distance from feet to shoulders with the stature, for both recordings."""
     stature = case.trial.subject.stature
+    faults, band = (LENGTH_FAULTS, LENGTH_BAND) if stature > 0.0 else (POWERS, BAND_OF_ANYBODY)
+    usual = SHARE * (stature if stature > 0.0 else USUAL_STATURE)
     for role in ROLES:
         markers: Markers | None = getattr(case.trial, role)
         if markers is None:
@@ -64,15 +66,8 @@ def marker_units(case: Case) -> Iterator[Finding]:
         # Independent of the axes.
         apart = np.linalg.norm(np.mean(high, axis=0) - np.mean(low, axis=0), axis=-1)
         height = float(np.median(apart[np.isfinite(apart)])) if np.isfinite(apart).any() else 0.0
-        if not height > 0.0:
-            continue
-        known = (
-            (stature, LENGTH_FAULTS, LENGTH_BAND)
-            if stature > 0.0
-            else (USUAL_STATURE, POWERS, BAND_OF_ANYBODY)
-        )
-        usual = SHARE * known[0]
-        if (factor := unit_factor(height / usual, *known[1:])) is not None:
+        factor = unit_factor(height / usual, faults, band) if height > 0.0 else None
+        if factor is not None:
             values = {"height": height, "stature": stature, "usual": usual, "unit": LENGTH_FAULTS[factor]}
             repair = replace_fields(**{role: replace(markers, position=markers.position * factor)})
             code = "marker_units" if stature > 0.0 else "marker_units.anybody"

@@ -52,14 +52,18 @@ def muscles(
         database = person.parent
     loaded = muscle_db.load() if database is None else find_muscle_set(database)
     if passive_moments or output is not None:
-        _passive_moments(loaded, name, output, shown, requested=passive_moments)
+        if name is not None or not passive_moments:
+            problem = "passive moments are of all muscles of a set, and -o is their folder"
+            expected = "--passive-moments, with or without -o FOLDER, without a muscle"
+            raise input_error("conflict", where="muscles", problem=problem, expected=expected)
+        _passive_moments(loaded, output, shown)
         return
     if name is None and database is None:
         shown.append(set_table([muscle_db.load(each) for each in muscle_db.available()]))
-    chosen = loaded.muscles if name is None else [loaded[name]]
-    shown.append(muscle_table(loaded) if name is None else muscle_in_full(loaded, loaded[name]))
-    document = {"sets": muscle_db.available(), "database": loaded.name}
-    finish("muscles", shown, lambda: document | {"muscles": [asdict(muscle) for muscle in chosen]})
+    listed = loaded.muscles if name is None else [loaded[name]]
+    shown.append(muscle_table(loaded) if name is None else muscle_in_full(loaded, *listed))
+    document = {"sets": muscle_db.available(), "database": loaded.name, "muscles": list(map(asdict, listed))}
+    finish("muscles", shown, lambda: document)
 
 
 def person(
@@ -85,14 +89,7 @@ def person(
         print_files([osim])
 
 
-def _passive_moments(
-    database: MuscleDatabase,
-    muscle: str | None,
-    output: Path | None,
-    shown: list[RenderableType],
-    *,
-    requested: bool,
-) -> None:
+def _passive_moments(database: MuscleDatabase, output: Path | None, shown: list[RenderableType]) -> None:
     """Print the passive joint moments of a set; write table and figure where a folder is given."""
     import xarray as xr
 
@@ -100,11 +97,6 @@ def _passive_moments(
     from musclesolve.muscles.passive.joint_moments import passive_moments
     from musclesolve.results.files.atomic_writing import write_files
 
-    if not requested or muscle is not None:
-        problem, expected = "a folder without --passive-moments", "--passive-moments -o FOLDER"
-        if requested:
-            problem, expected = f"passive moments of {muscle!r} alone", "--passive-moments without a muscle"
-        raise input_error("conflict", where="muscles", problem=problem, expected=expected)
     rules = ("table",) if database.calibrated_passive is None else ("table", "calibrated")
     moments = {rule: passive_moments(database, rule) for rule in rules}
     paths: list[Path] = []
@@ -115,9 +107,9 @@ def _passive_moments(
         draw = {figure.FILE: lambda _: figure.passive_moment_figure(database.name, moments)}
         files = {FILE: passive_moment_csv(moments), **figures_of(xr.Dataset(), draw)}
         paths = write_files(output, files)
-    document = {rule: [asdict(one) for one in each] for rule, each in moments.items()}
-    table = passive_moment_table(database.name, moments)
-    finish("muscles", [*shown, table], lambda: {"passive_moments": document}, paths)
+    shown = [*shown, passive_moment_table(database.name, moments)]
+    numbers = {rule: list(map(asdict, sweeps)) for rule, sweeps in moments.items()}
+    finish("muscles", shown, lambda: {"passive_moments": numbers}, paths)
 
 
 def markers(

@@ -410,7 +410,7 @@ class DescribedSheet:
     def set_texts(self, axes: Panel, name: str | None = None, note: str = "", right: str = "") -> None:
         """Set the name of a panel, a smaller note below it, and a note above its right end; None changes nothing."""
         texts = {"name": name, "note": note or None, "right": right or None}
-        axes.texts |= {key: _one_line(text) for key, text in texts.items() if text is not None}
+        axes.texts |= {key: re.sub(r"\s*\n\s*", " ", text) for key, text in texts.items() if text is not None}
 
     def fit(self) -> None:
         """Ignored: the browser chooses the sizes."""
@@ -454,10 +454,6 @@ class DescribedSheet:
         height = max(self.grid.panel_height, self.grid.least)
         found = {"title": self._title, "notes": self._notes, "legend": self._legend, "height": height}
         return found | self._labels | {"columns": self.grid.columns, "panels": panels} | self.numbers.texts
-
-
-def _one_line(text: str) -> str:
-    return re.sub(r"\s*\n\s*", " ", text)
 
 
 def _sample(key: Key) -> dict[str, Any]:

@@ -70,11 +70,6 @@ class Calibration:
         return float(np.sqrt(np.sum(self.residual**2) / self.spare))
 
     @property
-    def center_error(self) -> float:
-        """Standard deviation of the center of the camera [m]: the noise times ``center_per_pixel``."""
-        return self.noise * self.center_per_pixel
-
-    @property
     def distance(self) -> Array:
         """Distance (n,) from projected to measured control points [px]."""
         return np.asarray(np.linalg.norm(self.residual, axis=1))

@@ -13,7 +13,6 @@ from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
-from musclesolve.errors import input_error
 from musclesolve.report.picture.bellies import Bellies
 from musclesolve.report.picture.bones import Bones, bones_of, bones_of_model
 from musclesolve.report.picture.shapes import Shapes, shapes_of
@@ -257,15 +256,7 @@ def check_kind(result: xr.Dataset) -> None:
     result = as_dataset(result)
     missing = [name for name in PICTURE_VARIABLES if name not in result.variables]
     missing += [name for name in PICTURE_VARIABLES[:3] if not missing and name not in result.dims]
-    check_parts(result, missing)
-    if not result.sizes["time"] or not result.sizes["muscle"]:
-        dimension = "muscle" if result.sizes["time"] else "time"
-        raise input_error(
-            "bad_result",
-            file=result.encoding.get("source"),
-            problem=f"there is nothing in {dimension}",
-            expected="at least one frame and one muscle",
-        )
+    check_parts(result, missing or [f"entry of {dim}" for dim in ("time", "muscle") if not result.sizes[dim]])
     check_status(result)
 
 
@@ -425,6 +416,4 @@ def _missing(result: xr.Dataset, every: int) -> list[str]:
         found.append(f"No muscles: the result holds no points of their paths; {again}.")
     if "ground_reaction_force" not in result and "external_force" not in result:
         found.append("No ground force: it is not in the result.")
-    if "joint_reaction" not in result:
-        found.append("No contact forces: they are not in the result.")
-    return found
+    return found + ["No contact forces: they are not in the result."] * ("joint_reaction" not in result)

@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
+from musclesolve._util.message_text import count_of
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.results.dataset import frame_validity as frames
@@ -107,7 +108,7 @@ def _check_layout(result: xr.Dataset, names: set[str], least: int) -> None:
     _check_sides(result)
     time = result["time"].values
     if time.size < least:
-        raise _refused(result, "time", f"it has {time.size} frame{'' if time.size == 1 else 's'}")
+        raise _refused(result, "time", f"it has {count_of(time.size, 'frame')}, too few for curves")
     if not _increasing(time):
         raise _refused(result, "time", "the times of its frames do not increase")
 

@@ -422,9 +422,8 @@ def _smallest_factor(problem: Problem, frame: int, chosen: Mask) -> float:
 
 def _solved(problem: Problem) -> Mask:
     """Whether each frame of a problem is solved without reserves, (T,)."""
-    return np.atleast_1d(
-        solve(problem.with_arrays(reserve_weight=None), "force_squared").status == Status.SOLVED
-    )
+    exact = problem.with_arrays(reserve_weight=None)
+    return np.atleast_1d(solve(exact, "force_squared").status == Status.SOLVED)
 
 
 def listed(parts: list[str]) -> str:
