@@ -123,16 +123,16 @@ def draft_study(
     paths = [*(trial.levels for trial in found.trials), *recordings.values()]
     services = [*(trial.of_service for trial in found.trials), *("" for _ in recordings)]
     role_of = dict(zip(recordings, roles(paths, services)[len(found.trials) :], strict=True))
-    drafted = recorded_trials(folder, recordings, role_of, target)
-    if not found.trials and not drafted.trials:
-        raise _no_trial(folder, found, drafted.unread)
+    drafted, unread, left_out = recorded_trials(folder, recordings, role_of, target)
+    if not found.trials and not drafted:
+        raise _no_trial(folder, found, unread)
     places: list[_Place] = [(trial, None) for trial in found.trials]
     for path in recordings:
-        draft = drafted.trials.get(path)
+        draft = drafted.get(path)
         places.append((None if draft is None else draft.found, draft))
     final_roles = roles(paths, services, [trial is not None for trial, _ in places])
     trials = _named_trials(zip(paths, final_roles, places, strict=True))
-    of_recordings = list(drafted.trials.values())
+    of_recordings = list(drafted.values())
     # settings of recordings, such as their muscle set, are none of models and of trial files beside them
     common = {} if found.trials else common_settings(of_recordings)
     subjects = dict.fromkeys(trial.role.subject for trial in trials)
@@ -169,8 +169,8 @@ def draft_study(
     unlike = f"are not called as the folders are ({_few(list(subjects))})"
     unused = [f"{table.path.name}: its subjects ({_few(list(table.rows))}) {unlike}" for table in read]
     unused *= known is None
-    unread = (*found.unread, *dict.fromkeys(drafted.unread), *unused)
-    return StudyDraft(target, text, recognized, tuple(todos), unread, tuple(drafted.left_out), blank)
+    every_unread = (*found.unread, *dict.fromkeys(unread), *unused)
+    return StudyDraft(target, text, recognized, tuple(todos), every_unread, tuple(left_out), blank)
 
 
 def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:

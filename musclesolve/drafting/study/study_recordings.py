@@ -8,7 +8,7 @@ with the path of the motion.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,18 +50,9 @@ class RecordedTrial:
     needs: tuple[str, ...]
 
 
-@dataclass
-class DraftedRecordings:
-    """The motions of a study, and sentences on files that cannot be read or are no motion."""
-
-    trials: dict[Path, RecordedTrial] = field(default_factory=dict)  # by the file of their markers
-    unread: list[str] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-
-
 def recorded_trials(
     root: Path, recordings: Mapping[Path, tuple[str, ...]], roles: Mapping[Path, Role], target: Path
-) -> DraftedRecordings:
+) -> tuple[dict[Path, RecordedTrial], list[str], list[str]]:
     """Draft the motions among the recordings of a study; one subject at a time is in memory.
 
     Args:
@@ -69,8 +60,11 @@ def recorded_trials(
         recordings: file -> the folders and the name of its trial.
         roles: file -> its role, whose condition is not used.
         target: the study file, from whose folder files are named.
+
+    Returns:
+        The motions by the file of their markers; sentences on files that cannot be read, and on those without a motion.
     """
-    drafted = DraftedRecordings()
+    drafted, unread, left_out = dict[Path, RecordedTrial](), list[str](), list[str]()
     of_person: defaultdict[str, list[Path]] = defaultdict(list)
     for path, role in roles.items():
         of_person[role.subject].append(path)
@@ -82,9 +76,9 @@ def recorded_trials(
         read = {key: file_roles(content) for key, content in contents.items()}
         _part_functional(read)
         for content in contents.values():
-            drafted.unread += content.unread
+            unread += content.unread
         for key, part in read.items():
-            drafted.left_out += part.left_out
+            left_out += part.left_out
             for files_of in part.motions:
                 if files_of.static is None and (standing := _standing(key, read)) is not None:
                     other, static = standing
@@ -96,8 +90,8 @@ def recorded_trials(
                     files_of = replace(files_of, static=static, unclear=unclear)
                 path = files_of.motion.path
                 draft = draft_trial(contents[key], part, files_of, target, GivenSubject(person))
-                drafted.trials[path] = _recorded(recordings[path], stem_of(path), draft)
-    return drafted
+                drafted[path] = _recorded(recordings[path], stem_of(path), draft)
+    return drafted, unread, left_out
 
 
 def _part_functional(read: dict[tuple[tuple[str, ...], str], FileRoles]) -> None:

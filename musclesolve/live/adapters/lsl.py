@@ -28,14 +28,10 @@ OWN_SETTINGS = ("lsl_api.cfg", "~/lsl_api/lsl_api.cfg", "/etc/lsl_api/lsl_api.cf
 """Places of the user's own settings of LSL, besides the environment variable LSLAPICFG."""
 
 
-def _quiet() -> None:
-    """Keep the log lines of LSL off the terminal, unless the user has settings of LSL: they would be replaced."""
-    own = os.environ.get("LSLAPICFG") or any(Path(each).expanduser().is_file() for each in OWN_SETTINGS)
-    if not own and hasattr(pylsl, "set_config_content"):  # from liblsl 1.17 on
+# Without settings of the user, which would be replaced, the log lines of LSL are kept off the terminal.
+if not os.environ.get("LSLAPICFG") and not any(Path(file).expanduser().is_file() for file in OWN_SETTINGS):
+    if hasattr(pylsl, "set_config_content"):  # from liblsl 1.17 on
         pylsl.set_config_content("[log]\nlevel = -3\n")
-
-
-_quiet()
 GONE = (pylsl.util.LostError, pylsl.util.TimeoutError)
 RESOLVED_WITHIN = 5.0
 """Time of the search for a stream [s]."""
