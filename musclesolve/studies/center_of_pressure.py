@@ -14,9 +14,9 @@ correction attributes all of them to the center of pressure.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
 from musclesolve._util.arrays import UP, Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
@@ -28,10 +28,6 @@ from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import Trial
-
-if TYPE_CHECKING:
-    import xarray as xr
-
 
 NOT_MEASURED, NOT_ONE_FOOT, CORRECTED, AT_BOUND, OFF_THE_FOOT = range(5)
 MEANINGS = ("not_measured", "not_one_foot", "corrected", "at_bound", "off_the_foot")
@@ -102,8 +98,6 @@ def least_residual(
 
 
 def _labeled(recorded: Mechanics, trial: Trial) -> xr.Dataset:
-    import xarray as xr
-
     motion = recorded.unchanged
     time, moments = motion.time, measured_moments(trial, recorded.model, motion, recorded.wrenches)
     residual, count = moments[:, -3:], len(time)

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.names import unknown_name
@@ -36,10 +36,6 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution_derivatives import SolutionDerivatives, solution_derivatives
 from musclesolve.sharing.solver.solver_registry import Solver
-
-if TYPE_CHECKING:
-    import xarray as xr
-
 
 PARAMETERS = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length")
 """Parameters by which a run is differentiated, each relative to its own size."""
@@ -181,8 +177,6 @@ def force_sensitivity(
     Raises:
         InputError: as in `run`; a cost without derivatives; elastic tendons.
     """
-    import xarray as xr
-
     report = progress or no_progress
     trial = recording_of(trial, "the force sensitivity")
     check_consistent(trial, "the force sensitivity")

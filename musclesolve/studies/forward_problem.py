@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.checks import check_array, check_choice, check_integer, check_number
@@ -34,10 +34,6 @@ from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run_options import check_rigid
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
-
-if TYPE_CHECKING:
-    import xarray as xr
-
 
 INTEGRATION = Integration(tolerance=1e-8)
 """Adaptive steps: force-velocity curves damp at rates up to some thousand a second."""

@@ -22,9 +22,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import permutations, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
@@ -82,9 +83,6 @@ from musclesolve.studies.calibration.observations import (
 from musclesolve.studies.calibration.one_subject import check_one_subject
 from musclesolve.studies.emg_offset import FEWEST_CHANNELS, shared_lag
 from musclesolve.version import __version__
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 AnyBody = RecordedBody | ModelBody
 
@@ -717,8 +715,6 @@ def _found(
     problem: CalibrationProblem, posterior: Posterior, noise: Noises, *observed: Sequence[Observation]
 ) -> xr.Dataset:
     """The Dataset of a calibration (`Calibration`); observed: as of `COMPARED`."""
-    import xarray as xr
-
     prior, sd = problem.prior, np.sqrt(np.diag(posterior.covariance))
     of_parameters = {"value": posterior.theta, "sd": sd, "prior_mean": prior.mean, "prior_sd": prior.sd}
     of_parameters |= {"lower": prior.lower, "upper": prior.upper}
@@ -762,8 +758,6 @@ def _profile(
     problem: CalibrationProblem, posterior: Posterior, noise: Noises, name: str, report: Progress
 ) -> xr.Dataset:
     """The least sum of squares as a function of one parameter, with all others fitted again."""
-    import xarray as xr
-
     place, prior = problem.names.index(name), problem.prior
     sd = float(np.sqrt(posterior.covariance[place, place]))
     values = np.clip(
