@@ -593,10 +593,8 @@ def _is_simulated(coordinates: Path) -> bool:
 
 def recognized(trial: FoundTrial) -> Iterator[tuple[str, str]]:
     """Yield the recognized facts, subject and statement, for the terminal."""
-    yield (
-        "motion",
-        f"{Path(trial.source['coordinates']).name}: coordinates of {Path(trial.source['model']).name}",
-    )
+    motion, model = (Path(trial.source[key]).name for key in ("coordinates", "model"))
+    yield "motion", f"{motion}: coordinates of {model}"
     if trial.of_service:
         said = ", ".join(f"{key} {value}" for key, value in trial.subject.items())
         stated = (

@@ -480,10 +480,8 @@ class Joined:
     def _joined(self, markers: Reading) -> Arrival:
         """The sample of a reading of markers, with what the other streams had at its time."""
         live, received = self._live, markers.received
-        values = {
-            "plates": np.full((len(live.plates), 9), np.nan),
-            "emg": np.full(len(live.channels), np.nan),
-        }
+        shapes = {"plates": (len(live.plates), 9), "emg": (len(live.channels),)}
+        values = {kind: np.full(shape, np.nan) for kind, shape in shapes.items()}
         measured = False
         for key, past in self._past.items():
             reading = past.at(self._on_clock(markers, key), 0.5 / live.rate)

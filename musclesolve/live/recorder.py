@@ -521,10 +521,8 @@ def recorded_trial(live: Live, path: Path, names: Mapping[str, str]) -> str:
     content = with_paths(trial.document.content, trial.path.parent, path)
     for name in ("plates", "fascicle", "force", "emg"):
         content.pop(name, None)
-    content["files"] |= {
-        "markers": names["markers"],
-        "forces": PREDICTED if live.predicts else names["forces"],
-    }
+    forces = PREDICTED if live.predicts else names["forces"]
+    content["files"] |= {"markers": names["markers"], "forces": forces}
     movement = content.pop("time", {}).get("movement")
     if movement is not None:
         content["time"] = {"movement": movement}

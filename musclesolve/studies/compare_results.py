@@ -61,11 +61,8 @@ def compare_results(results: Mapping[str, str | Path]) -> xr.Dataset:
     units = {"muscle_force": unit, "force": unit, "moment": "N m", "power": "W", "energy": "J"}
     rows, of_all = list[xr.Dataset](), list[xr.Dataset]()
     for name, result in loaded.items():
-        legs = {
-            side: normalized(cycles(result, side, without_side=True), units)
-            for side in SIDES
-            if side in sides(result)
-        }
+        there = (side for side in SIDES if side in sides(result))
+        legs = {side: normalized(cycles(result, side, without_side=True), units) for side in there}
         legs = {side: leg for side, leg in legs.items() if leg.sizes["cycle"]}
         if not legs:
             raise file_error(

@@ -109,10 +109,8 @@ def emg_trade_off(
         predicted.append(predicted_channels(shared[-1]))
     parts = [[analysis.parts[place] for place in concerned] for analysis in shared]
     # frames of each part without a reserve at any weight
-    frames = [
-        np.all([of.solution.status == Status.SOLVED for of in same], axis=0)
-        for same in zip(*parts, strict=True)
-    ]
+    solved = ([of.solution.status == Status.SOLVED for of in same] for same in zip(*parts, strict=True))
+    frames = [np.all(masks, axis=0) for masks in solved]
     reserves = [[(of.solution.status == Status.SOLVED_WITH_RESERVE).sum() for of in own] for own in parts]
     count, compared = sum(int(frame.sum()) for frame in frames), 0
     totals = np.zeros((len(tried), 2))

@@ -186,10 +186,8 @@ def force_sensitivity(
     report("derivatives", 0.95)
     legs = [leg_sensitivity(leg, prepared.sharing.cost) for leg in shared]
     arrays: dict[str, list[AnyArray]] = {f"by_{name}": [leg.by(name) for leg in legs] for name in PARAMETERS}
-    arrays |= {
-        "muscle_force": [leg.tension for leg in shared],
-        "status": [leg.solution.status for leg in shared],
-    }
+    arrays["muscle_force"] = [leg.tension for leg in shared]
+    arrays["status"] = [leg.solution.status for leg in shared]
     arrays |= {name: [getattr(leg.derivatives, name) for leg in legs] for name in ("unique", "margin")}
     dims = ("side", "time", "muscle", "changed")
     variables = {name: (dims[: values[0].ndim + 1], np.stack(values)) for name, values in arrays.items()}

@@ -262,11 +262,8 @@ class StrideLayout:
         """Place of each group of coefficients in the vector."""
         sizes = {name: sum(2 if k else 1 for k in entry["harmonics"]) for name, entry in self.series.items()}
         sizes |= {"speed": 1, "place": 2} | dict.fromkeys(WRENCH, self.splines)
-        ends = np.cumsum(list(sizes.values()))
-        return {
-            name: slice(int(end) - size, int(end))
-            for (name, size), end in zip(sizes.items(), ends, strict=True)
-        }
+        ends = np.cumsum(list(sizes.values())).tolist()
+        return {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends, strict=True)}
 
     @cached_property
     def size(self) -> int:

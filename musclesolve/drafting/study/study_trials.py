@@ -529,11 +529,8 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
     known |= {path.resolve() for path in sources if isinstance(path, Path)}
     used = {path.parent for path in known}
     # beside a motion that is called walk, forces.mot is a file of the same folder
-    by_name = {
-        place
-        for place, files in raw.items()
-        if any(_name_of(path) and _shows_markers(path) for path in files)
-    }
+    called = (path for files in raw.values() for path in files if _name_of(path))
+    by_name = {path.parent for path in called if _shows_markers(path)}
     levels_of = {
         path: _levels(path, folder, path.parent in by_name)
         for place, files in raw.items()

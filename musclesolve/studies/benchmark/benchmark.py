@@ -189,10 +189,8 @@ def machine_line(report: BenchmarkReport) -> str:
 
 def files(report: BenchmarkReport) -> dict[str, bytes]:
     """Return the tables for other programs and the figure of the times, by the names of their files."""
-    found = {
-        "solvers.csv": rows_csv(report.rows),
-        "solvers.png": file_content(solver_times(pd.DataFrame(report.rows))),
-    }
+    found = {"solvers.csv": rows_csv(report.rows)}
+    found["solvers.png"] = file_content(solver_times(pd.DataFrame(report.rows)))
     if report.single:
         heading = ["cost", "what", "median_s", "percentile_99_s", "largest_s", "calls"]
         rows = ([cost, what, *asdict(times).values()] for cost, what, times in _latencies(report))

@@ -130,10 +130,8 @@ def calibrate_body(
         recorded.append(mechanics(trial))
         pieces.append(trial_pieces(trial, recorded[-1]))
     sessions = list(dict.fromkeys(piece.session for of_trial in pieces for piece in of_trial))
-    pieces = [
-        [replace(piece, session=str(1 + sessions.index(piece.session))) for piece in of_trial]
-        for of_trial in pieces
-    ]
+    number_of = {session: str(number) for number, session in enumerate(sessions, start=1)}
+    pieces = [[replace(piece, session=number_of[piece.session]) for piece in ours] for ours in pieces]
     used = [piece for of_trial in pieces for piece in of_trial]
     _check_loaded(read, used)
     errors = standard_deviations(read[0].settings.uncertainty.stated)

@@ -24,10 +24,7 @@ LEVER = 0.05
 """Arm that converts forces of a bound to moments [m], so that rows of a problem have similar size."""
 PADDING = {"optimal_fiber_length": 1.0, "joints_crossed": 1.0, "emg": np.nan}
 """Values of optional arrays of a problem for a column that is no muscle; zero where absent."""
-CHANGED_LENGTHS = {
-    "tendon_slack_length": "tendon slack length",
-    "optimal_fiber_length": "optimal fiber length",
-}
+CHANGED_LENGTHS = {name: name.replace("_", " ") for name in ("tendon_slack_length", "optimal_fiber_length")}
 """Parameters whose factors are changed, and their words."""
 FURTHEST, COARSE, FINE = 0.3, 0.05, 0.001
 """Largest change of a length, step of the search, and its final accuracy, as shares of the length."""

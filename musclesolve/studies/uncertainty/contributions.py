@@ -47,7 +47,7 @@ SOLUTION_STEP = 0.05
 """Step of the differences of solutions [standard deviations]: certificates of 1e-9 resolve it to five digits."""
 
 OF_MUSCLES = (
-    *("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "muscle_path"),
+    *"max_isometric_force optimal_fiber_length tendon_slack_length muscle_path".split(),
     MUSCLE_WEIGHT,
 )
 """Sources whose errors belong to single muscles."""
