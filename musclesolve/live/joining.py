@@ -387,9 +387,8 @@ class Joined:
         if before > 0.0 and self._hold < delay < READINGS_KEPT_S:
             count, most = self._behind.get(number, (0, 0.0))
             self._behind[number] = count + 1, max(most, delay)
-            plates = (
-                np.flatnonzero(np.isfinite(reading.values).all(axis=1)) if reading.kind == "plates" else ()
-            )
+            known = np.isfinite(reading.values)
+            plates = np.flatnonzero(known.all(axis=1)) if reading.kind == "plates" else ()
             for about in [f"plate {k + 1}" for k in plates] or ["EMG"]:
                 self._late[about] = max(self._late.get(about, 0.0), delay)
 

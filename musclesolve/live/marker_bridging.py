@@ -89,9 +89,8 @@ class MarkerBodies:
                 away = {}
                 for segment, (first, last) in lines.items():
                     turn, shift = rotation[model.body(segment)], translation[model.body(segment)]
-                    away[segment] = _distance(
-                        position[:, k].mean(axis=0), turn @ first + shift, turn @ last + shift
-                    )
+                    middle = position[:, k].mean(axis=0)
+                    away[segment] = _distance(middle, turn @ first + shift, turn @ last + shift)
                 name = min(away, key=away.__getitem__)
             body[k] = model.body(name if name in lines else split_side(name)[0])
         local = cls._local(position, *pose)

@@ -28,6 +28,7 @@ from musclesolve.checking.files.unit_scale import LENGTH_BAND, LENGTH_FAULTS, un
 from musclesolve.errors import InputError, input_error
 from musclesolve.live.live import FILLING, Frame, Live
 from musclesolve.recording.data import Side
+from musclesolve.recording.gaps.rigid_registration import Shapes
 from musclesolve.recording.schema import Document
 from musclesolve.results.finding import Finding
 from musclesolve.sharing.status import Status, is_solved
@@ -358,14 +359,9 @@ class FirstMarkers:
 
 
 def _up(standing: Array, markers: Array) -> Array:
-    """The direction (3,) in which the head of a body points, of markers (n, 3) [m] that are upright in `standing`.
-
-    It is the third column of the rotation R for which the sum of |R s - m|^2 is least (Kabsch 1976).
-    """
-    standing, markers = standing - standing.mean(axis=0), markers - markers.mean(axis=0)
-    left, _, right = np.linalg.svd(standing.T @ markers)
-    hand = np.sign(np.linalg.det(left @ right))
-    return np.asarray(((left * [1.0, 1.0, hand]) @ right)[2])
+    """The direction (3,) in which the head of a body points, of markers (n, 3) [m] that are upright in `standing`."""
+    shape = Shapes.from_bodies({"body": (standing, range(len(standing)))})
+    return np.asarray(shape.register(markers[None])[0][0, 0, :, 2])
 
 
 def _size(points: Array) -> float:
