@@ -260,11 +260,8 @@ def _side_by_signals(
 
     The stance muscles show the leg: their activity is compared while either foot is loaded alone.
     """
-    bearing = [
-        channel
-        for channel in kept
-        if channel not in file.channels.sides and set(file.channels.muscles[channel]) <= stance_muscles()
-    ]
+    muscles, sides, of_stance = file.channels.muscles, file.channels.sides, stance_muscles()
+    bearing = [channel for channel in kept if channel not in sides and set(muscles[channel]) <= of_stance]
     rate = file.table.rate
     if case is None or not bearing or (not processed and rate < SLOWEST_RAW_HZ):
         return None, "No channel shows a muscle that works in stance"

@@ -197,20 +197,9 @@ FRAME_NUMBERS = tuple(
 def frame_channels(live: Live) -> list[Channel]:
     """The channels of a frame as one row of numbers, in the order of `frame_values`: label "force soleus_r", unit."""
     times = [Channel("time", "s", "time"), Channel("sample_time", "s", "time")]
-    reactions = [
-        Channel(f"joint_reaction {joint}_{axis}", "N", "joint_reaction")
-        for joint in live.joints
-        for axis in "xyz"
-    ]
-    return [
-        *times,
-        *(
-            Channel(f"{kind} {name}", unit, kind)
-            for kind, names, unit in FRAME_NUMBERS
-            for name in getattr(live, names)
-        ),
-        *reactions,
-    ]
+    numbers = [(kind, name, unit) for kind, names, unit in FRAME_NUMBERS for name in getattr(live, names)]
+    numbers += [("joint_reaction", f"{joint}_{axis}", "N") for joint in live.joints for axis in "xyz"]
+    return times + [Channel(f"{kind} {name}", unit, kind) for kind, name, unit in numbers]
 
 
 def frame_values(frame: Frame, sample_time: float) -> Array:

@@ -502,11 +502,8 @@ class Joined:
         longest = head.received + self._hold
         if self._lacks_earlier(head):
             return longest
-        silent = [
-            past.received + SILENT
-            for key, past in self._past.items()
-            if past.steps and not past.has(self._on_clock(head, key))
-        ]
+        begun = [(key, past) for key, past in self._past.items() if past.steps]
+        silent = [past.received + SILENT for key, past in begun if not past.has(self._on_clock(head, key))]
         return min(longest, max(silent, default=head.received))
 
 

@@ -73,13 +73,8 @@ class MarkerBodies:
             for marker in weights
         }
         for k, marker in enumerate(trial.used_markers):
-            beside = [
-                by_landmark[other]
-                for cluster in trial.clusters.values()
-                if marker in cluster
-                for other in cluster
-                if other in by_landmark
-            ]
+            others = (other for cluster in trial.clusters.values() if marker in cluster for other in cluster)
+            beside = [by_landmark[other] for other in others if other in by_landmark]
             if marker in by_landmark:
                 name = by_landmark[marker]
             elif beside:

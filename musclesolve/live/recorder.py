@@ -408,12 +408,9 @@ def _recording_in(folder: Path) -> list[str]:
 def _recorded() -> dict[str, tuple[str, ...]]:
     """The quantities of a frame that are recorded, and their dimensions: what a frame has, and what follows from it."""
     of_frame = {name: quantity.dims[1:] for name, quantity in QUANTITIES.items() if quantity.frame}
-    formulas = {
-        name: QUANTITIES[name].dims[1:]
-        for name in in_set("live")
-        if of_frame.keys() >= set(QUANTITIES[name].arguments)
-    }
-    return of_frame | formulas | {"reserve_moment": ("side", "shared_dof")}
+    formulas = [name for name in in_set("live") if of_frame.keys() >= set(QUANTITIES[name].arguments)]
+    of_formulas = {name: QUANTITIES[name].dims[1:] for name in formulas}
+    return of_frame | of_formulas | {"reserve_moment": ("side", "shared_dof")}
 
 
 def _labels(live: Live) -> dict[str, tuple[str, ...]]:

@@ -121,11 +121,8 @@ class SessionWatch:
         for k in np.flatnonzero(time - self._hidden_since >= HIDDEN):
             name = self._live.markers[k]
             self._report(name, time, f"the marker {name} is hidden for {time - self._hidden_since[k]:.0f} s")
-        late = {
-            about: max(delays)
-            for about, delays in self._late.items()
-            if len(delays) > LATE_SHARE * WATCH_INTERVAL * self._live.rate
-        }
+        seldom = LATE_SHARE * WATCH_INTERVAL * self._live.rate
+        late = {about: max(delays) for about, delays in self._late.items() if len(delays) > seldom}
         for follows, those in (
             ("forces follow the cost alone", [about for about in late if about == "EMG"]),
             ("the legs on them are not measured", [about for about in late if about != "EMG"]),

@@ -219,11 +219,8 @@ class Standing:
         """Return the tables of the trial file of the standing, with the weighed mass [kg]."""
         content = with_paths(self._stated, self.document.path.parent, self.folder / NAMES["trial"])
         kept = {key: x for key, x in (content.get("files") or {}).items() if key.startswith("functional")}
-        content["files"] = {
-            "markers": NAMES["markers"],
-            "forces": self._forces_as("forces"),
-            "static": NAMES["markers"],
-        } | kept
+        markers, forces = NAMES["markers"], self._forces_as("forces")
+        content["files"] = {"markers": markers, "forces": forces, "static": markers} | kept
         for name in ("time", "emg", "fascicle", "plates"):
             content.pop(name, None)
         if isinstance(content.get("laboratory"), dict):

@@ -132,14 +132,8 @@ def emg_trade_off(
         "reserve_frames": (("weight",), np.sum(reserves, axis=1)),
     }
     coords: dict[str, object] = {"weight": tried, "channel": list(body.emg.channels)}
-    peaks = [
-        {
-            joint: greatest(np.linalg.norm(force, axis=1))
-            for of in own
-            for joint, force in of.contact_force.items()
-        }
-        for own in parts
-    ]
+    contacts = [[pair for part in solved for pair in part.contact_force.items()] for solved in parts]
+    peaks = [{joint: greatest(np.linalg.norm(force, axis=1)) for joint, force in pairs} for pairs in contacts]
     if peaks[0]:
         coords["joint"] = list(peaks[0])
         arrays["contact_peak"] = (("weight", "joint"), np.array([list(own.values()) for own in peaks]))

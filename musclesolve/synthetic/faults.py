@@ -185,13 +185,9 @@ def mix_plates(copy: Copy, share: float) -> None:
         parts = [(weight, other) for weight, other in parts if weight]
         total = np.sum([weight * force[other] for weight, other in parts], axis=0)
         vertical = np.where(total[:, 2:] > SHOWS, total[:, 2:], 1.0)
-        middle = np.sum(
-            [
-                weight * np.where(force[other][:, 2:] > SHOWS, force[other][:, 2:] * point[other], 0.0)
-                for weight, other in parts
-            ],
-            axis=0,
-        )
+        upward = {other: force[other][:, 2:] for _, other in parts}
+        shown = [weight * np.where(upward[at] > SHOWS, upward[at] * point[at], 0.0) for weight, at in parts]
+        middle = np.sum(shown, axis=0)
         copy.set_plate(plate, "force", total)
         copy.set_plate(plate, "point", np.where(total[:, 2:] > SHOWS, middle / vertical, point[plate]))
 

@@ -84,14 +84,8 @@ class RecordingOptions(SyntheticSettings):
 
     def _need(self, name: str, good: object, expected: str) -> None:
         if not good:
-            value = as_text(self[name])
-            raise input_error(
-                "bad_value",
-                where=name,
-                problem=f"the value is {value}",
-                expected=expected,
-                remedy="choose another value",
-            )
+            texts = {"problem": f"the value is {as_text(self[name])}", "remedy": "choose another value"}
+            raise input_error("bad_value", where=name, expected=expected, **texts)
 
 
 def _are_gaps(value: Any) -> bool:

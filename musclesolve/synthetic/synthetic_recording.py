@@ -282,15 +282,8 @@ def write_views(
         cameras.append(Camera(camera.name, rows.reshape(-1)[:11], camera.front))
     control = np.stack(np.meshgrid(*np.linspace(low, high, 3).T, indexing="ij"), axis=-1).reshape(-1, 3)
     for number, (name, markers) in enumerate(recordings.items()):
-        write_camera_file(
-            folder,
-            cameras,
-            control @ axes,
-            markers,
-            options.noise_px,
-            np.random.default_rng([options.seed, 4, number]),
-            name=name,
-        )
+        random = np.random.default_rng([options.seed, 4, number])
+        write_camera_file(folder, cameras, control @ axes, markers, options.noise_px, random, name=name)
 
 
 PLATES = """[[force]]

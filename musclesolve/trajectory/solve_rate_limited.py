@@ -149,12 +149,8 @@ def solve_rate_limited(
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     instant = check_increasing(time, least=0, where="time")
     if len(instant) != problem.n_frames:
-        raise input_error(
-            "bad_shape",
-            where="time",
-            problem=f"there are {len(instant)} times",
-            expected=f"{problem.n_frames} [s]",
-        )
+        several = f"there are {len(instant)} times"
+        raise input_error("bad_shape", where="time", problem=several, expected=f"{problem.n_frames} [s]")
     solved_by = _together if method == "together" else _frame_by_frame
     result = solved_by(problem, instant, chosen, limits, solver, on_infeasible)
     infeasible = np.flatnonzero(result.solution.status == Status.INFEASIBLE)

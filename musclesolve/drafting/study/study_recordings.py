@@ -212,19 +212,11 @@ def own_settings(trial: RecordedTrial, common: Mapping[str, Any]) -> dict[str, A
 
 def settings_tables(trials: Sequence[RecordedTrial], common: Mapping[str, Any]) -> Iterator[DraftTable]:
     """The tables [settings.NAME] of a study file; what is open in several trials is there once."""
-    names = dict.fromkeys(
-        table.name
-        for trial in trials
-        for table in trial.draft.tables
-        if table.name not in (FILES, SUBJECT, TIME)
-    )
-    for name in names:
-        named = [
-            (trial.found.levels[-1], table)
-            for trial in trials
-            for table in trial.draft.tables
-            if table.name == name and not table.listed
-        ]
+    drafted = [(trial.found.levels[-1], table) for trial in trials for table in trial.draft.tables]
+    for name in dict.fromkeys(table.name for _, table in drafted):
+        if name in (FILES, SUBJECT, TIME):
+            continue
+        named = [(level, table) for level, table in drafted if table.name == name and not table.listed]
         tables = [table for _, table in named]
         outer, _, inner = name.partition(".")
         usual = common.get(outer, {})

@@ -176,11 +176,8 @@ def simulate_contact(
     check_type(integration, Integration, "integration", HOW)
     check_type(pairs, ContactPairs, "pairs", "ContactPairs, from ContactPairs.build")
     if not isinstance(starts, Mapping) or not all(isinstance(start, Start) for start in starts.values()):
-        raise input_error(
-            "bad_type",
-            problem=f"starts = {starts!r:.60}",
-            expected="a mapping from the name of each model to its Start",
-        )
+        expected = "a mapping from the name of each model to its Start"
+        raise input_error("bad_type", problem=f"starts = {starts!r:.60}", expected=expected)
     if not starts:
         raise input_error("missing_argument", where="starts", problem="there is no model to simulate")
     systems: dict[str, System] = {}

@@ -133,12 +133,8 @@ class LslStream:
         )
         whole = _answered(inlet.info)
         if whole.channel_format() == pylsl.cf_string:
-            raise input_error(
-                "bad_stream",
-                where="--from",
-                problem=f"the LSL stream '{self._name}' has texts",
-                expected="numbers",
-            )
+            problem = f"the LSL stream '{self._name}' has texts"
+            raise input_error("bad_stream", where="--from", problem=problem, expected="numbers")
         described = ET.fromstring(whole.as_xml()).findall("./desc/channels/channel")
         names = ("label", "unit", "type", "marker")
         channels = [Channel(*(entry.findtext(name) or "" for name in names)) for entry in described]

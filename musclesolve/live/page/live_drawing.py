@@ -131,12 +131,8 @@ class LiveDrawing:
         """A row () of a frame as a picture; values (n,) by attribute of the frame, NaN where they are not valid."""
         skeleton, path, _ = self._placed(row["coordinates"])
         force, moment = row["wrench"][:, :3], row["wrench"][:, 3:]
-        place = np.concatenate(
-            [
-                center_of_pressure(force[k : k + 1], moment[k : k + 1], float(height))
-                for k, height in enumerate(self.heights)
-            ]
-        )
+        plates = zip(force[:, None], moment[:, None], self.heights, strict=True)
+        place = np.concatenate([center_of_pressure(of, about, float(height)) for of, about, height in plates])
         stands = np.isfinite(place).all(axis=1) & (np.nan_to_num(force[:, 2]) > LOADED_FROM_N)
         force, place = (np.where(stands[:, None], each, np.nan)[None] for each in (force, place))
         kept = [self.joints.index(name) for name in base.contact.names]

@@ -176,12 +176,8 @@ def free_factors(
     factors: dict[tuple[str, tuple[str, ...]], Factor] = {}
     for quantity in QUANTITIES:
         taken, prior = held.get(quantity), bundled_toml(__package__, "priors.toml").get(quantity, {})
-        fixed_muscles = {
-            name
-            for word in taken or ()
-            for muscles in anatomy.meant(word, quantity).values()
-            for name in muscles
-        }
+        groups = (muscles for word in taken or () for muscles in anatomy.meant(word, quantity).values())
+        fixed_muscles = {name for muscles in groups for name in muscles}
         for word in chosen.get(quantity, ()) if taken is None or taken else ():
             for name, meant in anatomy.meant(word, quantity).items():
                 if muscles := tuple(each for each in meant if each not in fixed_muscles):

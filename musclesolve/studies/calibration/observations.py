@@ -237,12 +237,8 @@ def correlated_samples(residuals: Sequence[Array]) -> float:
         return 1.0
     total = 1.0
     for lag in range(1, longest - 1, 2):
-        pair = sum(
-            float((residual[:-k] * residual[k:]).sum())
-            for residual in residuals
-            for k in (lag, lag + 1)
-            if len(residual) > k
-        )
+        long = [(residual, k) for residual in residuals for k in (lag, lag + 1) if len(residual) > k]
+        pair = sum(float((residual[:-k] * residual[k:]).sum()) for residual, k in long)
         if pair <= 0.0:
             break
         total += 2.0 * pair / size

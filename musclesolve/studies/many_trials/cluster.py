@@ -91,12 +91,8 @@ def _check_workers(client: Client, address: str, jobs: Sequence[Job]) -> None:
     try:
         client.wait_for_workers(1, timeout=WORKERS_S)
     except TimeoutError as error:
-        raise input_error(
-            "bad_environment",
-            where="--scheduler",
-            problem=f"the scheduler at {address} has no workers",
-            remedy=START,
-        ) from error
+        problem = f"the scheduler at {address} has no workers"
+        raise input_error("bad_environment", where="--scheduler", problem=problem, remedy=START) from error
     paths = [*[str(job.trial) for job in jobs if job.trial.is_file()][:1], str(jobs[0].folder.parent)]
     try:
         found = client.run(_known, paths)

@@ -74,14 +74,8 @@ def of_sides(stated: Mapping[str, Stated], names: Sequence[str], what: str, more
 
 def check_factor(name: str, value: object) -> float:
     """The factor from 0 to 10 on the strength of a muscle or group."""
-    return check_number(
-        value,
-        f"the strength of {name}",
-        "a factor from 0 to 10, such as 0.5 for half",
-        least=0.0,
-        most=10.0,
-        where="strength",
-    )
+    expected = "a factor from 0 to 10, such as 0.5 for half"
+    return check_number(value, f"the strength of {name}", expected, least=0.0, most=10.0, where="strength")
 
 
 def factors_of(part: SharingGroup, factors: Mapping[str, float]) -> Array:

@@ -316,14 +316,8 @@ def _quantities(computed: ComputedStudy, cycles: xr.Dataset) -> list[str]:
     stated = computed.study.design.quantities
     for name in stated or ():
         if name not in there:
-            raise computed.study.document.unknown(
-                "unknown_name",
-                name,
-                there,
-                "design",
-                "quantities",
-                problem=f"no trial has curves of {name!r}",
-            )
+            document, problem = computed.study.document, f"no trial has curves of {name!r}"
+            raise document.unknown("unknown_name", name, there, "design", "quantities", problem=problem)
     return list(stated or [name for name in in_set("compared") if name in there])
 
 

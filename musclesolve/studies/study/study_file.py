@@ -337,13 +337,8 @@ def _line(
             raise document.fault("bad_value", (table, name), f"{key}: {problem}", expected, remedy)
     for key, rule in rules.items():
         if rule.required and key not in values:
-            raise document.fault(
-                "missing_key",
-                (table, name),
-                f"'{key}' is missing",
-                f"{key}: {rule.about}",
-                f'add {key} = "..."',
-            )
+            expected, remedy = f"{key}: {rule.about}", f'add {key} = "..."'
+            raise document.fault("missing_key", (table, name), f"'{key}' is missing", expected, remedy)
     return {key: rule.default for key, rule in rules.items()} | values
 
 
@@ -480,13 +475,9 @@ def _check_design(
     covariate = design.covariate
     numbers = {key for subject in subjects.values() for key, value in subject.items() if is_number(value)}
     if covariate is not None and covariate not in numbers:
+        problem = f"no subject has the number {covariate!r}"
         raise document.unknown(
-            "unknown_name",
-            covariate,
-            sorted(numbers),
-            "design",
-            "covariate",
-            problem=f"no subject has the number {covariate!r}",
+            "unknown_name", covariate, sorted(numbers), "design", "covariate", problem=problem
         )
 
 
@@ -532,23 +523,13 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
             rules = [description.settings[key] for description in described if key in description.settings]
             if not rules:
                 names = sorted({name for description in described for name in description.settings})
-                raise document.unknown(
-                    "unknown_key",
-                    key,
-                    names,
-                    *at(table, key),
-                    problem=f"there is no key '{key}' in [{table}] of a trial file",
-                )
+                problem = f"there is no key '{key}' in [{table}] of a trial file"
+                raise document.unknown("unknown_key", key, names, *at(table, key), problem=problem)
             wrong = [rule.problem(value) for rule in rules]
             if all(wrong) and wrong[0]:
                 problem, expected = wrong[0]
-                raise document.error(
-                    "bad_value",
-                    *at(table, key),
-                    problem=problem,
-                    expected=expected,
-                    remedy="check the value and its unit",
-                )
+                remedy = "check the value and its unit"
+                raise document.fault("bad_value", at(table, key), problem, expected, remedy)
     if questions := settings.get("questions"):
         check_texts(document, questions, at("questions")[0])
     for key, find in (("cost", find_cost), ("solver", find_solver)):

@@ -79,12 +79,8 @@ def of_kind(found: Mapping[str, Sequence[Finding]], one: Finding) -> list[tuple[
         found: name of a trial -> its findings.
         one: a finding among them, as `each_once` chooses it.
     """
-    alike = [
-        (name, entry)
-        for name, findings in found.items()
-        for entry in findings
-        if (entry.severity, entry.code) == (one.severity, one.code)
-    ]
+    named = ((name, entry) for name, findings in found.items() for entry in findings)
+    alike = [pair for pair in named if (pair[1].severity, pair[1].code) == (one.severity, one.code)]
     return sorted(alike, key=lambda own: own[1] is not one)
 
 

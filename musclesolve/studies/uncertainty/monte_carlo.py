@@ -114,12 +114,8 @@ def uncertainty(
     workers = cores() if workers is None else check_integer(workers, "workers", 1)
     fast = samples == FAST
     if isinstance(samples, str) and not fast:
-        raise input_error(
-            "bad_number",
-            where="samples",
-            problem=f"samples is {samples!r}",
-            expected=f"a whole number, 2 or more, or {FAST!r}",
-        )
+        problem, expected = f"samples is {samples!r}", f"a whole number, 2 or more, or {FAST!r}"
+        raise input_error("bad_number", where="samples", problem=problem, expected=expected)
     count = RUNS if fast else check_integer(samples, "samples", 2)
     seed = check_integer(seed, "seed", 0)
     report("nominal result", 0.0)
