@@ -245,11 +245,8 @@ def _of_result(result: xr.Dataset, names: Sequence[str], time: Array) -> Array:
     """The activations (T, n) of a result for the muscles and frames of a run."""
     known = getattr(result, "variables", ())
     if missing := [name for name in ("activation", "time", "muscle") if name not in known]:
-        raise input_error(
-            "bad_result",
-            problem=f"the result has no {' and no '.join(map(str, missing))}",
-            expected="a result of musclesolve run",
-        )
+        problem = f"the result has no {' and no '.join(map(str, missing))}"
+        raise input_error("bad_result", problem=problem, expected="a result of musclesolve run")
     if absent := set(names) - set(result.muscle.values.tolist()):
         raise input_error(
             "bad_result",

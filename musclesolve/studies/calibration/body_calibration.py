@@ -377,11 +377,8 @@ def _calibration(
                 at_bound=bool(fit.at_bound[k]),
             )
         )
-    unused = [
-        f"Not used: {one.trial.name}, of which in no frame all contacts are measured by plates."
-        for one in outcomes
-        if not one.frames
-    ]
+    unmeasured = "of which in no frame all contacts are measured by plates"
+    unused = [f"Not used: {one.trial.name}, {unmeasured}." for one in outcomes if not one.frames]
     masses, shifts = body_values(recorded, fit)
     subject, total = trial.subject, sum(masses.values())
     return BodyCalibration(

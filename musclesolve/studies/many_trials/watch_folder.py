@@ -138,11 +138,8 @@ class Template:
             self.of_motion[place] = _pattern(companion, recording, motion)
         roles = self.content["files"]
         own = {"markers", "coordinates", *(key for table, key in self.of_motion if table == "files")}
-        self.of_session = {
-            role: self._path("files", role)
-            for role, name in roles.items()
-            if role not in own and not is_predicted(name)
-        }
+        session = [role for role, name in roles.items() if role not in own and not is_predicted(name)]
+        self.of_session = {role: self._path("files", role) for role in session}
         self.session_folders = {
             role: os.path.relpath(file.parent, recording.parent) for role, file in self.of_session.items()
         }
