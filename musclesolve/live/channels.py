@@ -106,11 +106,8 @@ class Layout:
             without_moment = row[:6] if row[6:] == [-1] * 3 else row
             if max(row) >= 0 and min(without_moment) < 0:
                 role, axis = _COMPONENTS[row.index(-1)]
-                raise _bad(
-                    stream,
-                    f"plate {number} has no {role} {axis} among {labels}",
-                    "force and point, three of each",
-                )
+                problem = f"plate {number} has no {role} {axis} among {labels}"
+                raise _bad(stream, problem, "force and point, three of each")
             plates[number - 1] = row
         forces = [name for name, *_ in found if re.fullmatch(r"force \d+", name)]
         if beyond := [name for name in forces if int(name[6:]) > len(live.plates)]:

@@ -110,12 +110,8 @@ def calibrate_body(
     report = progress or no_progress
     listed = one_or_several(trials)
     if not listed:
-        raise input_error(
-            "missing_argument",
-            where="calibrate_body",
-            problem="no trial is given",
-            expected="trial files of recordings of one subject",
-        )
+        problem, expected = "no trial is given", "trial files of recordings of one subject"
+        raise input_error("missing_argument", where="calibrate_body", problem=problem, expected=expected)
     priors = bundled_toml(__package__, "body_priors.toml")
     check_value(mass_sd, RULES["mass_sd"], "mass_sd")
     read: list[Trial] = []
