@@ -546,16 +546,13 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
         name: f"check {name}: of the markers ahead on this foot only the name of {choice.mapping[name]} is known"
         for name in choice.lone_toes
     }
-    lines = [
-        Line(name, way, guessed.get(name, ""), lone.get(name, ""))
-        for name, way in choice.mapping.items()
-        if name not in choice.missing
-    ]
+    ways = {name: way for name, way in choice.mapping.items() if name not in choice.missing}
+    lines = [Line(name, way, guessed.get(name, ""), lone.get(name, "")) for name, way in ways.items()]
     reasons = Counter(choice.missing.values())
     for name, reason in choice.missing.items():
         landmark = landmarks()[name]
-        ways = [_instead(other, choice.static is not None) for other in landmark.instead]
-        what = landmark.description + (f" (or map {', or '.join(ways)})" if ways else "")
+        others = [_instead(other, choice.static is not None) for other in landmark.instead]
+        what = landmark.description + (f" (or map {', or '.join(others)})" if others else "")
         todo = f"enter the marker of {name}, {what}: {reason}"
         words = (what, "") if reasons[reason] > MOST_ALIKE else ("", todo)
         lines.append(Line(name, MARKER, *words, open=True))
@@ -666,11 +663,8 @@ def guessed_by_place(
                     pairs.append((oblique, first, second))
             if pairs:
                 _, first, second = min(pairs)
-                found |= {
-                    landmark: marker
-                    for landmark, marker in ((outer, first), (inner, second))
-                    if landmark in lacking and marker in free
-                }
+                pair = {outer: first, inner: second}
+                found |= {name: marker for name, marker in pair.items() if name in lacking and marker in free}
     forward = np.cross(up, right)
     for side in SIDES:
         behind = next((name for name in TOE_AHEAD if f"{name}_{side}" in known), None)

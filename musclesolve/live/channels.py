@@ -106,22 +106,13 @@ class Layout:
             without_moment = row[:6] if row[6:] == [-1] * 3 else row
             if max(row) >= 0 and min(without_moment) < 0:
                 role, axis = _COMPONENTS[row.index(-1)]
-                raise _bad(
-                    stream,
-                    f"plate {number} has no {role} {axis} among {labels}",
-                    "force and point, three of each",
-                )
+                problem = f"plate {number} has no {role} {axis} among {labels}"
+                raise _bad(stream, problem, "force and point, three of each")
             plates[number - 1] = row
-        if beyond := [
-            key[0]
-            for key in found
-            if re.fullmatch(r"force \d+", key[0]) and int(key[0][6:]) > len(live.plates)
-        ]:
-            raise _bad(
-                stream,
-                f"{beyond[0]} of {len(live.plates)} plates",
-                "no more plates than --plate or the trial file has",
-            )
+        forces = [name for name, *_ in found if re.fullmatch(r"force \d+", name)]
+        if beyond := [name for name in forces if int(name[6:]) > len(live.plates)]:
+            expected = "no more plates than --plate or the trial file has"
+            raise _bad(stream, f"{beyond[0]} of {len(live.plates)} plates", expected)
         emg = np.array([found.get(("emg", name), -1) for name in live.channels], np.intp)
         carries = markers is not None, bool((plates >= 0).any()), bool((emg >= 0).any())
         if not any(carries) and not ignored:

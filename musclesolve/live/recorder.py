@@ -461,13 +461,8 @@ def read_frames(folder: str | Path, part: int = 1) -> xr.Dataset:
     names = [title.rpartition(" [")[0] for title in heading]
     units = {name: title.rpartition(" [")[2].rstrip("]") for name, title in zip(names, heading, strict=True)}
     if "part" not in names or "sample_time" not in names:
-        raise file_error(
-            "bad_format",
-            path,
-            f"the columns are {few(names)}",
-            "the table of frames that a live session records",
-            "name the folder of a recording",
-        )
+        problem, expected = f"the columns are {few(names)}", "the table of frames that a live session records"
+        raise file_error("bad_format", path, problem, expected, "name the folder of a recording")
     which, when = names.index("part"), names.index("time")
     kept = [row for row in rows if row[which] == str(part) and row[when]]
     columns = dict(zip(names, zip(*kept, strict=True) if kept else [()] * len(names), strict=True))

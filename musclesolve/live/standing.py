@@ -125,12 +125,8 @@ class Standing:
         self.document, self.folder = trial_document(Path(template)), Path(folder)
         stated = self.document.content
         if self.document.of_model:
-            raise self.document.fault(
-                "unsupported",
-                ("files", "model"),
-                "this is the trial of an OpenSim model",
-                "the trial file of recorded markers",
-            )
+            problem, expected = "this is the trial of an OpenSim model", "the trial file of recorded markers"
+            raise self.document.fault("unsupported", ("files", "model"), problem, expected)
         self.rate = self._rate() if rate_hz is None else rate_hz
         self._predicts = isinstance(stated.get("files"), dict) and is_predicted(stated["files"].get("forces"))
         weighs = isinstance(stated.get("subject"), dict) and "mass_kg" not in stated["subject"]

@@ -245,23 +245,14 @@ def _of_result(result: xr.Dataset, names: Sequence[str], time: Array) -> Array:
     """The activations (T, n) of a result for the muscles and frames of a run."""
     known = getattr(result, "variables", ())
     if missing := [name for name in ("activation", "time", "muscle") if name not in known]:
-        raise input_error(
-            "bad_result",
-            problem=f"the result has no {' and no '.join(map(str, missing))}",
-            expected="a result of musclesolve run",
-        )
+        problem = f"the result has no {' and no '.join(map(str, missing))}"
+        raise input_error("bad_result", problem=problem, expected="a result of musclesolve run")
     if absent := set(names) - set(result.muscle.values.tolist()):
-        raise input_error(
-            "bad_result",
-            problem=f"the result has no {min(absent)} ({len(absent)} of {len(names)} muscles are missing)",
-            expected="the muscles of this trial",
-        )
+        problem = f"the result has no {min(absent)} ({len(absent)} of {len(names)} muscles are missing)"
+        raise input_error("bad_result", problem=problem, expected="the muscles of this trial")
     if result.time.size != len(time) or np.abs(result.time.values - time).max() > 1e-6:
-        raise input_error(
-            "not_comparable",
-            problem=f"the result has {result.time.size} frames, the trial {len(time)}, or at other times",
-            expected="a result of this trial",
-        )
+        problem = f"the result has {result.time.size} frames, the trial {len(time)}, or at other times"
+        raise input_error("not_comparable", problem=problem, expected="a result of this trial")
     return np.asarray(result.activation.sel(muscle=list(names)).transpose("time", "muscle").values, float)
 
 
@@ -331,11 +322,8 @@ class Tracking:
         frequency = check_number(frequency, "frequency", "a positive number [rad/s]", above=0.0)
         ratio = check_number(damping_ratio, "damping_ratio", "a number from 0", least=0.0)
         if len(model.tree.spherical):
-            raise input_error(
-                "unsupported",
-                problem=f"the model {model.topology.name!r} has spherical joints",
-                expected="revolute and universal joints",
-            )
+            problem = f"the model {model.topology.name!r} has spherical joints"
+            raise input_error("unsupported", problem=problem, expected="revolute and universal joints")
         joints = model.tree.joint_count
         spline = make_interp_spline(motion.time, motion.coordinates[:, :joints], k=5)
         inertia = joint_inertia(model, motion)

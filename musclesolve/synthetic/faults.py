@@ -87,12 +87,8 @@ def scale_plates(
     """Multiply the output of the plates of a side, or of all, by a factor, or by a factor for each axis (3,)."""
     concerned = [(plate, role) for plate in copy.plates(side) for role in roles if copy.columns(plate, role)]
     if roles == ["moment"] and not concerned:
-        raise input_error(
-            "missing_key",
-            problem="no [[force]] names a moment",
-            expected="plates with a free moment",
-            remedy="choose another fault",
-        )
+        problem, expected = "no [[force]] names a moment", "plates with a free moment"
+        raise input_error("missing_key", problem=problem, expected=expected, remedy="choose another fault")
     for plate, role in concerned:
         copy.set_plate(plate, role, copy.plate(plate, role) * factor)
 
@@ -544,12 +540,8 @@ def static_is_no_text(copy: Copy) -> None:
 def _spoil_first_channel(copy: Copy, change: Callable[[Array, Array], Array]) -> None:
     """Replace the signal (S,) of the first channel that the trial file names by change(signal, time (S,) [s])."""
     if copy.emg is None:
-        raise input_error(
-            "missing_key",
-            problem="the trial has no EMG",
-            expected="a trial with [emg] and a file of text",
-            remedy="choose a fault of markers or forces",
-        )
+        expected, remedy = "a trial with [emg] and a file of text", "choose a fault of markers or forces"
+        raise input_error("missing_key", problem="the trial has no EMG", expected=expected, remedy=remedy)
     first = copy.emg.names.index(str(next(iter(copy.settings.emg.channels))))
     values = copy.emg.values.copy()
     values[:, first] = change(copy.emg.values[:, first], copy.emg.time)

@@ -84,8 +84,8 @@ class RecordingOptions(SyntheticSettings):
 
     def _need(self, name: str, good: object, expected: str) -> None:
         if not good:
-            texts = {"problem": f"the value is {as_text(self[name])}", "remedy": "choose another value"}
-            raise input_error("bad_value", where=name, expected=expected, **texts)
+            problem, remedy = f"the value is {as_text(self[name])}", "choose another value"
+            raise input_error("bad_value", where=name, problem=problem, expected=expected, remedy=remedy)
 
 
 def _are_gaps(value: Any) -> bool:

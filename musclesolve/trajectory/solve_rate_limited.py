@@ -122,12 +122,8 @@ def solve_rate_limited(
     """
     check_choice(method, "the method", METHODS, where="method")
     if check_problem(problem).single_frame:
-        raise input_error(
-            "bad_shape",
-            where="problem",
-            problem="the problem is a single frame without a frame axis",
-            expected="the frames of a motion",
-        )
+        single = "the problem is a single frame without a frame axis"
+        raise input_error("bad_shape", where="problem", problem=single, expected="the frames of a motion")
     chosen = check_smooth_convex_cost(cost, problem, "shared within rate limits", "cost")
     if method == "together" and "coupled" in chosen.needs:
         raise input_error(

@@ -484,13 +484,8 @@ def searching(folder: Path, expected: str) -> Iterator[None]:
     except InputError:
         raise
     except (OSError, ValueError) as reason:
-        raise file_error(
-            "unreadable_file",
-            folder,
-            f"the folder cannot be read ({getattr(reason, 'strerror', None) or reason})",
-            expected,
-            "name that folder",
-        ) from reason
+        problem = f"the folder cannot be read ({getattr(reason, 'strerror', None) or reason})"
+        raise file_error("unreadable_file", folder, problem, expected, "name that folder") from reason
 
 
 def study_trials(folder: Path, whole: bool = True) -> FoundStudy:

@@ -60,12 +60,8 @@ def socket_of(host: str, port: int, option: str) -> tuple[socket.socket, Any]:
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
     except OSError as error:
-        raise input_error(
-            "no_stream",
-            where=option,
-            problem=f"the host '{host}' is not known: {error}",
-            remedy="state its number, such as 192.168.0.7",
-        ) from None
+        problem, remedy = f"the host '{host}' is not known: {error}", "state its number, such as 192.168.0.7"
+        raise input_error("no_stream", where=option, problem=problem, remedy=remedy) from None
     return socket.socket(family, kind, protocol), place
 
 

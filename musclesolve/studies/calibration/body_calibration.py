@@ -110,12 +110,8 @@ def calibrate_body(
     report = progress or no_progress
     listed = one_or_several(trials)
     if not listed:
-        raise input_error(
-            "missing_argument",
-            where="calibrate_body",
-            problem="no trial is given",
-            expected="trial files of recordings of one subject",
-        )
+        problem, expected = "no trial is given", "trial files of recordings of one subject"
+        raise input_error("missing_argument", where="calibrate_body", problem=problem, expected=expected)
     priors = bundled_toml(__package__, "body_priors.toml")
     check_value(mass_sd, RULES["mass_sd"], "mass_sd")
     read: list[Trial] = []
@@ -377,11 +373,8 @@ def _calibration(
                 at_bound=bool(fit.at_bound[k]),
             )
         )
-    unused = [
-        f"Not used: {one.trial.name}, of which in no frame all contacts are measured by plates."
-        for one in outcomes
-        if not one.frames
-    ]
+    unmeasured = "of which in no frame all contacts are measured by plates"
+    unused = [f"Not used: {one.trial.name}, {unmeasured}." for one in outcomes if not one.frames]
     masses, shifts = body_values(recorded, fit)
     subject, total = trial.subject, sum(masses.values())
     return BodyCalibration(

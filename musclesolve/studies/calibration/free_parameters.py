@@ -103,12 +103,8 @@ class Anatomy:
     def meant(self, word: str, quantity: str) -> dict[str, tuple[str, ...]]:
         """The muscles of each factor that a word means, by the name of the factor."""
         if word in (EACH, GROUPS):
-            kind = self.unit if word == EACH else self.group
-            return {
-                name: muscles
-                for each in dict.fromkeys(kind.values())
-                for name, muscles in self.meant(each, quantity).items()
-            }
+            words = dict.fromkeys((self.unit if word == EACH else self.group).values())
+            return {name: of for each in words for name, of in self.meant(each, quantity).items()}
         stem, side = split_side(word)
         known = {ALL: self.names, **self.words}
         muscles = known.get(word, ()) or tuple(name for name in known.get(stem, ()) if side_of(name) == side)

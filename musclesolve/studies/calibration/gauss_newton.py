@@ -188,11 +188,8 @@ def undetermined(posterior: Posterior, prior: Prior, names: Sequence[str]) -> tu
         vector = root @ mixture / prior.sd[measured]
         vector = vector / np.linalg.norm(vector)
         order = np.argsort(-np.abs(vector))
-        named = tuple(
-            (names[measured[k]], float(vector[k]))
-            for k in order
-            if abs(vector[k]) >= min(NAMED, np.abs(vector).max())
-        )
+        least = min(NAMED, np.abs(vector).max())
+        named = tuple((names[measured[k]], float(vector[k])) for k in order if abs(vector[k]) >= least)
         # two mixtures of the same parameters: neither is determined
         if all({name for name, _ in named} != {name for name, _ in each.shares} for each in found):
             found.append(Direction(named, float(max(gain, 0.0))))

@@ -62,11 +62,10 @@ def _along_frames(shared: SolvedGroup, cost: Cost, directions: Array) -> Optimum
     """The derivatives of a part with rigid tendons, as `Optimum.along`."""
     derivatives, found = solution_derivatives(shared.problem, shared.solution, cost), []
     for direction in directions:
-        moved = {
-            name: getattr(shared.state.parameters, name) * by
-            for name, by in zip(QUANTITIES, direction, strict=True)
-            if name != "tendon_strain"
+        factors = {
+            name: by for name, by in zip(QUANTITIES, direction, strict=True) if name != "tendon_strain"
         }
+        moved = {name: getattr(shared.state.parameters, name) * by for name, by in factors.items()}
         change = MuscleChange(*(array[None] for array in vars(muscle_change(shared.state, **moved)).values()))
         of_problem = {f"d_{name}": moved[name][None] for name in IN_PROBLEM}
         along = derivatives.along(**problem_change(shared.problem, shared.state, change), **of_problem)

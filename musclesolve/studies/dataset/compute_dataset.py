@@ -60,11 +60,8 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
     """
     paths = [Path(os.path.realpath(file_path(each, "sources"))) for each in one_or_several(sources)]
     if not paths:
-        raise input_error(
-            "missing_argument",
-            problem="no source is named",
-            expected="folders with trials, B3D files (.b3d), or a study file (.toml)",
-        )
+        expected = "folders with trials, B3D files (.b3d), or a study file (.toml)"
+        raise input_error("missing_argument", problem="no source is named", expected=expected)
     check_table(output / SUBJECTS, "subject,split")
     if len(paths) == 1 and paths[0].suffix == ".toml":
         return read_study(paths[0])

@@ -279,11 +279,8 @@ def find_trials(arguments: Iterable[str | Path]) -> list[Path]:
             raise input_error("studies.no_trial_file", file=argument)
         paths += inside
     if not paths:
-        raise input_error(
-            "missing_argument",
-            problem="no trial is named",
-            expected="trial files, or folders with trial files",
-        )
+        expected = "trial files, or folders with trial files"
+        raise input_error("missing_argument", problem="no trial is named", expected=expected)
     return list(dict.fromkeys(Path(os.path.realpath(path)) for path in paths))
 
 

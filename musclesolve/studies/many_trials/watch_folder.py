@@ -138,11 +138,8 @@ class Template:
             self.of_motion[place] = _pattern(companion, recording, motion)
         roles = self.content["files"]
         own = {"markers", "coordinates", *(key for table, key in self.of_motion if table == "files")}
-        self.of_session = {
-            role: self._path("files", role)
-            for role, name in roles.items()
-            if role not in own and not is_predicted(name)
-        }
+        session = [role for role, name in roles.items() if role not in own and not is_predicted(name)]
+        self.of_session = {role: self._path("files", role) for role in session}
         self.session_folders = {
             role: os.path.relpath(file.parent, recording.parent) for role, file in self.of_session.items()
         }
@@ -275,12 +272,8 @@ class Watch:
         self.folder = Path(os.path.realpath(self.folder))
         self.results = Path(os.path.realpath(self.output or self.folder / "results"))
         if self.folder.is_relative_to(self.results):
-            raise file_error(
-                "conflict",
-                self.results,
-                f"the results would lie among the recordings of {self.folder}",
-                remedy="name another folder with -o",
-            )
+            problem = f"the results would lie among the recordings of {self.folder}"
+            raise file_error("conflict", self.results, problem, remedy="name another folder with -o")
         check_table(self.results / CSV)
         self._found = dict[Path, _Recording]()
         self._read = _states(self.template.files)
@@ -469,12 +462,8 @@ class Watch:
             raise wrong[0]
         stated = document.content.get("subject")
         if not isinstance(stated, dict) or len(document.content) > 1:
-            raise file_error(
-                "bad_format",
-                file,
-                "this is no file of a subject",
-                "one table [subject] with the keys of a trial file, such as mass_kg = 70.5",
-            )
+            expected = "one table [subject] with the keys of a trial file, such as mass_kg = 70.5"
+            raise file_error("bad_format", file, "this is no file of a subject", expected)
         return stated
 
     def _write(self, path: Path, trial: Path, inputs: Mapping[Place, Path]) -> None:

@@ -76,11 +76,8 @@ def contact_limits(
         parts: shared.
         weight: of the body [N].
     """
-    now = {
-        joint: float(np.nanmax(np.linalg.norm(force, axis=1), initial=0.0))
-        for part in parts
-        for joint, force in part.contact_force.items()
-    }
+    forces = [pair for part in parts for pair in part.contact_force.items()]
+    now = {joint: float(np.nanmax(np.linalg.norm(force, axis=1), initial=0.0)) for joint, force in forces}
     if isinstance(stated, str):
         if stated != NOW:
             raise unknown_name(stated, "bound of contact forces", [NOW])

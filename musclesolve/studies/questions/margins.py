@@ -329,11 +329,8 @@ def _margins_of(
     for number, (part, possible) in enumerate(zip(parts, counted, strict=True)):
         report("margins", 0.7 + 0.2 * number / len(parts))
         own = part.state.parameters.names
-        several = {
-            name: [muscle for muscle in muscles if muscle in own]
-            for name, muscles in groups.items()
-            if len(set(muscles) & set(own)) > 1
-        }
+        present = {name: [muscle for muscle in muscles if muscle in own] for name, muscles in groups.items()}
+        several = {name: muscles for name, muscles in present.items() if len(set(muscles)) > 1}
         for name, muscles in (several | {name: [name] for name in own}).items():
             margin = strength_margin(part.problem, muscles, possible)
             # the part with the greatest need decides for a group of several parts

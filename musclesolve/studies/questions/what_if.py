@@ -295,12 +295,8 @@ def what_if(
     report = progress or no_progress
     wanted = stated_scenarios(scenarios)
     if not wanted:
-        raise input_error(
-            "missing_argument",
-            where="what_if",
-            problem="there is no scenario",
-            expected="one or more, such as 'weak calf: triceps_surae=0.6'",
-        )
+        problem, expected = "there is no scenario", "one or more, such as 'weak calf: triceps_surae=0.6'"
+        raise input_error("missing_argument", where="what_if", problem=problem, expected=expected)
     trial = read_trial(trial)
     for scenario in wanted:
         if (

@@ -420,12 +420,8 @@ def _counting(
     own = zip(map(str, cycles["subject"].values), map(str, cycles["condition"].values), strict=True)
     why = np.array([cells.get(cell, "") for cell in own], dtype=object)
     texts = {"not_counted": why.astype(str), "cycle_leg": legs, "plausibility": judged}
-    return xr.Dataset(
-        {
-            "counts": ("cycle", why == ""),
-            **{key: ("cycle", np.array(values, str)) for key, values in texts.items()},
-        }
-    )
+    described = {key: ("cycle", np.array(values, str)) for key, values in texts.items()}
+    return xr.Dataset({"counts": ("cycle", why == "")} | described)
 
 
 def _write_values(cycles: xr.Dataset, variables: Sequence[str], path: Path) -> pd.DataFrame:

@@ -102,11 +102,8 @@ def cycles_of_trial(result: xr.Dataset, answers: Mapping[str, xr.Dataset] | None
         together = xr.concat(legs, "cycle", join="outer", combine_attrs="drop_conflicts")
     if "group" in together.coords:  # subjects have groups, too
         together = together.rename(group="function_group")
-    single = {
-        name: variable.variable.astype(np.float32)
-        for name, variable in together.data_vars.items()
-        if variable.dtype == np.float64
-    }
+    double = [name for name, variable in together.data_vars.items() if variable.dtype == np.float64]
+    single = {name: together[name].variable.astype(np.float32) for name in double}
     sentences["no_answer"] = [
         f"{name}: {found.attrs[NO_ANSWER]}" for name, found in (answers or {}).items() if name not in known
     ]

@@ -117,11 +117,8 @@ def subject_means(
         if variable.dims[:1] == ("cycle",) and np.issubdtype(variable.dtype, np.floating)
     ]
     if unknown := sorted(set(variables or ()) - set(numeric)):
-        raise input_error(
-            "unknown_name",
-            problem=f"the cycles have no {', '.join(map(str, unknown))}",
-            expected=f"some of {', '.join(map(str, numeric))}",
-        )
+        problem = f"the cycles have no {', '.join(map(str, unknown))}"
+        raise input_error("unknown_name", problem=problem, expected=f"some of {', '.join(map(str, numeric))}")
     counts = np.zeros(shape, np.int32)
     for place, members in cells.items():
         counts[place] = len(members)

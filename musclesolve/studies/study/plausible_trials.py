@@ -99,11 +99,8 @@ def differing(tests: xr.Dataset | None) -> dict[tuple[str, str, str], str]:
     """Variable, name and effect of the tests that find a difference -> the difference in words."""
     if tests is None:
         return {}
-    return {
-        (test.variable, test.name, test.effect): f"{test.words} ({test.effect})"
-        for test in curve_tests(tests)
-        if test.clusters
-    }
+    differ = [test for test in curve_tests(tests) if test.clusters]
+    return {(test.variable, test.name, test.effect): f"{test.words} ({test.effect})" for test in differ}
 
 
 def sensitivity(

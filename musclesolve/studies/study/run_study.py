@@ -203,12 +203,9 @@ def _table(
         return [trial.subject, group, trial.condition, trial.session, trial.side, trial.exclude, why]
 
     header = ["subject", "group", "condition", "session", "legs", "excluded", "not_counted"]
-    excluded = [
-        TrialRecord(trial.name, Path(trial.source.get("file", "")), Path(), Outcome.EXCLUDED)
-        for trial in study.trials
-        if trial.exclude
-    ]
-    every = dict(records) | {record.name: record for record in excluded}
+    files = {trial.name: Path(trial.source.get("file", "")) for trial in study.trials if trial.exclude}
+    excluded = {name: TrialRecord(name, file, Path(), Outcome.EXCLUDED) for name, file in files.items()}
+    every = dict(records) | excluded
     trials = [trial for trial in study.trials if trial.name in every]
     return csv_bytes([every[trial.name] for trial in trials], header, [said(trial) for trial in trials])
 

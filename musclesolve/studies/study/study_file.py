@@ -404,13 +404,8 @@ def _check_names(document: Document, trials: tuple[StudyTrial, ...]) -> None:
         name = trial.name
         if safe(name) != name or name.casefold() in (CSV, "average"):
             sub = re.sub("[^0-9A-Za-z_-]+", "_", name).strip("_") or "trial_1"
-            raise document.fault(
-                "bad_value",
-                ("trials", name),
-                f"{name!r} cannot be the name of a folder on every system",
-                "letters, digits, - and _",
-                f"such as {sub}",
-            )
+            problem, remedy = f"{name!r} cannot be the name of a folder on every system", f"such as {sub}"
+            raise document.fault("bad_value", ("trials", name), problem, "letters, digits, - and _", remedy)
         if (other := seen.setdefault(name.casefold(), name)) != name:
             raise document.fault(
                 "duplicate_name",
@@ -511,12 +506,8 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
         if not isinstance(values, dict) and not (
             listed and any(description.one_per for description in described)
         ):
-            raise document.fault(
-                "bad_value",
-                ("settings", table),
-                "this is not a table",
-                f"[settings.{table}] on a line of its own, with its keys below",
-            )
+            expected = f"[settings.{table}] on a line of its own, with its keys below"
+            raise document.fault("bad_value", ("settings", table), "this is not a table", expected)
         if any(description.free or description.one_per for description in described):
             continue
         for key, value in values.items():

@@ -105,11 +105,8 @@ class Linear:
         """The derivatives of each part of the body; InputError for a cost that has none, and for elastic tendons."""
         sharing, found = self.replay.sharing, []
         if sharing.elastic:
-            raise input_error(
-                "unsupported",
-                problem="forces of elastic tendons have no derivatives here: frames depend on each other",
-                remedy='choose tendon = "rigid"',
-            )
+            elastic = "forces of elastic tendons have no derivatives here: frames depend on each other"
+            raise input_error("unsupported", problem=elastic, remedy='choose tendon = "rigid"')
         for number in range(len(self.replay.layout.muscles)):
             problem = self._problem(self._body, self._no_errors, number)
             solution = solve_part(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
