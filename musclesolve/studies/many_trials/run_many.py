@@ -35,8 +35,6 @@ from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialReco
 
 MOST_NAMES, LONGEST_NAME = 2, 18
 """Largest number of running trials in the line of progress, and largest length of their names."""
-
-
 WRITTEN = 2.0
 """Least time between two writings of the table of all trials [s]."""
 
