@@ -328,16 +328,8 @@ class PathSystem:
 
         values, arms = motion.value, np.empty((len(nodes.length), len(names), len(self.muscles)))
         terms = joint_axes(self.model).terms(values, names)
-        where = nodes.position, nodes.gradient
-        ARMS.load()(
-            self.moved_nodes if as_opensim else self.nodes,
-            self.beyond,
-            *where,
-            terms,
-            motion.unit,
-            arms,
-            self._work,
-        )
+        of_nodes = self.moved_nodes if as_opensim else self.nodes, self.beyond
+        ARMS.load()(*of_nodes, nodes.position, nodes.gradient, terms, motion.unit, arms, self._work)
         if self.moving:  # points that move in their bodies
             chain = coordinate_chain(self.model, values, names)
         for p, axis, coordinate, function in self.moving:

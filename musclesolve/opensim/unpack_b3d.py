@@ -29,7 +29,7 @@ from musclesolve._util.names import unknown_name
 from musclesolve._util.written_files import HIDDEN, PART
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 from musclesolve.errors import file_error
-from musclesolve.opensim.b3d import MISSING_FORCES, B3DPass, B3DSubject, B3DTrial, read_b3d
+from musclesolve.opensim.b3d import MISSING_FORCES, PASSES, B3DPass, B3DSubject, B3DTrial, read_b3d
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.opensim.read_model import known_osim
@@ -161,6 +161,10 @@ def unpack_b3d(
                     f"The joint moments of the service are not used: they hold {100.0 * residual:.0f} % of the weight "
                     f"at the root (expected within {100.0 * MOST_RESIDUAL:.0f} %), so that they contradict the ground "
                     "forces; they are computed again from the loads."
+                )
+            if last.kind == PASSES[0]:
+                notes.append(
+                    "The service fitted no motion to the ground forces: its last pass is kinematics."
                 )
         trials.append(
             ServiceTrial(trial.name, coordinates, model_path, None, loads, stated, reason, tuple(notes))

@@ -218,3 +218,10 @@ def test_what_is_shared_of_the_real_file_is_its_inverse_dynamics(real: B3DSubjec
     lines = [f"{key} = {path.relative_to(tmp_path).as_posix()!r}" for key, path in trial.source.items()]
     (tmp_path / "trial.toml").write_text("\n".join(["[files]", *lines]), encoding="utf-8")
     np.testing.assert_array_equal(ms.run(tmp_path / "trial.toml")["joint_moment"], result["joint_moment"])
+
+
+def test_a_motion_that_no_pass_fitted_to_the_ground_forces_is_noted(tmp_path: Path) -> None:
+    _, good = walker(tmp_path)
+    trial = TrialOnDisk("walk", [replace(good, kind=0)], [0] * len(good.fields[1]))
+    (unpacked,) = unpack_b3d(write_b3d(tmp_path / "s.b3d", [trial], [MODEL], 12), tmp_path / "out").trials
+    assert unpacked.reason == "" and "its last pass is kinematics" in unpacked.notes[-1]

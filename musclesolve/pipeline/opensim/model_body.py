@@ -103,11 +103,8 @@ class ModelBody:
     @cached_property
     def joints(self) -> tuple[str, ...]:
         """Names of the joints with a shared coordinate; empty without loads."""
-        return (
-            ()
-            if self.dynamics is None
-            else tuple(joint.name for joint in shared_joints(self.model, self.dofs))
-        )
+        under_loads = () if self.dynamics is None else shared_joints(self.model, self.dofs)
+        return tuple(joint.name for joint in under_loads)
 
     @property
     def contact_spacing(self) -> dict[str, ContactSpacing]:
@@ -115,11 +112,9 @@ class ModelBody:
 
         A leg without an ankle has no entry.
         """
-        parts = segments(self.model)
+        parts, stated = segments(self.model), self.settings.knee.contact_spacing_m
         spacings = {
-            joint.name: ContactSpacing.from_size(
-                self.settings.knee.contact_spacing_m, shank_length=parts.length(joint)
-            )
+            joint.name: ContactSpacing.from_size(stated, shank_length=parts.length(joint))
             for joint in parts.knees
             if joint.name in self.joints
         }

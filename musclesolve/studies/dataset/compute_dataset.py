@@ -26,7 +26,7 @@ from musclesolve.settings.commands import KEPT
 from musclesolve.studies.dataset.data_set import SPLITS, SUBJECTS, TRAIN
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.run_many import check_for_all
-from musclesolve.studies.many_trials.trial_record import CSV, Outcome, check_table
+from musclesolve.studies.many_trials.trial_record import CSV, PARTED, Outcome, check_table
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
 from musclesolve.studies.study.study_file import (
     SOURCES,
@@ -137,7 +137,8 @@ def trials_table(computed: ComputedStudy) -> pd.DataFrame:
             file = (record.folder / RESULT).relative_to(computed.folder).as_posix()
             values = found.frames, found.muscles, mass, found.ground, codes, found.inputs, file
             row = dict(zip(OF_RESULT, values, strict=True))
-        rows.append({"split": split[computed.study.trial_of[name].subject], **row})
+        of_source = PARTED.join(computed.unusual.get(name, ()))
+        rows.append({"split": split[computed.study.trial_of[name].subject], **row, "unusual": of_source})
     more = pd.DataFrame(rows, index=table.index)
     # the same data
     table["status"] = table["status"].replace(Outcome.UNCHANGED.value, Outcome.COMPUTED.value)

@@ -35,8 +35,6 @@ from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialReco
 
 MOST_NAMES, LONGEST_NAME = 2, 18
 """Largest number of running trials in the line of progress, and largest length of their names."""
-
-
 WRITTEN = 2.0
 """Least time between two writings of the table of all trials [s]."""
 
@@ -170,8 +168,7 @@ def compute(
         from musclesolve.studies.many_trials.cluster import compute_on_cluster
 
         return _collected(todo, write, lambda: compute_on_cluster(todo, scheduler, report), report)
-    workers = min(jobs or cores(), len(todo))
-    return _collected(todo, write, lambda: _compute_here(todo, workers, report), report)
+    return _collected(todo, write, lambda: _compute_here(todo, jobs or cores(), report), report)
 
 
 def _collected(
@@ -213,7 +210,7 @@ def _compute_here(todo: Sequence[Job], workers: int, report: TrialsProgress) -> 
     from musclesolve.sharing.kernel.compiled_solver import compile_kernel
 
     compile_kernel()  # once, and not in every process
-    pool = Pool(attempt_task, None, todo, workers)
+    pool = Pool(attempt_task, None, todo, min(workers, len(todo)))
     with closing(
         pool.results(lambda running, done: report([todo[number].name for number in running], done))
     ) as results:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from musclesolve._util.names import shortened
@@ -46,12 +46,14 @@ class ComputedStudy:
         folder: of all that was written.
         records: name -> record of the trial, for all trials that are not excluded.
         notes: on single trials, and on what else is unusual.
+        unusual: name -> notes on the contents of a file of many trials, for the trials that have some.
     """
 
     study: Study
     folder: Path
     records: Mapping[str, TrialRecord]
     notes: tuple[str, ...]
+    unusual: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def compute_trials(
@@ -105,13 +107,15 @@ def compute_trials(
             )
         else:
             write(done)
-    notes += unpacked_notes(job.source for job in jobs_of if isinstance(job.source, B3DSource))
-    records = {each.name: each for each in (*done, *refused)}
-    names = [trial.name for trial in study.included]
-    others = sorted({file.parent.name for file in (output / TRIALS).glob("*/result.nc")} - set(names))
+    sources = {job.name: job.source for job in jobs_of if isinstance(job.source, B3DSource)}
+    notes += unpacked_notes(sources.values())
+    unusual = {name: source.notes for name, source in sources.items()}
+    known = {each.name: each for each in (*done, *refused)}
+    records = {trial.name: known[trial.name] for trial in study.included}
+    others = sorted({file.parent.name for file in (output / TRIALS).glob("*/result.nc")} - records.keys())
     if others:
         notes.append(f"results of no trial of this study beside them: {', '.join(others)}")
-    return ComputedStudy(study, output, {name: records[name] for name in names}, (*study.notes, *notes))
+    return ComputedStudy(study, output, records, (*study.notes, *notes), unusual)
 
 
 def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], list[str]]:

@@ -45,6 +45,11 @@ class B3DSource:
         """File with the state of the B3D file when the trial was unpacked, and with what was found in the trial."""
         return self.folder / RECORDS / f"{safe(self.trial)}.json"
 
+    @property
+    def notes(self) -> list[str]:
+        """Notes on what is unusual in the trial; none before it was unpacked."""
+        return list(_read(self.record)["notes"])
+
     def unpack(self) -> None:
         """Write the files of the trial, unless they were written from the B3D file as it is.
 
@@ -115,7 +120,7 @@ def unpacked_notes(sources: Iterable[B3DSource]) -> list[str]:
     """Notes on unusual contents of trials that were unpacked, each once, with the trials that have it."""
     found: dict[str, list[str]] = {}
     for source in sources:
-        for note in _read(source.record)["notes"]:
+        for note in source.notes:
             found.setdefault(f"{source.b3d.name}: {note}", []).append(source.trial)
     return [f"{note} ({shortened(trials)})" for note, trials in found.items()]
 

@@ -23,8 +23,11 @@ from musclesolve.opensim import read_b3d
 from musclesolve.results.dataset.kept_variables import kept_variables
 from musclesolve.results.files.atomic_writing import reserved
 from musclesolve.results.files.result_netcdf import write_result
-from musclesolve.studies.dataset.compute_dataset import estimate_dataset, split_of
+from musclesolve.studies.dataset.compute_dataset import estimate_dataset, split_of, trials_table
 from musclesolve.studies.dataset.data_set import DataSet
+from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord, csv_bytes
+from musclesolve.studies.study.run_study import ComputedStudy
+from musclesolve.studies.study.study_file import read_study
 from musclesolve.studies.study.unpacked import B3DSource
 
 MAKE = Path(__file__).parents[3] / "examples" / "study" / "make_study.py"
@@ -89,6 +92,16 @@ def test_the_tables_state_split_verdict_and_inputs(made: DataSet) -> None:
     assert made.names("validation") == []
     with refused("unknown_name", "tests"):
         made.names("tests")
+
+
+def test_the_table_states_what_is_unusual_in_the_source_of_a_trial(made: DataSet, tmp_path: Path) -> None:
+    records = {name: TrialRecord(name, Path(), Path(), Outcome.REFUSED) for name in made.trials.index}
+    name, other = made.trials.index[:2]
+    study = read_study(made.folder / "inputs" / "study.toml")
+    (tmp_path / "trials.csv").write_bytes(csv_bytes(list(records.values())))
+    table = trials_table(ComputedStudy(study, tmp_path, records, (), {name: ["no pass", "12 of 80"]}))
+    unusual = table.set_index("name")["unusual"]
+    assert unusual[name] == "no pass | 12 of 80" and unusual[other] == ""
 
 
 def test_a_split_is_by_subject_and_does_not_depend_on_their_order() -> None:
