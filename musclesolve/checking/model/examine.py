@@ -41,7 +41,7 @@ OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
 )
 OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     posture.feet_on_floor,
-    posture.leg_of_another_scale,
+    posture.feet_that_slide,
     posture.spectra,
 )
 OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {

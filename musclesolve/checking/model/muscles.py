@@ -53,7 +53,7 @@ STRONGER, ALL = float(np.log(1.6)), "all"
 """Logarithm of the strength of all muscles over that of the public models of a family, which have 0.91 to 1.07."""
 FAMILY = {0: (0.79, 0.64), -1: (1.17, 0.95)}
 """Mean strength of the models that follow gait2392 (0) and Rajagopal et al. (-1) over all models, and by volume."""
-CHOSEN = (0.2, 5.0)
+CHOSEN = (0.5, 2.0)
 """Factors of strength that an author may choose for one side."""
 FIBERS = (0.2, 1.8)
 """Normalized length that no fiber has in this motion [optimal lengths]: force ends at 0.4 and 1.6, and models in

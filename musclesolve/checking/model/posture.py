@@ -79,6 +79,8 @@ ALONG, ROLLS = 9.5, 0.1
 """Mean angle between pressure and feet [degrees] that no feet have, and the way of the pressure that shows it [m]."""
 GAINS = tuple((stem, gain) for stem in ("hip_flexion", "knee_angle") for gain in (0.65, 0.8, 1.25, 1.5))
 """Scales of the angles of a leg with which its planted foot may stand stiller."""
+HEADING, HEADINGS = "pelvis_rotation", (-16.0, -8.0, 8.0, 16.0)
+"""Direction of the pelvis, and turns with which both planted feet may stand stiller [degrees]."""
 SLIPS, STILLER, OTHER_STILLER = 0.05, 0.62, 0.8
 """Speed of a planted foot, the rms of its slowest frames [m/s], the share of it that remains with another scale where
 the scale is wrong, and the share of the other foot from which its angles have their scale; sound walks keep 1."""
@@ -246,8 +248,8 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             yield finding(code, "warning", said, where)
 
 
-def leg_of_another_scale(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
-    """Find a leg whose planted foot stands stiller with another scale of an angle, while the other foot does not.
+def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
+    """Find planted feet that stand stiller with another scale of an angle of one leg, or with a turned pelvis.
 
     A model of another size than the person is wrong on both sides.
     """
@@ -256,24 +258,30 @@ def leg_of_another_scale(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     every, number = max(1, len(fixed.time) // FRAMES), fixed.model.coordinate_number
     time, value = fixed.time[::every], fixed.motion.value[::every]
     gains = [each for each in GAINS if {f"{each[0]}_{side}" for side in SIDES} <= {*body.motion.names}]
-    changed = np.repeat(value[None], 1 + len(gains), axis=0)
-    for each, (stem, gain) in zip(changed[1:], gains, strict=True):
+    turns = [*HEADINGS] if HEADING in body.motion.names else []
+    changed = np.repeat(value[None], 1 + len(gains) + len(turns), axis=0)
+    for each, (stem, gain) in zip(changed[1:], gains, strict=False):
         each[:, [number[f"{stem}_{side}"] for side in SIDES]] *= gain
+    for each, turn in zip(changed[1 + len(gains) :], turns, strict=True):
+        each[:, number[HEADING]] += np.radians(turn)
     pose, slips = body_motion(fixed.model, changed.reshape(-1, value.shape[1])), []
     for frames in blocks(len(pose.position), len(value)):
         for sole in soles(fixed.model, pose.poses(frames)):
             ends = [np.gradient(point, time, axis=0) - fixed.belt for point in (sole.heel, sole.toe)]
             slower = np.sort(np.min([np.linalg.norm(end, axis=1) for end in ends], axis=0))
             slips.append(np.sqrt(np.mean(slower[: round(STILL * len(slower))] ** 2)))
-    now, then = np.split(np.reshape(slips, (-1, 2)), [1])
+    now, then, turned = np.split(np.reshape(slips, (-1, 2)), [1, 1 + len(gains)])
+    where = Where(body.motion.file)
     for k, side in enumerate(SIDES if len(then) else ()):
         remains = then.min(axis=0) / now[0]
         if now[0, k] > SLIPS and remains[k] < STILLER and remains[1 - k] > OTHER_STILLER:
             stem, gain = gains[int(then[:, k].argmin())]
             said = {"name": f"{stem}_{side}", "gain": gain, "now": now[0, k], "then": then[:, k].min()}
-            yield finding(
-                "angle_scale.slides", "warning", said | {"other": now[0, 1 - k]}, Where(body.motion.file)
-            )
+            yield finding("angle_scale.slides", "warning", said | {"other": now[0, 1 - k]}, where)
+    if turns and now.min() > SLIPS and (turned < STILLER * now).all(axis=1).any():
+        best = int(turned.sum(axis=1).argmin())
+        said = {"name": HEADING, "by": turns[best], "now": now.mean(), "then": turned[best].mean()}
+        yield finding("angle_offset.heading", "warning", said, where)
 
 
 def pressure_along_feet(
