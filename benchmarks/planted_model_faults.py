@@ -828,7 +828,7 @@ def wrap_placed(case: Case, draw: np.random.Generator) -> Drawn:
     used = sorted({wrap.surface for name in case.shared for wrap in case.model.muscles[name].wraps})
     name, axis = pick(draw, used), int(draw.integers(3))
     sides = [name]
-    stem, side = split_side(name)
+    stem, _side = split_side(name)
     if draw.random() < 0.5:
         sides = [each for each in (with_side(stem, "r"), with_side(stem, "l")) if each in used] or [name]
     what = pick(draw, ("moved", "turned", "quadrant"))
@@ -1002,10 +1002,9 @@ def moments_of_another_stride(case: Case, draw: np.random.Generator) -> Drawn:
             for each in table.names
         ]
         table, by = replace(table, names=tuple(names)), 0.5 * by
-    values = np.stack(
-        [np.interp((table.time + by * period - table.time[0]) % float(np.ptp(table.time)) + table.time[0], table.time, each)
-         for each in table.values.T], axis=1,
-    )  # fmt: skip
+    first, span = table.time[0], float(np.ptp(table.time))
+    when = (table.time + by * period - first) % span + first
+    values = np.stack([np.interp(when, table.time, each) for each in table.values.T], axis=1)
     return replace(case, moments=replace(table, values=values)), f"moments of {by:+g} strides"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -10,9 +11,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 from recorded_data import recorded
+from scipy.spatial.transform import Rotation
 
 import musclesolve as ms
 from benchmarks.planted_model_faults import KINDS, Case, on_column, trials
+from musclesolve._util.arrays import Array
 from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.checking.model.model_case import Motion
 from musclesolve.checking.model.moment_columns import line
@@ -119,6 +122,92 @@ def test_a_drawn_fault_is_found_by_its_name(kind: str) -> None:
 
 def test_the_sound_walk_has_no_finding() -> None:
     assert found_in(walk()) == ()
+
+
+def changed_moment(name: str, change: Callable[[Array], Array]) -> Case:
+    case = walk()
+    assert case.moments is not None
+    return replace(case, moments=on_column(case.moments, f"{name}_moment", change))
+
+
+def column(name: str) -> Array:
+    table = walk().moments
+    assert table is not None
+    return table.values[:, table.names.index(f"{name}_moment")]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        (
+            "knee_angle_r",
+            lambda each: each + 0.2 * column("ankle_angle_r"),
+            "% of the moment of ankle_angle_r were in it",
+        ),
+        (
+            "ankle_angle_r",
+            lambda each: np.where(np.arange(len(each)) < len(each) // 2, each, -each),
+            "differs",
+        ),
+        ("ankle_angle_l", lambda each: np.maximum(each, 0.7 * each.min()), "its peak was cut off"),
+        ("knee_angle_r", lambda each: 1.25 * each, "the moment of knee_angle_r is 1."),
+    ],
+    ids=["leak", "part", "cut", "scale"],
+)
+def test_a_column_that_is_mixed_cut_or_scaled_is_named(
+    name: str, change: Callable[[Array], Array], said: str
+) -> None:
+    found = found_in(changed_moment(name, change))
+    assert {each.code for each in found} <= {"moment_unlike", "moment_scale"}
+    assert any(name in each.what and said in each.what for each in found), [each.what for each in found]
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.3])
+def test_legs_of_moments_of_another_model_are_compared_wherever_the_pressure_acts(factor: float) -> None:
+    """The model that computed the moments was heavier by a fifth, with its trunk elsewhere."""
+    case = changed_moment("ankle_angle_l", lambda each: factor * each)
+    trunk = case.model.masses["torso"]
+    other = replace(trunk, mass=0.5 * trunk.mass, center=np.add(trunk.center, (0.05, 0.1, 0.0)))
+    model = replace(case.model, masses={**case.model.masses, "torso": other})
+    codes = {each.code for each in found_in(replace(case, model=model)) if "ankle_angle" in each.what}
+    assert codes == ({"moment_scale"} if factor > 1.0 else set())
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "code", "said"),
+    [
+        ("knee_angle_l", lambda each: 0.8 * each, "angle_scale", "knee_angle_l times 1.25"),
+        ("pelvis_rotation", lambda each: each + 9.0, "angle_offset", "pelvis_rotation -8 degrees"),
+    ],
+)
+def test_planted_feet_show_the_angle_with_which_they_stand_still(
+    name: str, change: Callable[[Array], Array], code: str, said: str
+) -> None:
+    case = walk()
+    found = found_in(replace(case, coordinates=on_column(case.coordinates, name, change)))
+    assert any(each.code == code and said in each.what for each in found), [each.what for each in found]
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_joint_that_is_turned_otherwise_than_its_twin_is_found(axis: int) -> None:
+    case = walk()
+    turn = Rotation.from_rotvec(np.radians(6.0) * np.eye(3)[axis]).as_matrix()
+    joints = tuple(
+        replace(each, parent=replace(each.parent, rotation=each.parent.rotation @ turn))
+        if each.name == "ankle_r"
+        else each
+        for each in case.model.joints
+    )
+    found = found_in(replace(case, model=replace(case.model, joints=joints)))
+    assert any(each.code == "joint_center" and "6 degrees (ankle)" in each.what for each in found)
+
+
+@pytest.mark.parametrize("name", ["opensim_models/gait2392.osim", "opensim_models/rajagopal_2016.osim"])
+def test_a_model_twice_as_strong_as_its_family_is_found(name: str) -> None:
+    model = ms.read_osim(recorded("opensim_models").parent / name)
+    body = anatomy_of(model, list(model.muscles))
+    codes = {each.code for each in deviations(replace(body, force=2.0 * body.force))}
+    assert codes == {"muscle_strength.all"}
 
 
 @pytest.mark.in_part(3)
