@@ -100,6 +100,8 @@ def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> M
     except InputError:
         return None
     feet = list(feet_of(model).values())
+    if len(feet) < 2 and foreign_columns(table, model):  # the other leg moves and carries, too
+        return None
     columns = coordinate_columns(model, table)
     given = _smooth(table, list(columns.values()), motion.time)
     known = true_runs(np.asarray(np.isfinite(given).all(axis=1)))
@@ -277,12 +279,12 @@ def belonging(body: ModelBody) -> Iterator[Finding]:
     if min(b, d) - max(a, c) < SHORT * min(b - a, d - c):
         values = {"first": a, "last": b, "moments_first": c, "moments_last": d}
         yield finding("another_trial.times", "warning", values, where)
-    if others := _others(table, body.model):
+    if others := foreign_columns(table, body.model):
         values = {"names": few(others, 6), "model": body.model.name}
         yield finding("other_coordinates", "warning", values, where)
 
 
-def _others(table: Table, model: OpenSimModel) -> list[str]:
+def foreign_columns(table: Table, model: OpenSimModel) -> list[str]:
     """Columns of generalized forces that belong to no coordinate of a model."""
     stems = [name.removesuffix(end) for end in COLUMN_ENDINGS for name in table.names if name.endswith(end)]
     return [name for name in stems if name not in model.coordinates]
@@ -460,7 +462,7 @@ def whole_body(case: MomentCase) -> Iterator[Finding]:
         values = {"likeness": likeness, "limit": LEAST_LIKENESS}
         yield case.fault("another_trial.moments", "error", values)
         return
-    limit = MASS if _others(case.table, case.fixed.model) else OWN_MASS
+    limit = MASS if foreign_columns(case.table, case.fixed.model) else OWN_MASS
     if fit is not None and abs(fit.factor - 1.0) > limit and not case.found("moment_zero"):
         values = {"factor": fit.factor, "limit": limit, "mass": mass}
         yield case.fault("mass.moments", "warning", values)

@@ -24,6 +24,7 @@ from musclesolve.checking.model.given_moments import (
     LEAST_MOMENT_RMS,
     MomentCase,
     changed_columns,
+    foreign_columns,
 )
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, single_supports
 from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
@@ -193,6 +194,7 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     lines = {k: line(due[:, k], given[:, k]) for k in range(len(names))}
     great = [lines[k].correlation for k in lines if size[k] > LARGE]
     belongs = len(great) > 2 and float(np.median(great)) > BELONGS
+    belongs &= not foreign_columns(case.table, case.fixed.model)
     large = [k for k in lines if size[k] > (SMALL if belongs else LARGE)]
     wrong = set[int]()
     across = {(k, j): line(due[:, j], given[:, k]).correlation for k in lines for j in large if k != j}
