@@ -188,6 +188,33 @@ def test_planted_feet_show_the_angle_with_which_they_stand_still(
     assert any(each.code == code and said in each.what for each in found), [each.what for each in found]
 
 
+@pytest.mark.parametrize(
+    "beginnings",
+    [
+        ("humerus", "ulna", "radius", "hand"),
+        ("femur_l", "patella_l", "tibia_l", "talus_l", "calcn_l", "toes_l"),
+    ],
+    ids=["arms", "leg"],
+)
+def test_moments_of_a_model_with_more_limbs_are_no_fault_of_the_moments(beginnings: tuple[str, ...]) -> None:
+    case = walk()
+    model = case.model
+    lost = {name for name in model.bodies if name.startswith(beginnings)}
+    joints = tuple(joint for joint in model.joints if joint.child.body not in lost)
+    kept = {name for joint in joints for name in joint.coordinates}
+    part = replace(
+        model,
+        bodies=tuple(name for name in model.bodies if name not in lost),
+        joints=joints,
+        coordinates={name: each for name, each in model.coordinates.items() if name in kept},
+        couplers=tuple(each for each in model.couplers if each.dependent in kept),
+        muscles={name: each for name, each in model.muscles.items() if not model.bodies_of(each) & lost},
+        masses={name: each for name, each in model.masses.items() if name not in lost},
+        meshes=(),
+    )
+    assert {each.code for each in found_in(replace(case, model=part))} == {"other_coordinates"}
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_a_joint_that_is_turned_otherwise_than_its_twin_is_found(axis: int) -> None:
     case = walk()
