@@ -82,7 +82,7 @@ GAINS = tuple((stem, gain) for stem in ("hip_flexion", "knee_angle") for gain in
 HEADING, HEADINGS = "pelvis_rotation", (-16.0, -8.0, 8.0, 16.0)
 """Direction of the pelvis, and turns with which both planted feet may stand stiller [degrees]."""
 SLIPS, STILLER, OTHER_STILLER = 0.05, 0.62, 0.8
-"""Speed of a planted foot, the rms of its slowest frames [m/s], the share of it that remains with another scale where
+"""Speed of a planted foot [m/s], the share of it that remains with another scale where
 the scale is wrong, and the share of the other foot from which its angles have their scale; sound walks keep 1."""
 TURNING = "hip_rotation"
 ANGLES = ("hip_flexion", "hip_adduction", "hip_rotation", "knee_angle", "ankle_angle")
@@ -264,13 +264,10 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         each[:, [number[f"{stem}_{side}"] for side in SIDES]] *= gain
     for each, turn in zip(changed[1 + len(gains) :], turns, strict=True):
         each[:, number[HEADING]] += np.radians(turn)
-    pose, slips = body_motion(fixed.model, changed.reshape(-1, value.shape[1])), []
-    for frames in blocks(len(pose.position), len(value)):
-        for sole in soles(fixed.model, pose.poses(frames)):
-            ends = [np.gradient(point, time, axis=0) - fixed.belt for point in (sole.heel, sole.toe)]
-            slower = np.sort(np.min([np.linalg.norm(end, axis=1) for end in ends], axis=0))
-            slips.append(np.sqrt(np.mean(slower[: round(STILL * len(slower))] ** 2)))
-    now, then, turned = np.split(np.reshape(slips, (-1, 2)), [1, 1 + len(gains)])
+    pose = body_motion(fixed.model, changed.reshape(-1, value.shape[1]))
+    every_pose = blocks(len(pose.position), len(value))
+    slips = np.array([standing(fixed, pose.poses(frames), time).speed for frames in every_pose])
+    now, then, turned = np.split(slips, [1, 1 + len(gains)])
     where = Where(body.motion.file)
     for k, side in enumerate(SIDES if len(then) else ()):
         remains = then.min(axis=0) / now[0]
