@@ -1054,7 +1054,9 @@ def axes_of_joint(case: Case, draw: np.random.Generator) -> Drawn:
         if what == "reversed":
             axes[own] = replace(axes[own], axis=-axes[own].axis)
         else:
-            other = (own + 1) % 3
+            other = (own + 1) % len(axes)
+            if other == own:
+                raise NotHere
             axes[own], axes[other] = (
                 replace(axes[own], axis=axes[other].axis), replace(axes[other], axis=axes[own].axis)
             )  # fmt: skip

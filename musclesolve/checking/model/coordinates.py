@@ -115,24 +115,6 @@ def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         yield finding("frozen.coordinate", "warning", values, Where(body.motion.file))
 
 
-def direction(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
-    """Find a pelvis that does not face the moving direction of the body."""
-    root = body.model.joints[0].outboard.body if body.model.joints else ""
-    pose = fixed.bodies.pose
-    if root not in body.model.body_number or not fixed.soles:
-        return
-    faced = pose.rotation[:, body.model.body_number[root], :, 0] * [1.0, 0.0, 1.0]
-    way = (fixed.origin[-1] - fixed.origin[0]) * [1.0, 0.0, 1.0]
-    distance = float(np.linalg.norm(way))
-    mean = faced.mean(axis=0)
-    if distance < 2.0 * TRAVELS or not np.linalg.norm(mean) > 0.5:
-        return
-    angle = float(np.degrees(np.arccos(np.clip(mean @ way / np.linalg.norm(mean) / distance, -1.0, 1.0))))
-    if angle > 60.0:
-        values = {"distance": distance, "angle": angle, "root": root}
-        yield finding("walking_direction.model", "warning", values, Where(body.motion.file))
-
-
 def sides_of_coordinates(case: ModelCase) -> Iterator[Finding]:
     """Find coordinates of the right and the left leg that are exchanged: then loaded feet move, exchanged they stand.
 

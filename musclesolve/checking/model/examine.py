@@ -37,7 +37,6 @@ OF_MODEL: tuple[Callable[[ModelBody], Iterator[Finding]], ...] = (
 OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     coordinates.angle_units,
     coordinates.frozen_coordinates,
-    coordinates.direction,
 )
 OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     posture.feet_on_floor,

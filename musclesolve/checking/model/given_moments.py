@@ -36,7 +36,7 @@ from musclesolve._util.message_text import few
 from musclesolve._util.sides import has_side
 from musclesolve.checking.cost import moment_cost
 from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST_S, shift_values
-from musclesolve.checking.model.load_units_and_axes import CLEAR, CYCLE, NEAR, OTHER_UNIT, SHIFT_STEP
+from musclesolve.checking.model.load_units_and_axes import CLEAR, CYCLE, OTHER_UNIT, SHIFT_STEP, named_unit
 from musclesolve.checking.model.model_case import (
     CUTOFF_HZ,
     FEWEST_FRAMES,
@@ -258,13 +258,12 @@ def moment_case(body: ModelBody, fixed: Motion) -> MomentCase | None:
     return MomentCase(body, fixed, body.moment_table, due)
 
 
-def changed_columns(names: list[str], factor: float) -> Change:
-    """Return the repair that multiplies some columns by a factor."""
+def changed_columns(names: list[str], factor: float, offset: float | Array = 0.0) -> Change:
+    """Return the repair that multiplies some columns by a factor and adds an offset."""
 
     def change(table: Table) -> Table:
-        values = table.values.copy()
-        for name in names:
-            values[:, table.names.index(name)] *= factor
+        values, columns = table.values.copy(), [table.names.index(name) for name in names]
+        values[:, columns] = factor * values[:, columns] + offset
         return replace(table, values=values)
 
     return change
@@ -323,14 +322,12 @@ def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
     if then > EXCHANGED * now:
         return
 
-    def repair(table: Table) -> Table:
-        values = table.values.copy()
-        own, of_other = ([table.names.index(f"{name}_moment") for name in some] for some in (names, other))
-        values[:, own] = table.values[:, of_other]
-        return replace(table, values=values)
+    to_other = {f"{name}_moment": f"{twin}_moment" for name, twin in zip(names, other, strict=True)}
 
-    values = {"now": now, "then": then}
-    yield case.fault("sides_swapped.moments", "error", values, repair)
+    def repair(table: Table) -> Table:
+        return replace(table, names=tuple(to_other.get(name, name) for name in table.names))
+
+    yield case.fault("sides_swapped.moments", "error", {"now": now, "then": then}, repair)
 
 
 def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
@@ -361,17 +358,9 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
             "half of the newton meters": 2.0,
             "twice the newton meters": 0.5,
         }
-        unit, right = min(units.items(), key=lambda each: abs(np.log(each[1] / factor)))
-        named = abs(np.log(right / factor)) < np.log(NEAR)
-        used = right if named else factor
-        repair = changed_columns(columns, used)
-        values = {
-            "share": 1.0 / factor,
-            "unit": unit if named else "no known unit",
-            "factor": used,
-            "mass": mass,
-        }
-        yield case.fault("moment_units.moments", "error", values, repair)
+        unit, used = named_unit(units, factor)
+        values = {"share": 1.0 / factor, "unit": unit or "no known unit", "factor": used, "mass": mass}
+        yield case.fault("moment_units.moments", "error", values, changed_columns(columns, used))
         return
     for k, name in enumerate(names):
         size = np.sqrt((due[:, k] ** 2).mean())
@@ -422,12 +411,11 @@ def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
     limit = SMALLEST_S if np.ptp(time) >= CYCLE else SERIOUS
     if abs(shift) < max(limit, CLEAR * error):
         return
-
-    def repair(table: Table) -> Table:
-        return replace(table, time=table.time - shift)
-
     severity: Severity = "error" if abs(shift) >= SERIOUS else "warning"
-    yield case.fault("time_offset.moments", severity, shift_values(shift, limit) | {"error": error}, repair)
+    values = shift_values(shift, limit) | {"error": error}
+    yield case.fault(
+        "time_offset.moments", severity, values, lambda table: replace(table, time=table.time - shift)
+    )
 
 
 def feet_along_pressure(case: MomentCase) -> Iterator[Finding]:

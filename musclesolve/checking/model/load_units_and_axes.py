@@ -15,7 +15,7 @@ the correlation of what is left over time (`covariance`).
 A second route: a loaded foot stands. A shift with which loads act on moving feet is rejected.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, permutations, product
 from typing import Any, cast
@@ -128,6 +128,12 @@ def roles_of_unit(case: ModelCase, names: Sequence[str] = ()) -> list[str]:
     return ["force", "moment"] if twist < TWISTED * force else ["force"]
 
 
+def named_unit(units: Mapping[str, float], factor: float) -> tuple[str, float]:
+    """The unit with the nearest factor and this factor; no name and the factor itself where none is near."""
+    unit, right = min(units.items(), key=lambda each: abs(np.log(each[1] / factor)))
+    return (unit, right) if abs(np.log(right / factor)) < np.log(NEAR) else ("", factor)
+
+
 def force_unit(case: ModelCase) -> Iterator[Finding]:
     """Compare the sizes of loads with the force that the body needs."""
     force, needed = case.force(case.loads), case.fixed.due[:, 3:]
@@ -150,17 +156,10 @@ def force_unit(case: ModelCase) -> Iterator[Finding]:
         "twice the newtons": 0.5,
         "millinewtons": 0.001,
     }
-    unit, right = min(units.items(), key=lambda each: abs(np.log(each[1] / factor)))
-    named = abs(np.log(right / factor)) < np.log(NEAR)
-    values = {
-        "share": 1.0 / factor,
-        "unit": f"in {unit}" if named and "newtons" not in unit else unit if named else "in no known unit",
-        "factor": right if named else factor,
-        "mass": mass,
-    }
-    roles = roles_of_unit(case)
-    repair = scaled(right if named else factor, roles)
-    yield case.fault("force_units.loads", "error", values, repair)
+    unit, used = named_unit(units, factor)
+    said = unit if "newtons" in unit else f"in {unit or 'no known unit'}"
+    values = {"share": 1.0 / factor, "unit": said, "factor": used, "mass": mass}
+    yield case.fault("force_units.loads", "error", values, scaled(used, roles_of_unit(case)))
 
 
 def nearness(case: ModelCase, loads: Sequence[ExternalLoad]) -> float:
@@ -237,17 +236,11 @@ def moment_unit(case: ModelCase) -> Iterator[Finding]:
             yield case.fault("moment_units.loads", "error", values, repair)
 
 
-def _signed_permutations() -> list[Array]:
-    found = []
-    for order in permutations(range(3)):
-        for signs in product((1.0, -1.0), repeat=3):
-            axes = np.zeros((3, 3))
-            axes[range(3), order] = signs
-            found.append(axes)
-    return found
-
-
-SIGNED_AXES = _signed_permutations()
+SIGNED_AXES = [
+    np.array(signs)[:, None] * np.eye(3)[list(order)]
+    for order in permutations(range(3))
+    for signs in product((1.0, -1.0), repeat=3)
+]
 """All 48 signed permutations of three axes, the identity first."""
 
 
@@ -311,12 +304,12 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
 
 def in_words(axes: Array) -> str:
     """Describe a signed permutation as "x = +z, y = +x, z = +y": right axes in terms of the axes of the file."""
-    letters = "xyz"
-    return ", ".join(
-        f"{letters[row]} = {'+' if axes[row, column] > 0 else '-'}{letters[column]}"
-        for row in range(3)
-        for column in [int(np.abs(axes[row]).argmax())]
+    columns = np.abs(axes).argmax(axis=1)
+    right = (
+        f"{'+' if axis[column] > 0 else '-'}{'xyz'[column]}"
+        for axis, column in zip(axes, columns, strict=True)
     )
+    return ", ".join(f"{name} = {of_file}" for name, of_file in zip("xyz", right, strict=True))
 
 
 SHIFT_STEP = 0.01

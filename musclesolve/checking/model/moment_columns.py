@@ -34,7 +34,6 @@ from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.found_loads import foot_pushes
 from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS
-from musclesolve.recording.data import Table
 from musclesolve.results.finding import Finding, finding
 
 LARGE, SMALL = 8.0, 3.0
@@ -231,13 +230,8 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
             yield finding("moment_scale", "error", said, case.where, cost=case.cost(repair))
         elif abs(lines[k].constant) > OFFSET:
             said = {"name": names[k], "offset": lines[k].constant, "limit": OFFSET}
-
-            def repair_offset(table: Table, name: str = names[k], by: float = lines[k].constant) -> Table:
-                values = table.values.copy()
-                values[:, table.names.index(f"{name}_moment")] -= by
-                return replace(table, values=values)
-
-            yield finding("moment_offset", "warning", said, case.where, cost=case.cost(repair_offset))
+            repair = changed_columns([f"{names[k]}_moment"], 1.0, -lines[k].constant)
+            yield finding("moment_offset", "warning", said, case.where, cost=case.cost(repair))
         elif belongs:
             yield from _beside_the_line(
                 case, names, k, due, given[:, k] - own * due[:, k] - lines[k].constant
@@ -273,12 +267,11 @@ def _legs_apart(case: MomentCase, names: list[str]) -> Iterator[Finding]:
         )
         change = np.linalg.lstsq(np.stack([of_due, of_knee], axis=1), rest, rcond=None)[0][1]
         scales[side] = float(of_due @ rest / (of_due @ of_due)), float(1.0 / max(1.0 - change, 0.1))
-    for number, stem, limit in ((0, "ankle_angle", LEGS), (1, "knee_angle", KNEES)):
-        right, left = (scales.get(side, (1.0, 1.0))[number] for side in "rl")
+    both = zip(*(scales.get(side, (1.0, 1.0)) for side in "rl"), strict=True)
+    for (right, left), stem, limit in zip(both, ("ankle_angle", "knee_angle"), (LEGS, KNEES), strict=True):
         if min(right, left) > 0.0 and not 1.0 / limit < right / left < limit:
-            yield case.fault(
-                "moment_scale.legs", "warning", {"name": stem, "right": right, "left": left, "limit": limit}
-            )
+            said = {"name": stem, "right": right, "left": left, "limit": limit}
+            yield case.fault("moment_scale.legs", "warning", said)
             return
 
 
@@ -302,13 +295,8 @@ def _beside_the_line(
     )
     said = {"name": names[k], "rms": rms, "most": most, "limit": least, "at_most": at_most}
     if explained[other] > max(LEAKS**2, LEAKED * float(np.mean(rest**2))):
-
-        def repair(table: Table) -> Table:
-            values = table.values.copy()
-            one, two = (table.names.index(f"{names[j]}_moment") for j in (k, other))
-            values[:, one] -= share[other] * values[:, two]
-            return replace(table, values=values)
-
+        mixed = share[other] * case.table.values[:, case.table.names.index(f"{names[other]}_moment")]
+        repair = changed_columns([f"{names[k]}_moment"], 1.0, -mixed[:, None])
         said |= {"other": names[other], "share": float(share[other])}
         yield finding("moment_unlike.leak", "warning", said, case.where, cost=case.cost(repair))
     elif rms > least or most > at_most:

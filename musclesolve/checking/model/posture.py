@@ -79,10 +79,12 @@ ALONG, ROLLS = 9.5, 0.1
 """Mean angle between pressure and feet [degrees] that no feet have, and the way of the pressure that shows it [m]."""
 GAINS = tuple((stem, gain) for stem in ("hip_flexion", "knee_angle") for gain in (0.65, 0.8, 1.25, 1.5))
 """Scales of the angles of a leg with which its planted foot may stand stiller."""
-HEADING, HEADINGS = "pelvis_rotation", (-16.0, -8.0, 8.0, 16.0)
-"""Direction of the pelvis, and turns with which both planted feet may stand stiller [degrees]."""
+HEADINGS, ASTRAY = (-16.0, -8.0, 8.0, 16.0, -90.0, 90.0, 180.0), 60.0
+"""Turns of the root about the vertical with which planted feet may stand stiller, and size of an error [degrees]."""
+VERTICAL = 0.9
+"""Cosine of the angle to the vertical of the axis of a heading."""
 SLIPS, STILLER, OTHER_STILLER = 0.05, 0.62, 0.8
-"""Speed of a planted foot, the rms of its slowest frames [m/s], the share of it that remains with another scale where
+"""Speed of a planted foot [m/s], the share of it that remains with another scale where
 the scale is wrong, and the share of the other foot from which its angles have their scale; sound walks keep 1."""
 TURNING = "hip_rotation"
 ANGLES = ("hip_flexion", "hip_adduction", "hip_rotation", "knee_angle", "ankle_angle")
@@ -258,19 +260,22 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     every, number = max(1, len(fixed.time) // FRAMES), fixed.model.coordinate_number
     time, value = fixed.time[::every], fixed.motion.value[::every]
     gains = [each for each in GAINS if {f"{each[0]}_{side}" for side in SIDES} <= {*body.motion.names}]
-    turns = [*HEADINGS] if HEADING in body.motion.names else []
+    root = next(joint for joint in fixed.model.joints if joint.inboard.body == GROUND)
+    heading = [
+        axis.coordinates[0]
+        for axis in root.rotations
+        if len(axis.coordinates) == 1 and abs(root.inboard.rotation @ axis.axis @ fixed.model.up) > VERTICAL
+    ]
+    turns = [*HEADINGS] if {*heading} & {*body.motion.names} else []
     changed = np.repeat(value[None], 1 + len(gains) + len(turns), axis=0)
     for each, (stem, gain) in zip(changed[1:], gains, strict=False):
         each[:, [number[f"{stem}_{side}"] for side in SIDES]] *= gain
     for each, turn in zip(changed[1 + len(gains) :], turns, strict=True):
-        each[:, number[HEADING]] += np.radians(turn)
-    pose, slips = body_motion(fixed.model, changed.reshape(-1, value.shape[1])), []
-    for frames in blocks(len(pose.position), len(value)):
-        for sole in soles(fixed.model, pose.poses(frames)):
-            ends = [np.gradient(point, time, axis=0) - fixed.belt for point in (sole.heel, sole.toe)]
-            slower = np.sort(np.min([np.linalg.norm(end, axis=1) for end in ends], axis=0))
-            slips.append(np.sqrt(np.mean(slower[: round(STILL * len(slower))] ** 2)))
-    now, then, turned = np.split(np.reshape(slips, (-1, 2)), [1, 1 + len(gains)])
+        each[:, number[heading[0]]] += np.radians(turn)
+    pose = body_motion(fixed.model, changed.reshape(-1, value.shape[1]))
+    every_pose = blocks(len(pose.position), len(value))
+    slips = np.array([standing(fixed, pose.poses(frames), time).speed for frames in every_pose])
+    now, then, turned = np.split(slips, [1, 1 + len(gains)])
     where = Where(body.motion.file)
     for k, side in enumerate(SIDES if len(then) else ()):
         remains = then.min(axis=0) / now[0]
@@ -280,8 +285,9 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             yield finding("angle_scale.slides", "warning", said | {"other": now[0, 1 - k]}, where)
     if turns and now.min() > SLIPS and (turned < STILLER * now).all(axis=1).any():
         best = int(turned.sum(axis=1).argmin())
-        said = {"name": HEADING, "by": turns[best], "now": now.mean(), "then": turned[best].mean()}
-        yield finding("angle_offset.heading", "warning", said, where)
+        said = {"name": heading[0], "by": turns[best], "now": now.mean(), "then": turned[best].mean()}
+        severity: Severity = "error" if abs(turns[best]) > ASTRAY else "warning"
+        yield finding("walking_direction.model", severity, said, where)
 
 
 def pressure_along_feet(

@@ -178,7 +178,8 @@ def test_legs_of_moments_of_another_model_are_compared_wherever_the_pressure_act
     ("name", "change", "code", "said"),
     [
         ("knee_angle_l", lambda each: 0.8 * each, "angle_scale", "knee_angle_l times 1.25"),
-        ("pelvis_rotation", lambda each: each + 9.0, "angle_offset", "pelvis_rotation -8 degrees"),
+        ("pelvis_rotation", lambda each: each + 9.0, "walking_direction", "pelvis_rotation -8 degrees"),
+        ("pelvis_rotation", lambda each: each + 180.0, "walking_direction", "pelvis_rotation +180 degrees"),
     ],
 )
 def test_planted_feet_show_the_angle_with_which_they_stand_still(
