@@ -25,6 +25,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, at_times, time_spans, true_runs
 from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.forces.newtons_law import (
+    Law,
     along_walking_direction,
     away,
     law,
@@ -321,6 +322,8 @@ DEAD = 0.002
 LEAST_HORIZONTAL = 0.01
 """Required horizontal force, root mean square as a share of the body weight, from which a channel without force is
 lost; quiet standing requires less."""
+AGAINST, AGAINST_S = 0.08, 0.05
+"""Force on one foot [body weights], and its duration [s], from which a channel that never has its sign is wrong."""
 
 
 @check_at(Stage.PLATES)
@@ -342,11 +345,32 @@ def lost_channels(case: Case) -> Iterator[Finding]:
                 yield finding("plate_channel", "error", values, on_plate(plate))
 
 
+def _one_signed(case: Case, required: Law) -> Iterator[Finding]:
+    """Find channels of braking and push-off of one sign while, on this foot alone, the body does both."""
+    due, at = required.due[required.frames, :2] / STANDARD_GRAVITY, required.time[required.frames]
+    upward = [at_times(plate.time, plate.force[:, 2:], at)[:, 0] for plate in case.trial.forces]
+    weight, axis = case.trial.subject.mass * STANDARD_GRAVITY, int(due.std(axis=0).argmax())
+    for plate, own in zip(case.trial.forces, upward, strict=True):
+        force = plate.force[plate.force[:, 2] > 0.3 * weight, axis]
+        if not force.size:
+            continue
+        alone = (own > 0.3 * weight) & (np.sum(upward, axis=0) - own < 0.05 * weight)
+        sign = np.sign(np.median(force))
+        against = np.where(alone, -sign * due[:, axis], 0.0)
+        long = (against > AGAINST).sum() > AGAINST_S * case.trial.markers.rate
+        if long and np.min(sign * force) > -DEAD * weight:
+            values = {"way": ("forward", "sideward")[axis], "needed": float(against.max()) * weight}
+            yield finding("plate_channel.one_sign", "error", values, on_plate(plate))
+
+
 @check_at(Stage.PLATE_POSITION)
 def leaning_force(case: Case) -> Iterator[Finding]:
     """Find horizontal force in proportion to the vertical one that accelerates nothing."""
     required, plates = law(case), case.trial.forces
     if required is None or case.found("plate_channel"):
+        return
+    if one_signed := list(_one_signed(case, required)):
+        yield from one_signed
         return
     total, due = total_force(case, required.time[required.frames]), required.due[required.frames]
     vertical, upward = float(total[:, 2].mean()), float(due[:, 2].mean())
@@ -493,8 +517,12 @@ def displaced_plates(case: Case) -> Iterator[Finding]:
     Toe and heel markers are placed too far in or out on both feet alike: the common displacement is subtracted.
     """
     under_feet = passages(case)
+    # points that go another way than the foot are not all moved alike
+    astray = {f.where.plate for f in case.findings if f.code == "pressure_way"}
     for passage in under_feet:
         plate = case.trial.forces[passage.plate]
+        if SIDE_NAMES[plate.side] in astray:
+            continue
         others = [p.off @ p.outward for p in under_feet if case.trial.forces[p.plate].side != plate.side]
         here, there = float(passage.off @ passage.outward), float(np.mean(others)) if others else 0.0
         alike = np.sign(here) * min(abs(here), abs(there), FOOT_ASYMMETRY) if here * there > 0.0 else 0.0

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, at_times, time_spans, true_runs
+from musclesolve._util.arrays import Array, Mask, at_times, time_spans, true_runs
 from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.forces.newtons_law import eroded, from_middle
 from musclesolve.checking.observed_body import Foot, seen_feet
@@ -92,24 +92,27 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
 
 @check_at(Stage.PLATES)
 def clipped_peaks(case: Case) -> Iterator[Finding]:
-    """Find plates whose greatest force, or whole force under a foot, stays exactly the same for a while."""
+    """Find plates of which a force stays exactly at its greatest, or the whole force the same, for a while."""
     for plate in case.trial.forces:
         vertical, least = plate.force[:, 2], 5.0 * touch(case.trial)
-        peak, step = float(vertical.max(initial=0.0)), 1.0 / plate.rate
-        if peak < least:
+        step = 1.0 / plate.rate
+        if vertical.max(initial=0.0) < least:
             continue
-        still = np.concatenate([[False], (np.diff(plate.force, axis=0) == 0.0).all(axis=1)]) & (
-            vertical > least
-        )
-        highest = vertical >= peak * (1.0 - 1e-9)
-        for name, flat in (("plate_clipped", highest), ("plate_clipped.held", still & ~highest)):
+        loaded = vertical > least
+        still = np.concatenate([[False], (np.diff(plate.force, axis=0) == 0.0).all(axis=1)]) & loaded
+        flat: list[tuple[str, Mask, dict[str, object]]] = []
+        for force, way in zip(plate.force.T, ("horizontal", "horizontal", "vertical"), strict=True):
+            for peak in np.unique([force.min(), force.max()]):
+                highest = loaded & (np.abs(force - peak) <= 1e-9 * abs(peak)) & (abs(peak) > ZERO)
+                flat.append(("plate_clipped", highest, {"way": way, "peak": abs(peak)}))
+                still = still & ~highest
+        for name, where, values in (*flat, ("plate_clipped.held", still, {})):
             spans = tuple(
-                (a, b) for a, b in time_spans(flat, plate.time) if b - a + step > max(FLAT_PEAK_S, 3 * step)
+                (a, b) for a, b in time_spans(where, plate.time) if b - a + step > max(FLAT_PEAK_S, 3 * step)
             )
             if spans:
                 duration = sum(b - a + step for a, b in spans)
-                values = {"peak": peak, "duration": duration}
-                yield finding(name, "error", values, on_plate(plate, spans))
+                yield finding(name, "error", values | {"duration": duration}, on_plate(plate, spans))
 
 
 @check_at(Stage.PLATES)
