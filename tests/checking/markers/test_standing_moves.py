@@ -18,3 +18,15 @@ def test_a_step_in_the_standing_trial(step, found, recorded_walk_trial, tmp_path
     report = examined(write_copy(copy, tmp_path))
     assert [each.code for each in report.findings if each.code == "static_moves"] == found
     assert report.ok is not bool(found)
+
+
+def test_a_standing_trial_of_another_shape(recorded_walk_trial, tmp_path):
+    """Another person is not taller everywhere: most distances differ, some one way and some the other."""
+    copy = open_copy(recorded_walk_trial.path)
+    copy.put(copy.static.position * [0.9, 0.9, 1.05], static=True)
+    found = [
+        each.what
+        for each in examined(write_copy(copy, tmp_path)).findings
+        if each.code == "static_of_another"
+    ]
+    assert len(found) == 1 and "another subject stands there" in found[0]

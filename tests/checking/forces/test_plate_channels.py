@@ -1,0 +1,84 @@
+"""A channel of a plate that is late, limited, of one sign, or with a zero that moves under the foot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from examined import examined
+
+from musclesolve.checking.forces.plate_balance import BalanceFit, accusations, balance, likeliest, observed
+from musclesolve.data import reference_stride
+from musclesolve.forces import prepare
+from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.results.finding import Finding
+from musclesolve.synthetic.trial_copy import open_copy, write_copy
+
+
+@pytest.fixture(scope="module")
+def stride() -> tuple[RecordedBody, BalanceFit]:
+    body = prepare(reference_stride())
+    assert isinstance(body, RecordedBody)
+    measured = balance(body.trial, body.mechanics)
+    assert measured is not None
+    return body, measured
+
+
+def test_channels_and_free_moment_make_the_wrench(stride):
+    """What a delay of every channel changes is what a delay of the plates changes, free moments aside."""
+    _, measured = stride
+    late = sum(each[name][..., 0] for each in measured.channels for name in each if name.startswith("late"))
+    twist = np.sum(measured.twist, axis=0)
+    twisted = np.gradient(twist, measured.time, axis=0)
+    assert np.abs(late + twisted - measured.change)[2:-2].max() < 0.01 * np.abs(measured.change).max()
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [("late vertical 0", [0.02]), ("late forward 1", [-0.03]), ("added sideward 1", [-30.0, 10.0])],
+)
+def test_the_residual_shows_which_channel_is_wrong(stride, name, size):
+    body, measured = stride
+    kind, _, plate = name.rpartition(" ")
+    residual = measured.residual + measured.channels[int(plate)][kind] @ np.array(size)
+    names = [f"{kind} {k}" for k in (0, 1) for kind in measured.channels[k]]
+    fits = accusations(observed(replace(measured, residual=residual), [], body.trial.forces, [0, 1]), names)
+    assert likeliest(fits) == name
+    assert fits[name].size == pytest.approx(size, abs=0.15 * np.linalg.norm(size))
+    assert not accusations(observed(measured, [], body.trial.forces, [0, 1]), names)
+
+
+def spoiled(folder: Path, side: str, change: Callable[[np.ndarray], np.ndarray]) -> list[Finding]:
+    """Findings on the stride with the forward force (S,) of one plate, 600 Hz, changed."""
+    copy = open_copy(reference_stride())
+    (plate,) = copy.plates(side)
+    force = copy.plate(plate, "force").copy()
+    force[:, 0] = change(force[:, 0])
+    copy.set_plate(plate, "force", force)
+    report = examined(write_copy(copy, folder), costs=False)
+    return [each for each in report.findings if each.severity != "note"]
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "word"),
+    [
+        (
+            lambda force: np.roll(force, -18),
+            "time_offset",
+            "ms early against the motion, its other channels are not",
+        ),
+        (lambda force: np.abs(force), "plate_channel", "never changes its sign"),
+        (
+            lambda force: np.clip(force, -60.0, 60.0),
+            "plate_clipped",
+            "the horizontal force stays at exactly 60 N",
+        ),
+    ],
+)
+def test_a_wrong_channel_is_named(change, code, word, tmp_path):
+    found = spoiled(tmp_path, "l", change)
+    assert {each.code for each in found} == {code}
+    assert any(word in each.what for each in found) and {each.where.plate for each in found} == {"left"}
