@@ -27,6 +27,8 @@ LARGEST_ZERO = 150.0
 SWING, MARGIN = 0.1, 0.03
 # Duration of a constant peak from which it is cut off [s].
 FLAT_PEAK_S = 0.02
+# Step of a horizontal channel, as a share of its peak, from which a smooth peak may stay the same for so long.
+COARSE = 0.002
 OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 
 
@@ -102,7 +104,11 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
         still = np.concatenate([[False], (np.diff(plate.force, axis=0) == 0.0).all(axis=1)]) & loaded
         flat: list[tuple[str, Mask, dict[str, object]]] = []
         for force, way in zip(plate.force.T, ("horizontal", "horizontal", "vertical"), strict=True):
+            # a smooth peak stays within one step of a coarse channel for a while
+            steps = np.min(np.diff(np.unique(force)), initial=np.inf)
             for peak in np.unique([force.min(), force.max()]):
+                if way == "horizontal" and steps > COARSE * abs(peak):
+                    continue
                 highest = loaded & (np.abs(force - peak) <= 1e-9 * abs(peak)) & (abs(peak) > ZERO)
                 flat.append(("plate_clipped", highest, {"way": way, "peak": abs(peak)}))
                 still = still & ~highest
