@@ -86,13 +86,10 @@ SPACE, CLOCK, STANDARD_ERRORS = 0.015, 0.005, 4.0
 # Lead of the forces over the markers that is reported [s]: soft tissue follows the bones, so that on nine sound
 # Error of a stated body mass as a share: clothes, shoes, another day, a scale.
 STATED_MASS_ERROR = 0.03
-# Channels of a plate with their least reported delay [s], and force that a horizontal one adds under the foot, its root
-# mean square [N]. Judged plates of eleven sound recordings have up to 14, 17 and 8 ms, and 14 N.
-DELAYED, LEVEL, ADDED = (
-    {"forward": 0.018, "sideward": 0.02, "vertical": 0.012},
-    ("forward", "sideward"),
-    25.0,
-)
+# Least reported delay of a channel of a plate, and of the whole plate [s]; force that a horizontal channel adds under a
+# foot, its root mean square [N]. Judged plates of eleven sound recordings have up to 14, 17 and 8 ms, and 14 N.
+CHANNELS, LEVEL, ADDED = ("forward", "sideward", "vertical"), ("forward", "sideward"), 20.0
+DELAYED = {"forward": 0.018, "sideward": 0.02, "vertical": 0.012, "whole": 0.012}
 # Standard deviation of what no sound plate has, a delay [s] or an added force [N], and least evidence for it.
 UNUSUAL, SURE = 1e-4, 8.0
 # Standard deviation of an error that was found (any size) while others are searched; and of a factor of free moments.
@@ -172,7 +169,7 @@ def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> 
         later = (
             (plate.time[:, None] - judged.mean()) / judged.std() if judged.size > 2 else 0.0 * point[:, :1]
         )
-        acting = {name: whole[:, :3] * axis for name, axis in zip(DELAYED, np.eye(3), strict=True)}
+        acting = {name: whole[:, :3] * axis for name, axis in zip(CHANNELS, np.eye(3), strict=True)}
         for name, axis in zip(LEVEL, np.eye(2, 3), strict=True):
             acting |= {f"{name} 0": loaded * axis, f"{name} 1": loaded * later * axis}
         parts = {name: np.hstack([force, np.cross(point, force)]) for name, force in acting.items()}
@@ -188,11 +185,12 @@ def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> 
         return about(np.gradient(wrench, motion.time, axis=0))
 
     every = [sampled(plate) for plate in trial.forces]
-    wrenches = [np.sum([each[name] for name in (*DELAYED, "twist")], axis=0) for each in every]
+    wrenches = [np.sum([each[name] for name in (*CHANNELS, "twist")], axis=0) for each in every]
     channels = [
-        {f"late {name}": rate(each[name])[..., None] for name in DELAYED}
+        {"late whole": rate(whole)[..., None]}
+        | {f"late {name}": rate(each[name])[..., None] for name in CHANNELS}
         | {f"added {n}": np.stack([about(each[f"{n} {k}"]) for k in (0, 1)], axis=2) for n in LEVEL}
-        for each in every
+        for each, whole in zip(every, wrenches, strict=True)
     ]
     weight = model.mass.total * STANDARD_GRAVITY
     total, gone = about(np.sum(wrenches, axis=0)), middle[known] - middle[known].mean(axis=0)
@@ -507,6 +505,7 @@ def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[
         (size,), (error,) = fit.size, fit.deviation
         values = {"size": abs(size), "late": "late" if size > 0.0 else "early", "error": error}
         values |= {"channel": rest[0], "limit": DELAYED[rest[0]]}
+        values["others"] = "those of the other plates" if rest[0] == "whole" else "its other channels"
         yield finding("time_offset.channel", "warning", values, on_plate(concerned[0]))
         return
     if what == "added":
