@@ -163,16 +163,22 @@ def _rms(pose: Poses, share: float = 1.0) -> float:
 def length_notes(points: Points, offsets: Points) -> list[str]:
     """Return a sentence for every leg segment that is longer or shorter in the motion than in standing."""
     notes = []
-    for side in SIDES:
-        for segment, upper, lower in (("thigh", "hip", "knee"), ("shank", "knee", "ankle")):
-            standing = np.linalg.norm(offsets[f"{lower}_{side}"])
-            moving = mean_length(points[f"{upper}_{side}"] - points[f"{lower}_{side}"])
-            if abs(moving - standing) > LOOSE:
-                notes.append(
-                    f"The {SIDE_NAMES[side]} {segment} measures {1000 * standing:.0f} mm standing and "
-                    f"{1000 * moving:.0f} mm in the motion: a marker or a cluster has moved on the skin in between, "
-                    "and the joints at its ends are uncertain."
-                )
+    for segment, upper, lower in (("thigh", "hip", "knee"), ("shank", "knee", "ankle")):
+        standing = {side: float(np.linalg.norm(offsets[f"{lower}_{side}"])) for side in SIDES}
+        moving = {side: mean_length(points[f"{upper}_{side}"] - points[f"{lower}_{side}"]) for side in SIDES}
+        off = {side: moving[side] - standing[side] for side in SIDES}
+        alike = min(off.values()) > 0.5 * LOOSE or max(off.values()) < -0.5 * LOOSE
+        cause = (
+            f"the other leg has the like: {upper} and {lower} are found otherwise in one of both recordings"
+            if alike
+            else "a marker or a cluster has moved on the skin in between"
+        )
+        notes += [
+            f"The {SIDE_NAMES[side]} {segment} measures {1000 * standing[side]:.0f} mm standing and "
+            f"{1000 * moving[side]:.0f} mm in the motion: {cause}, and the joints at its ends are uncertain."
+            for side in SIDES
+            if abs(off[side]) > LOOSE
+        ]
     return notes
 
 

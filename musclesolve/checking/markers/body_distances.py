@@ -515,8 +515,8 @@ def size_when_standing(case: Case) -> Iterator[Finding]:
     # One or two moved markers do not show another subject: most distances must be off, of a size all alike.
     agreeing = np.mean((ratio - 1.0) * np.sign(size - 1.0) > 0.5 * abs(size - 1.0))
     if off > SIZE and agreeing < 0.8 and ratio.size >= 2 * FEWEST_AGREEING:
-        values = {"off": off, "count": ratio.size, "limit": SIZE}
-        yield finding("static_of_another.shape", "warning", values, Where(static.path))
+        apart: dict[str, object] = {"off": off, "count": ratio.size, "limit": SIZE}
+        yield finding("static_of_another.shape", "warning", apart, Where(static.path))
     if abs(size - 1.0) < SIZE or agreeing < 0.8:
         return
     values = {
