@@ -92,6 +92,21 @@ CHANNELS, LEVEL, ADDED = ("forward", "sideward", "vertical"), ("forward", "sidew
 DELAYED = {"forward": 0.018, "sideward": 0.02, "vertical": 0.012, "whole": 0.012}
 # Standard deviation of what no sound plate has, a delay [s] or an added force [N], and least evidence for it.
 UNUSUAL, SURE = 1e-4, 8.0
+# Codes of the terms, and the size from which each is reported.
+CODES = {
+    **{"place": "pressure_offset.balance", "scale": "plate_scale", "way": "pressure_way.balance"},
+    **{"center": "off_support", "space": "space_scale", "clock": "clock_rate.recording"},
+    **{"late": "time_offset.channel", "added": "plate_drift.loaded"},
+}
+LIMITS = {
+    "place": DISPLACED,
+    "scale": MISSCALED,
+    "way": LONGER,
+    "center": OFF_SUPPORT,
+    "space": SPACE,
+    "clock": CLOCK,
+}
+LIMITS["added"] = ADDED
 # Standard deviation of an error that was found (any size) while others are searched; and of a factor of free moments.
 FOUND, FOUND_FACTOR = 0.2, 2.0
 # The free moment reverses sign or does not: natural deviation of its factor, evidence of the one over the other as a
@@ -356,7 +371,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     channels = [f"{name} {k}" for k in judged for name in measured.channels[k]]
     # the balance shows other errors once these forces are right
     if (fits := accusations(sample, names + channels)) and (name := likeliest(fits)) in channels:
-        yield from _displaced_or_misscaled(trial, name, fits[name])
+        yield _accused(trial, name, fits[name])
         return
     if sheared := list(_sheared(trial, measured, judged)):
         yield from sheared
@@ -388,7 +403,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
                 }
                 yield finding("mass.or_plate", "warning", values, case.key("subject", "mass_kg"))
         else:
-            yield from _displaced_or_misscaled(trial, name, fits[name])
+            yield _accused(trial, name, fits[name])
         sample = sample.freed(name, FOUND)
     lag = sample.fit("delay")
     early, error = -float(lag.size[0]), float(lag.deviation[0])
@@ -440,21 +455,23 @@ def shear_values(foot: str, gain: float, error: float) -> dict[str, object] | No
 def accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:
     """Return the errors of plates that are larger and more likely than the errors of sound plates."""
     fits = {name: sample.fit(name) for name in names if sample.terms[name].prior.max() < FOUND}
-    limits = {"place": DISPLACED, "scale": MISSCALED, "way": LONGER}
-    limits |= {"center": OFF_SUPPORT, "space": SPACE, "clock": CLOCK, "added": ADDED}
-    limits |= {f"late {name}": least for name, least in DELAYED.items()}
 
     def clear(name: str, fit: Estimate) -> bool:
-        limit = next(size for kind, size in limits.items() if name.startswith(kind))
         if name in ("space", "clock"):
             clearly = float(np.abs(fit.size) @ (1.0 / fit.deviation)) > STANDARD_ERRORS
         elif name.startswith(("late", "added")):
             clearly = fit.evidence > SURE
         else:
             clearly = fit.evidence > (TOGETHER if name == "place" else ALONE)
-        return clearly and float(np.linalg.norm(fit.size)) > limit
+        return clearly and float(np.linalg.norm(fit.size)) > limit_of(name)
 
     return {name: fit for name, fit in fits.items() if clear(name, fit)}
+
+
+def limit_of(name: str) -> float:
+    """The size of a term of the balance from which it is reported."""
+    what, *rest = name.split()
+    return DELAYED[rest[0]] if what == "late" else LIMITS[what]
 
 
 def likeliest(fits: dict[str, Estimate]) -> str:
@@ -482,72 +499,44 @@ def _other_mass(case: Case, sample: Observed, names: list[str], name: str) -> fl
     return None
 
 
-def _displaced_or_misscaled(trial: Trial, name: str, fit: Estimate) -> Iterator[Finding]:
+def _accused(trial: Trial, name: str, fit: Estimate) -> Finding:
+    """The finding of a term of the balance: an error of one plate, of all, or of the markers."""
     what, *rest = name.split()
-    plate = rest[-1] if rest else ""
-    concerned = trial.forces[int(plate) : int(plate) + 1] if plate else trial.forces
+    plates = [int(rest[-1])] if rest else list(range(len(trial.forces)))
+    plate, first, error = trial.forces[plates[0]], float(fit.size[0]), float(fit.deviation[0])
+    where = on_plate(plate) if rest else Where(plate.path if what == "place" else trial.markers.path)
+    values: dict[str, object] = {
+        "size": float(np.linalg.norm(fit.size)),
+        "error": error,
+        "limit": limit_of(name),
+    }
+    code, repair = CODES[what], None
     if what == "scale":
         # true = (1 + c) measured
-        (factor,), (deviation,) = 1.0 + fit.size, fit.deviation
-        reads = 1.0 / factor - 1.0
-        values: dict[str, object] = {
-            "share": abs(reads),
-            "amount": "little" if reads < 0.0 else "much",
-            "uncertain": deviation / factor**2,
-            "factor": factor,
-            "limit": MISSCALED,
-        }
-        (scaled,) = concerned
-        repair = change_plate(int(plate), force=factor * scaled.force, moment=factor * scaled.moment)
-        yield finding("plate_scale", "warning", values, on_plate(scaled), repair)
-        return
-    if what == "late":
-        (size,), (error,) = fit.size, fit.deviation
-        values = {"size": abs(size), "late": "late" if size > 0.0 else "early", "error": error}
-        values |= {"channel": rest[0], "limit": DELAYED[rest[0]]}
+        factor, reads = 1.0 + first, 1.0 / (1.0 + first) - 1.0
+        values |= {"share": abs(reads), "amount": "little" if reads < 0.0 else "much"}
+        values |= {"uncertain": error / factor**2, "factor": factor}
+        repair = change_plate(plates[0], force=factor * plate.force, moment=factor * plate.moment)
+    elif what == "late":
+        values |= {"late": "late" if first > 0.0 else "early", "channel": rest[0]}
         values["others"] = "those of the other plates" if rest[0] == "whole" else "its other channels"
-        yield finding("time_offset.channel", "warning", values, on_plate(concerned[0]))
-        return
-    if what == "added":
+    elif what == "added":
         # the residual gains what the force lacks
-        mean, size = -float(fit.size[0]), float(np.linalg.norm(fit.size))
-        values = {"channel": rest[0], "mean": mean, "size": size, "error": float(fit.deviation.max())}
-        yield finding("plate_drift.loaded", "warning", values | {"limit": ADDED}, on_plate(concerned[0]))
-        return
-    if what == "way":
-        share = 1.0 / (1.0 + fit.size[0])
-        values = {"share": share, "uncertain": fit.deviation[0] * share**2, "limit": LONGER}
-        yield finding("pressure_way.balance", "warning", values, on_plate(concerned[0]))
-        return
-    if what in ("space", "clock"):
-        (share,), (error,) = fit.size, fit.deviation
-        values = {"share": abs(share), "rate": 1.0 - share, "error": error}
-        values |= {"size": "large" if share > 0.0 else "small", "limit": SPACE if what == "space" else CLOCK}
-        code = "space_scale" if what == "space" else "clock_rate.recording"
-        yield finding(code, "warning", values, Where(trial.markers.path))
-        return
-    forward, left = -fit.size
-    if what == "center":
-        size = float(np.hypot(forward, left))
-        angle = np.degrees(size / (CENTER_HEIGHT * trial.subject.stature))
-        values = {"size": size, "forward": -forward, "left": -left, "limit": OFF_SUPPORT, "angle": angle}
-        yield finding("off_support", "warning", values, Where(trial.markers.path))
-        return
-    values = {
-        "size": float(np.linalg.norm(fit.size)),
-        "forward": forward,
-        "left": left,
-        "uncertain_forward": fit.deviation[0],
-        "uncertain_left": fit.deviation[1],
-        "plates": "this plate" if plate else "all plates alike",
-        "limit": DISPLACED,
-    }
-    moved = [
-        change_plate(index, point=displaced.point - [forward, left, 0.0])
-        for index, displaced in enumerate(concerned, start=int(plate) if plate else 0)
-    ]
-    place = on_plate(concerned[0]) if plate else Where(concerned[0].path)
-    yield finding("pressure_offset.balance", "warning", values, place, in_order(*moved))
+        values |= {"channel": rest[0], "mean": -first, "error": float(fit.deviation.max())}
+    elif what == "way":
+        values |= {"share": 1.0 / (1.0 + first), "uncertain": error / (1.0 + first) ** 2}
+    elif what in ("space", "clock"):
+        values |= {"share": abs(first), "rate": 1.0 - first, "size": "large" if first > 0.0 else "small"}
+    elif what == "center":
+        angle = np.degrees(np.linalg.norm(fit.size) / (CENTER_HEIGHT * trial.subject.stature))
+        values |= {"forward": first, "left": fit.size[1], "angle": angle}
+    else:
+        forward, left = -fit.size
+        values |= {"forward": forward, "left": left, "plates": "this plate" if rest else "all plates alike"}
+        values |= {"uncertain_forward": error, "uncertain_left": fit.deviation[1]}
+        by = np.array([forward, left, 0.0])
+        repair = in_order(*(change_plate(k, point=trial.forces[k].point - by) for k in plates))
+    return finding(code, "warning", values, where, repair)
 
 
 def _reversed_moments(trial: Trial, sample: Observed, judged: list[int]) -> Iterator[Finding]:
