@@ -12,7 +12,7 @@ import numpy as np
 
 from musclesolve._util.arrays import time_spans
 from musclesolve._util.message_text import count_of
-from musclesolve.checking.case import Case, collect_errors, finding_of, on_plate
+from musclesolve.checking.case import TABLES, Case, collect_errors, finding_of, on_plate
 from musclesolve.checking.forces.plate_balance import plates_out_of_balance
 from musclesolve.checking.observed_body import seen_feet
 from musclesolve.checking.repair import change_plate
@@ -39,17 +39,6 @@ from musclesolve.recording.trial.recording_checks import check_cutoff, check_hea
 from musclesolve.recording.trial.trial_file import ranged, recorded_range, with_predicted_spans
 from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 from musclesolve.results.movement import RISES
-
-# The tests of plates in the analysis, and their findings.
-PLATE_CODES = {
-    "sign": "force_sign",
-    "size": "force_units",
-    "sideways": "plate_axes",
-    "jumps": "force_leap",
-    "moments": "moment_units",
-    "nearness": "plates_swapped",
-    "strays": "pressure_outside",
-}
 
 
 @check_at(Stage.SUPPORT)
@@ -144,7 +133,7 @@ def refused_plates(case: Case) -> Iterator[Finding]:
             yield Finding("plate_instant", "warning", what, remedy, place, repair, side=plate.side)
         refused = plate_error(case.trial, plate, index, case.document)
         if refused is not None:
-            yield finding_of(PLATE_CODES[refused[0]], refused[1])
+            yield finding_of(TABLES["plate_codes"][refused[0]], refused[1])
 
 
 def find_predicted_spans(case: Case) -> Case:
@@ -176,12 +165,6 @@ def analyzed_range(case: Case) -> Iterator[Finding]:
 SHORTEST_MEASUREMENT = 0.2
 # Code of a finding by the place of the refusal in the trial file.
 PLACE_CODES = {"[filter]": "cutoff", "mass_kg": "mass", "stature_m": "stature"}
-# Faults of markers and of their filter that make points of one body move apart.
-MARKER_CODES = (
-    "cutoff", "marker_units", "sides_swapped", "pair_swapped", "labels_exchanged", "landmark_order", "noise", "frozen",
-    "markers_merged", "leap", "marker_slipped", "segment_length", "static_moves", "static_of_another",
-    "marker_moved", "proportions",
-)  # fmt: skip
 
 
 @check_at(Stage.ANATOMY)
@@ -253,7 +236,9 @@ def _proportions(case: Case, body: Anatomy) -> Iterator[Finding]:
 
 def _uncertain(case: Case, body: Anatomy) -> Iterator[Finding]:
     """Report joints whose points do not move as a body: a warning unless a finding may be the cause."""
-    explained = any(case.found(*MARKER_CODES, severity=severity) for severity in ("error", "warning"))
+    explained = any(
+        case.found(*TABLES["marker_codes"], severity=severity) for severity in ("error", "warning")
+    )
     for sentence in body.uncertain:
         yield finding("uncertain_joint", "note" if explained else "warning", {"sentence": sentence})
 
@@ -272,7 +257,7 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
     except InputError as error:
         yield finding_of("trial_file" if "[consistency]" in (error.where or "") else "refused", error)
         return
-    if case.found(*MARKER_CODES, severity="error"):
+    if case.found(*TABLES["marker_codes"], severity="error"):
         return
     implausible = []
     for warning in recorded.warnings(case.trial):

@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import has_side
 from musclesolve.checking.repair import Recorded
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
@@ -27,6 +28,8 @@ from musclesolve.settings.trial import RecordedSettings
 # disturbs the range by less than 0.5 % of its height.
 REACH = 0.2
 OUTSIDE = " (outside of the time range)"
+TABLES = bundled_toml(__package__, "tables.toml")
+"""Names and words of the checks."""
 
 
 Fact = Literal["up", "forward", "plates", "mapping"]
@@ -119,16 +122,6 @@ def filled(markers: Markers) -> Markers:
     return replace(markers, position=position)
 
 
-# Parts of the model that are shown by landmarks of other names.
-SHOWN_BY = {
-    "hip": ("hip_center", "asis", "psis", "sacrum"),
-    "pelvis": ("asis", "psis", "sacrum"),
-    "back": ("asis", "psis", "sacrum", "shoulder"),
-    "neck": ("neck_base", "shoulder"),
-    "hand": ("hand_radial", "hand_ulnar"),
-}
-
-
 def pose_finding(error: PoseError, case: Case | None) -> Finding:
     """Return the finding of a failed pose, with its times and the markers of the points that fit worst."""
     where = Where()
@@ -143,7 +136,7 @@ def pose_finding(error: PoseError, case: Case | None) -> Finding:
             for landmark, weights in case.trial.mapping.items():
                 stem = landmark.removesuffix("_r").removesuffix("_l")
                 of_side = not side or landmark.endswith(side) or not has_side(landmark)
-                if of_side and (stem in SHOWN_BY.get(part, ()) or stem.split("_")[0] == part):
+                if of_side and (stem in TABLES["shown_by"].get(part, ()) or stem.split("_")[0] == part):
                     markers |= dict.fromkeys(weights)
         where = Where(recorded.path, markers=tuple(markers), times=times)
     points = ", ".join(f"{name} ({1000 * distance:.0f} mm)" for name, distance in error.worst)

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from musclesolve.checking.case import Case, Fact, finding_of, finding_of_failure
+from musclesolve.checking.case import TABLES, Case, Fact, finding_of, finding_of_failure
 from musclesolve.checking.repair import ROLES, Recorded
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Trial
@@ -21,23 +21,6 @@ from musclesolve.settings.trial import FileSettings, RecordedSettings
 
 MARKER_TABLES = ("laboratory", "files", "markers", "mapping", "clusters", "carried")
 """Tables of the trial file that define the reading and the meaning of markers."""
-CODES = {
-    "trial file": "trial_file",
-    "files": "unreadable",
-    "mapping": "mapping",
-    "functional trials": "mapping",
-    "plates": "plate_feet",
-    "forces": "unreadable",
-    "feet on the plates": "plate_feet",
-    "corrections of plates": "unreadable",
-    "subject": "unreadable",
-    "time range": "time_range",
-    "EMG": "emg",
-    "fascicle lengths": "fascicle",
-    "events of the file": "unreadable",
-    "row count": "truncated",
-}
-"""Stage of reading -> code of its faults; repairs of text have their own codes."""
 
 
 class MarkerFileSettings(Settings):
@@ -130,7 +113,7 @@ def _findings(faults: Faults) -> list[Finding]:
     findings = list[Finding]()
     for stage, error in faults.found:
         severity: Severity = "warning" if stage == "row count" else "error"
-        code = CODES.get(stage, stage)
+        code = TABLES["reading"].get(stage, stage)
         findings.append(finding_of_failure(error, f"reading of the {stage}", None, code, severity))
     return _together(findings)
 

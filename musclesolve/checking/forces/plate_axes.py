@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times, time_spans, true_runs
-from musclesolve.checking.case import Case, on_plate
+from musclesolve.checking.case import TABLES, Case, on_plate
 from musclesolve.checking.forces.newtons_law import (
     Law,
     along_walking_direction,
@@ -41,16 +41,6 @@ from musclesolve.recording.data import SIDE_NAMES, PlateForce
 from musclesolve.recording.plates.foot_contacts import touch
 from musclesolve.results.finding import Finding, Run, Severity, Where, finding
 
-# Possible changes of a horizontal force: its forward and left parts, in the numbers of the file.
-CHANGES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
-    "forward is reversed": ((-1, 0), (0, 1)),
-    "left is reversed": ((1, 0), (0, -1)),
-    "forward and left are reversed": ((-1, 0), (0, -1)),
-    "forward and left are exchanged": ((0, 1), (1, 0)),
-    "forward and left are exchanged and reversed": ((0, -1), (-1, 0)),
-    "the axes are rotated by 90 degrees to the left": ((0, -1), (1, 0)),
-    "the axes are rotated by 90 degrees to the right": ((0, 1), (-1, 0)),
-}
 # Largest residual after a change, as a share of the variation, and of the residual without the change.
 UNEXPLAINED, BETTER = 0.4, 0.5
 # Gain in the travel of a step from which points are rotated with the forces [m].
@@ -88,7 +78,7 @@ def horizontal_axes(case: Case) -> Iterator[Finding]:
     now = unexplained((), np.eye(2))
     tried = {
         (group, name): unexplained(group, np.array(change))
-        for name, change in CHANGES.items()
+        for name, change in TABLES["changes"].items()
         for group in groups
     }
     best = min(tried, key=lambda key: tried[key])
@@ -108,7 +98,7 @@ def horizontal_axes(case: Case) -> Iterator[Finding]:
     for index in best[0]:
         values = {"now": min(now, 9.99), "change": best[1], "then": tried[best]}
         where = on_plate(case.trial.forces[index])
-        repair = _change_axes(case, index, np.array(CHANGES[best[1]], float))
+        repair = _change_axes(case, index, np.array(TABLES["changes"][best[1]], float))
         yield finding("plate_axes.changed", "error", values, where, repair)
 
 

@@ -34,7 +34,7 @@ from typing import Protocol
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve.checking.case import Case, on_plate
+from musclesolve.checking.case import TABLES, Case, on_plate
 from musclesolve.checking.forces.newtons_law import (
     CORRELATION,
     EARLY_S,
@@ -92,12 +92,7 @@ CHANNELS, LEVEL, ADDED = ("forward", "sideward", "vertical"), ("forward", "sidew
 DELAYED = {"forward": 0.018, "sideward": 0.02, "vertical": 0.012, "whole": 0.012}
 # Standard deviation of what no sound plate has, a delay [s] or an added force [N], and least evidence for it.
 UNUSUAL, SURE = 1e-4, 8.0
-# Codes of the terms, and the size from which each is reported.
-CODES = {
-    **{"place": "pressure_offset.balance", "scale": "plate_scale", "way": "pressure_way.balance"},
-    **{"center": "off_support", "space": "space_scale", "clock": "clock_rate.recording"},
-    **{"late": "time_offset.channel", "added": "plate_drift.loaded"},
-}
+# Size from which a term is reported.
 LIMITS = {
     "place": DISPLACED,
     "scale": MISSCALED,
@@ -119,11 +114,7 @@ EARLY, LATE, TURN, TURN_VARIES = (0.10, 0.45), (0.60, 0.95), 0.0020, 0.0015
 # Factor by which horizontal forces balance the moments about mid-hip: sound walks have 0.89 to 1.14.
 SHEAR = (0.8, 1.25)
 # Findings that do not affect the balance.
-HARMLESS = (
-    "strength", "subject", "emg", "emg_flat", "emg_clipped", "emg_hum", "stature", "proportions", "mass", "cutoff",
-    "low_rate", "header_rate", "walking_direction", "uncertain_joint", "durations_differ", "gap", "trial_file",
-    "leap", "noise", "outer_toe", "truncated", "moment_channel",
-)  # fmt: skip
+HARMLESS: tuple[str, ...] = tuple(TABLES["harmless"])
 
 
 class OnFoot(Protocol):
@@ -510,7 +501,7 @@ def _accused(trial: Trial, name: str, fit: Estimate) -> Finding:
         "error": error,
         "limit": limit_of(name),
     }
-    code, repair = CODES[what], None
+    code, repair = TABLES["terms"][what], None
     if what == "scale":
         # true = (1 + c) measured
         factor, reads = 1.0 + first, 1.0 / (1.0 + first) - 1.0
@@ -519,7 +510,7 @@ def _accused(trial: Trial, name: str, fit: Estimate) -> Finding:
         repair = change_plate(plates[0], force=factor * plate.force, moment=factor * plate.moment)
     elif what == "late":
         values |= {"late": "late" if first > 0.0 else "early", "channel": rest[0]}
-        values["others"] = "those of the other plates" if rest[0] == "whole" else "its other channels"
+        values["others"] = "the other plates" if rest[0] == "whole" else "its other channels"
     elif what == "added":
         # the residual gains what the force lacks
         values |= {"channel": rest[0], "mean": -first, "error": float(fit.deviation.max())}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, long_enough, median_of_known, time_spans
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.checking.case import Case
+from musclesolve.checking.case import TABLES, Case
 from musclesolve.checking.markers.landmark_order import partners, violations
 from musclesolve.checking.observed_body import landmark, once
 from musclesolve.checking.repair import (
@@ -446,12 +446,8 @@ def _moved_medial(trial: Trial, names: list[str], by: float) -> Repair:
     return in_order(*(change_markers(role, move) for role in ROLES))
 
 
-# Landmarks of a foot whose distances are compared, and by how much they may differ between both feet [m]: six subjects
-# have 12 mm at most, synthetic ones whose markers are placed with an error of 10 mm have 28.
-FEET = (
-    *(("heel", "toe"), ("heel", "metatarsal_5"), ("toe", "metatarsal_5")),
-    *(("metatarsal_5", "ankle_lateral"), ("heel", "ankle_lateral"), ("heel", "ankle_medial")),
-)
+# By how much distances on a foot may differ from those on the other one [m]: six subjects have 12 mm at most, synthetic
+# ones whose markers are placed with an error of 10 mm have 28.
 FEET_DIFFER = 0.030
 
 
@@ -462,7 +458,7 @@ def feet_alike(case: Case) -> Iterator[Finding]:
     if case.found("pair_swapped", "labels_exchanged", "landmark_order", "marker_moved", "joint_width"):
         return
     off: dict[tuple[str, str], float] = {}
-    for pair in FEET:
+    for pair in map(tuple, TABLES["feet"]):
         seen = [landmark(trial, f"{name}_{side}", markers) for side in SIDES for name in pair]
         known = [point for point in seen if point is not None]
         if len(known) == len(seen):

@@ -14,7 +14,7 @@ import numpy as np
 from musclesolve._util.arrays import UP, Array, unit_or_zero, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import has_side
-from musclesolve.checking.case import Case
+from musclesolve.checking.case import TABLES, Case
 from musclesolve.checking.observed_body import (
     ahead,
     between,
@@ -41,12 +41,6 @@ from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.trial.recording_checks import NEIGHBOR
 from musclesolve.results.finding import Finding, Where, finding
 
-_WORDS = {
-    "up": "above",
-    "ahead": "ahead of",
-    "out": "on the outside of",
-    "out_of_foot": "on the outer side of the line from heel to",
-}
 # Distance on the wrong side from which it counts [m]: markers have a breadth. Below the second limit, a share of the
 # stature, markers may be misplaced; beyond it their labels are exchanged.
 CLEARLY, EXCHANGED = 0.005, 0.015
@@ -129,7 +123,7 @@ def _out_of_order(trial: Trial) -> Iterator[Finding]:
         values = {
             "one": one,
             "other": other,
-            "direction": _WORDS[direction],
+            "direction": TABLES["directions"][direction],
             "size": size,
             "recordings": ", in the motion and standing" if len(roles) > 1 else "",
             "remedy": f"check which markers are mapped to {one} and {other}"
@@ -197,17 +191,6 @@ def ankle_inside(trial: Trial, side: Side) -> float | None:
     return share if np.isfinite(share) else None
 
 
-# Pairs whose right landmark lies right of the left one on any walking subject; feet may cross.
-WIDE_PAIRS = (
-    "asis",
-    "psis",
-    "hip_center",
-    "knee_lateral",
-    "ankle_lateral",
-    "shoulder",
-    "elbow_lateral",
-    "metatarsal_5",
-)
 # From this share of reversed pairs on, the sides are swapped as a whole.
 WHOLE = 0.7
 # So many other pairs must show that one pair is swapped.
@@ -287,7 +270,7 @@ def _mirrored_names(table: Mapping[str, Any]) -> dict[str, Any]:
 def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:
     """Return name -> vector (T, 3) from the right to the left landmark."""
     pairs = {}
-    for name in WIDE_PAIRS:
+    for name in TABLES["wide_pairs"]:
         points = shown(trial, [f"{name}_{side}" for side in SIDES], markers)
         if points is not None:
             pairs[name] = points[1] - points[0]
