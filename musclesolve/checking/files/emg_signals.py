@@ -48,11 +48,7 @@ def emg_kind(case: Case) -> Iterator[Finding]:
     for kind in kind_notes(emg, case.settings.emg.processed):
         if kind.envelopes == emg.options.processed:
             continue
-        values = {
-            "names": ", ".join(kind.channels),
-            "fast": kind.fast,
-            "negative": kind.negative,
-            "frequency": EMG_HZ,
-        }
+        shares = {"fast": kind.fast, "negative": kind.negative, "frequency": EMG_HZ}
+        place = case.key("emg", "processed")
         text = "emg_kind.envelopes" if kind.envelopes else "emg_kind.raw"
-        yield finding(text, "warning", values, case.key("emg", "processed"))
+        yield finding(text, "warning", {"names": ", ".join(kind.channels), **shares}, place)

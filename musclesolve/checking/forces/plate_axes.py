@@ -114,13 +114,8 @@ def _rotated(case: Case, rotation: PlateRotation) -> Iterator[Finding]:
         }
         where = on_plate(case.trial.forces[index])
         repair = _change_axes(case, index, rotation.change) if rotation.sure else None
-        yield finding(
-            "plate_axes.rotated" if rotation.sure else "plate_axes.perhaps_rotated",
-            "error" if rotation.sure else "warning",
-            values,
-            where,
-            repair,
-        )
+        code = "plate_axes.rotated" if rotation.sure else "plate_axes.perhaps_rotated"
+        yield finding(code, "error" if rotation.sure else "warning", values, where, repair)
 
 
 def _change_axes(case: Case, index: int, change: Array) -> Repair:

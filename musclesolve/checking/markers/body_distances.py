@@ -32,7 +32,7 @@ from musclesolve.checking.stages import Stage, check_at
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial
 from musclesolve.recording.gaps.rigid_registration import register
-from musclesolve.results.finding import Finding, Where, finding
+from musclesolve.results.finding import Finding, Severity, Where, finding
 
 Indices = NDArray[np.int_]
 
@@ -515,16 +515,8 @@ def size_when_standing(case: Case) -> Iterator[Finding]:
         yield finding("static_of_another.shape", "warning", apart, Where(static.path))
     if abs(size - 1.0) < SIZE or agreeing < 0.8:
         return
-    values = {
-        "difference": abs(size - 1.0),
-        "longer": "longer" if size > 1 else "shorter",
-        "count": ratio.size,
-    }
+    off, longer = abs(size - 1.0), "longer" if size > 1.0 else "shorter"
+    values = {"difference": off, "longer": longer, "count": ratio.size}
     repair = change_markers("static", lambda markers: replace(markers, position=markers.position / size))
-    yield finding(
-        "static_of_another",
-        "error" if abs(size - 1.0) > FAR_SIZE else "warning",
-        values,
-        Where(static.path),
-        repair,
-    )
+    severity: Severity = "error" if off > FAR_SIZE else "warning"
+    yield finding("static_of_another", severity, values, Where(static.path), repair)
