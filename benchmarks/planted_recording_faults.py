@@ -694,7 +694,10 @@ def space_sheared(copy: Copy, draw: np.random.Generator) -> Drawn:
     share, axis = pick(draw, (-0.05, 0.03, 0.05)), int(draw.integers(2))
     third = copy.walk.position[..., 2:]
     copy.put(copy.walk.position + share * third * np.eye(3)[axis])
-    return copy, f"markers go {share:+.0%} of their place along z, in the axes of the file, along {'xy'[axis]}"
+    return (
+        copy,
+        f"markers go {share:+.0%} of their place along z, in the axes of the file, along {'xy'[axis]}",
+    )
 
 
 @kind("plates_swapped", "time_offset", "force_without_contact")
