@@ -14,7 +14,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDES
-from musclesolve.report.picture.lofted_bones import Mesh, Placement, standard_bones
+from musclesolve.report.picture.lofted_bones import Mesh, Placement, interpolated, standard_bones
 
 POSES = 400
 """Number of poses of the patella along the groove; between two poses it is interpolated."""
@@ -88,11 +88,9 @@ def patellae(placed: Sequence[Placement]) -> dict[str, tuple[Knee, Mesh, Mesh]]:
 
 
 def _knee(femur: Placement, tibia: Placement, table: Mapping[str, object]) -> Knee:
-    from scipy.interpolate import pchip_interpolate
-
     groove = np.asarray(table["groove"], dtype=float)
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(groove, axis=0), axis=1))])
-    x, z = pchip_interpolate(along, groove, np.linspace(0.0, along[-1], POSES)).T
+    x, z = interpolated(along, groove, np.linspace(0.0, along[-1], POSES)).T
     down = femur.about["scale"]["z"][2]
     back = femur.placed(np.stack([x, np.zeros(POSES), z - down], axis=1))
     # square to the groove after it is scaled, forward where it runs down
