@@ -64,10 +64,10 @@ class Brief:
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options."""
-        own = len(args) if ctx.allow_interspersed_args else 1  # a command reads what stands behind its name
-        self.whole = EVERY in args[:own]
-        words = ["--help" if word == EVERY else word for word in args[:own]]
-        return super().parse_args(ctx, words + args[own:])  # type: ignore[misc, no-any-return]
+        count = len(args) if ctx.allow_interspersed_args else 1  # a command reads what stands behind its name
+        self.whole = EVERY in args[:count]
+        words = ["--help" if word == EVERY else word for word in args[:count]]
+        return super().parse_args(ctx, words + args[count:])  # type: ignore[misc, no-any-return]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help, then the examples."""

@@ -149,12 +149,12 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
                 yield case.fault("moment_zero.line", "warning", said, times=((begin, end),))
             else:
                 yield case.fault("moment_zero.stretch", "error", said, times=((begin, end),))
-    for name, own in zip(names, table.values[inside][:, columns].T, strict=True):
-        steps = np.abs(np.diff(own))
+    for name, moment in zip(names, table.values[inside][:, columns].T, strict=True):
+        steps = np.abs(np.diff(moment))
         rounding = float(steps.min(where=steps > 0.0, initial=np.inf))
-        for most in (np.nanmax(own), np.nanmin(own)):
-            for first, stop in true_runs(own == most):
-                beside = min(steps[first - 1], steps[stop - 1]) if 0 < first and stop < len(own) else 0.0
+        for most in (np.nanmax(moment), np.nanmin(moment)):
+            for first, stop in true_runs(moment == most):
+                beside = min(steps[first - 1], steps[stop - 1]) if 0 < first and stop < len(moment) else 0.0
                 if stop - first > CUT[0] and beside > CUT[1] * rounding and abs(most) > LEAST_MOMENT_RMS:
                     begin, end = table.time[inside][[first, stop - 1]]
                     said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "value": most}
@@ -253,15 +253,15 @@ def _legs_apart(case: MomentCase, names: list[str]) -> Iterator[Finding]:
     pose, scales = body_motion(fixed.model, fixed.motion.value), dict[str, tuple[float, float]]()
     for foot, swings in single_supports(fixed):
         side = next(sole.side for sole in fixed.soles if sole.body == foot)
-        own = [name for name in names if split_side(name)[1] == side]
+        leg = [name for name in names if split_side(name)[1] == side]
         alone = (swings & case.frames)[case.frames]
-        if f"knee_angle_{side}" not in own or f"ankle_angle_{side}" not in own or alone.sum() < FEWEST_FRAMES:
+        if f"knee_angle_{side}" not in leg or f"ankle_angle_{side}" not in leg or alone.sum() < FEWEST_FRAMES:
             return
-        numbers = [fixed.model.coordinate_number[name] for name in own]
+        numbers = [fixed.model.coordinate_number[name] for name in leg]
         push = foot_pushes(fixed.model, pose, [foot])[case.frames][alone][:, numbers, :3]
         basis = np.linalg.qr(push)[0]
-        given, due = case.given(own)[alone], case.expected(own)[alone]
-        knee = given * (np.array(own) == f"knee_angle_{side}")
+        given, due = case.given(leg)[alone], case.expected(leg)[alone]
+        knee = given * (np.array(leg) == f"knee_angle_{side}")
         rest, of_due, of_knee = (
             (each - np.einsum("tik,tjk,tj->ti", basis, basis, each)).ravel() for each in (given, due, knee)
         )
@@ -279,10 +279,10 @@ def _beside_the_line(
     case: MomentCase, names: list[str], k: int, due: Array, left: Array
 ) -> Iterator[Finding]:
     """Find a column k whose distance (F,) from its line is another moment (F, n), or large in some frames."""
-    own = np.stack([due[:, k], np.ones(len(due))], axis=1)
+    line_of_due = np.stack([due[:, k], np.ones(len(due))], axis=1)
 
     def beyond(values: Array) -> Array:
-        return np.asarray(values - own @ np.linalg.lstsq(own, values, rcond=None)[0])
+        return np.asarray(values - line_of_due @ np.linalg.lstsq(line_of_due, values, rcond=None)[0])
 
     rest, of_others = beyond(left), beyond(due)
     of_others[:, k] = 0.0

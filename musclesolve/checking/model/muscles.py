@@ -460,8 +460,8 @@ def _sets() -> list[list[str]]:
 
 def _family(names: Sequence[str]) -> int:
     """The public set, 0 or -1, that has more of some names."""
-    own = {split_side(name)[0].casefold() for name in names}
-    return max(NOT_IN, key=lambda family: len(own & {shorts[family].casefold() for shorts in _sets()}))
+    stems = {split_side(name)[0].casefold() for name in names}
+    return max(NOT_IN, key=lambda family: len(stems & {shorts[family].casefold() for shorts in _sets()}))
 
 
 NOT_IN = {
