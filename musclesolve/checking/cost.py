@@ -17,7 +17,7 @@ from musclesolve.forces import mechanics_of
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics, carries_foot
 from musclesolve.recording.data import SIDES, Side, Trial
-from musclesolve.recording.trial.trial_file import completed_trial
+from musclesolve.recording.gaps.gap_filling import completed_trial
 from musclesolve.results.finding import Cost, Finding
 
 SMALLEST_NM = 0.5
@@ -71,7 +71,7 @@ def _moments(
     last = case.trial
     trial = replace(trial, time_range=last.time_range, legs=last.legs, predicted_spans=last.predicted_spans)
     try:
-        whole = completed_trial(trial, case.settings)[0]
+        whole = completed_trial(trial, case.settings.gaps)[0]
         recorded = mechanics_of(whole, anatomy(whole, TIME_MARGIN), known=states[-1] if states else None)
         states[:] = [(whole, recorded)]
         moments = projected_moments(recorded.model, recorded.motion, recorded.wrenches)

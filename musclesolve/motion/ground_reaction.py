@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -80,6 +81,18 @@ def origin_wrench(force: Array, point: Array, moment: Array, unloaded_below: flo
     point = np.where(loaded[:, None], point, 0.0)
     moment = np.where(loaded[:, None], moment, 0.0)
     return np.concatenate([force, vector_product(point, force) + moment], axis=1)
+
+
+def filtered_plates(
+    forces: Sequence[PlateForce], unloaded_below: float, chosen: FilterChoice, time: Array
+) -> list[tuple[Side, Array, Array]]:
+    """Side, force (T, 3) and moment about the origin (T, 3) of every plate, filtered; right feet first."""
+    plates = []
+    for side, plate in product(SIDES, forces):
+        if plate.side == side:
+            smooth = sampled_wrench(plate, wrench_at_origin(plate, unloaded_below), chosen, time)
+            plates.append((side, smooth[:, :3], smooth[:, 3:]))
+    return plates
 
 
 def sampled_wrench(plate: PlateForce, wrench: Array, chosen: FilterChoice, time: Array) -> Array:

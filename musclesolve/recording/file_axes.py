@@ -1,10 +1,17 @@
 """Axes of a laboratory's files, rotated into the global frame: x forward, y left, z up."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import input_error
+from musclesolve.errors import InputError, input_error
 from musclesolve.settings.trial import LaboratorySettings
+
+if TYPE_CHECKING:
+    from musclesolve.recording.schema import Document
 
 
 def axis_vector(name: str) -> Array:
@@ -37,3 +44,24 @@ def global_from_laboratory(forward: str, up: str) -> Array:
             remedy="look up in the capture software which axis points up",
         )
     return np.stack([ahead, np.cross(above, ahead), above])
+
+
+def rotation_of(document: Document, laboratory: LaboratorySettings, standing: bool = False) -> Array:
+    """Return the rotation (3, 3) from the axes of the files, or of the standing trial's, to the global frame.
+
+    A floor that rises along forward is made level. The standing trial was recorded above the same floor, unless its
+    file has another axis that points up.
+    """
+    axes, key = (laboratory.forward, laboratory.up), "up"
+    if standing:
+        axes, key = standing_axes(laboratory), "static_up" if laboratory.static_up else "static_forward"
+    try:
+        rotation = global_from_laboratory(*axes)
+        if not laboratory.tilt_deg or (standing and laboratory.static_up not in (None, laboratory.up)):
+            return rotation
+        walking = global_from_laboratory(laboratory.forward, laboratory.up)
+    except InputError as error:
+        raise document.placed(error, "laboratory", key) from None
+    c, s = np.cos(np.radians(laboratory.tilt_deg)), np.sin(np.radians(laboratory.tilt_deg))
+    level = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    return np.asarray(rotation @ walking.T @ level @ walking)

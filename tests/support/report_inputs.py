@@ -11,7 +11,7 @@ import xarray as xr
 from synthetic_result import few_muscles, result
 
 from musclesolve.results.files.result_netcdf import write_result
-from musclesolve.studies.compare import side_by_side
+from musclesolve.studies.side_by_side import side_by_side
 
 IDENTITY = {
     "subject": "S01",

@@ -16,13 +16,12 @@ from musclesolve.checking.repair import move_back, remove_samples
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Trial
-from musclesolve.recording.gaps.gap_filling import fill_trial
+from musclesolve.recording.gaps.gap_filling import completed_trial, fill_trial
 from musclesolve.recording.gaps.ghosts import without_ghosts
 from musclesolve.recording.gaps.rigid_registration import register
 from musclesolve.recording.markers.landmark_names import upper_markers
 from musclesolve.recording.trial.recording_checks import jumps as jump_frames
 from musclesolve.recording.trial.recording_checks import largest_jump
-from musclesolve.recording.trial.trial_file import completed_trial
 from musclesolve.results.finding import Finding, Run, Where, finding
 
 # A marker that stays exactly where it is for so many frames and so long [s], while its distances from its neighbors
@@ -141,7 +140,7 @@ def gaps(case: Case) -> Iterator[Finding]:
     """Report which gaps within the time range are filled, and how well, and which cannot be."""
     held = {m for f in case.findings if f.code == "frozen" for m in f.where.markers}
     start, end = case.trial.time_range
-    filled, completed = completed_trial(case.trial, case.settings)
+    filled, completed = completed_trial(case.trial, case.settings.gaps)
     above = upper_markers(case.trial)
     path = case.trial.markers.path
     for gap in filled.gaps:
@@ -161,7 +160,7 @@ def gaps(case: Case) -> Iterator[Finding]:
 
 def fill_and_complete(case: Case) -> Case:
     """Return the case with gaps filled and markers above the hips completed."""
-    filled, _ = completed_trial(case.trial, case.settings)
+    filled, _ = completed_trial(case.trial, case.settings.gaps)
     if filled is case.trial:
         return case
     return case.with_trial(replace(case.trial, markers=filled.markers, mapping=filled.mapping))

@@ -28,7 +28,7 @@ from musclesolve.settings.trial import AUTO
 
 if TYPE_CHECKING:
     pass
-from musclesolve.cli.commands.force_commands import finish_result
+from musclesolve.cli.run_end import finish_result
 
 
 @with_settings(CommandSettings, command_arguments("live"))

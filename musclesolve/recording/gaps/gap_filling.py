@@ -359,6 +359,11 @@ class Completed:
     sentence: str
 
 
+def completed_trial(trial: Trial, settings: GapSettings) -> tuple[Trial, tuple[Completed, ...]]:
+    """Return a trial with filled gaps and completed markers above the hips, and the completed markers."""
+    return complete_upper_body(fill_trial(trial, settings))
+
+
 def complete_upper_body(trial: Trial) -> tuple[Trial, tuple[Completed, ...]]:
     """Return the trial without gaps in markers above the hips, and the completed markers.
 

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, at_times, true_runs
+from musclesolve._util.message_text import capitalized
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.data import SIDE_NAMES, SIDES, ImpossibleForce, Markers, PlateForce, Side, Trial
@@ -274,6 +275,12 @@ def instants_of(trial: Trial, plate: PlateForce) -> tuple[str, str]:
     )
     remedy = _remedy(worst.vertical, weight)
     return what, remedy
+
+
+def instant_notes(trial: Trial) -> tuple[str, ...]:
+    """Notes on the impossible samples of the plates."""
+    remarks = (instants_of(trial, plate) for plate in trial.forces if plate.impossible)
+    return tuple(f"{capitalized(problem)}; {remedy}." for problem, remedy in remarks)
 
 
 def _remedy(most: float, weight: float) -> str:

@@ -1,25 +1,22 @@
 """Reading a trial file: the recordings, the subject, the marker mapping, and what to compute."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, true_runs
-from musclesolve._util.message_text import capitalized
-from musclesolve.errors import InputError
+from musclesolve._util.arrays import Array
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
-from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Markers, PlateForce, Subject, Trial
+from musclesolve.recording.data import AnyTrial, Markers, PlateForce, Subject, Trial
 from musclesolve.recording.faults import Faults, Rows
-from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
+from musclesolve.recording.file_axes import rotation_of
 from musclesolve.recording.formats import read_forces_table, read_markers
-from musclesolve.recording.gaps.gap_filling import Completed, complete_upper_body, fill_trial
+from musclesolve.recording.gaps.gap_filling import completed_trial
 from musclesolve.recording.gaps.ghosts import ghost_notes, without_ghosts
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_set import marker_sets
-from musclesolve.recording.plates.foot_contacts import seen_feet, unmeasured
 from musclesolve.recording.plates.foot_forces import (
     c3d_forces,
     is_stated,
@@ -27,11 +24,10 @@ from musclesolve.recording.plates.foot_forces import (
     plate_of,
     with_feet,
 )
-from musclesolve.recording.plates.plate_checks import instants_of, without_instants
+from musclesolve.recording.plates.plate_checks import instant_notes, without_instants
 from musclesolve.recording.plates.plate_corrections import corrected_plates
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.text.text_file import file_path
-from musclesolve.recording.trial.analyzed_range import find_range, finds_range, nothing_found, without_ends
 from musclesolve.recording.trial.emg_channels import check_overlap, check_signals, read_emg
 from musclesolve.recording.trial.fascicle_lengths import read_fascicles
 from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
@@ -52,16 +48,14 @@ from musclesolve.recording.trial.settings import (
     subject_of,
     with_stated_events,
 )
+from musclesolve.recording.trial.time_range import ranged, time_range_of, with_predicted_spans
+from musclesolve.recording.trial.trial_notes import marker_notes, trial_notes
 from musclesolve.settings.trial import (
-    AUTO,
     PREDICTED,
-    PREDICTED_NOTE,
-    LaboratorySettings,
     RecordedSettings,
     TimeSettings,
 )
 
-FEWEST_FRAMES = 10
 SAME_DIAMETER = 0.0005
 """Difference of two stated marker diameters that is ignored [m]."""
 WITHOUT_PARTS: dict[str, Any] = {"segments": None, "body": None, "skeleton": None}
@@ -139,13 +133,11 @@ def analysable(trial: Trial, plates_tested: bool = True) -> Trial:
         check_signals(document, trial.emg)
     trial, ghosts = without_ghosts(trial, settings.gaps)
     trial = ranged(replace(trial, notes=(*trial.notes, *ghost_notes(trial, ghosts))), settings)
-    trial, completed = completed_trial(trial, settings)
+    trial, completed = completed_trial(trial, settings.gaps)
     trial = replace(trial, notes=(*trial.notes, *(marker.sentence for marker in completed)))
     if plates_tested:
         trial = replace(trial, forces=tuple(without_instants(trial, plate) for plate in trial.forces))
-        remarks = [instants_of(trial, plate) for plate in trial.forces if plate.impossible]
-        notes = (f"{capitalized(problem)}; {remedy}." for problem, remedy in remarks)
-        trial = replace(trial, notes=(*trial.notes, *notes))
+        trial = replace(trial, notes=(*trial.notes, *instant_notes(trial)))
     trial = with_predicted_spans(trial, settings)
     check_trial(trial, document, plates_tested)
     if trial.emg is not None:
@@ -222,7 +214,7 @@ class TrialReader:
             *subject_notes(subject),
             *diameter_notes,
             *mapped.notes,
-            *_notes(settings, forces),
+            *trial_notes(settings, forces),
             *corrections,
         )
         notes = (*notes, *marker_notes(mapped, functional), *force_notes, *event_notes)
@@ -360,52 +352,6 @@ class TrialReader:
         return files if own is None else files | muscle_files(own)
 
 
-def ranged(trial: Trial, settings: RecordedSettings) -> Trial:
-    """Return a trial with the range that its recording allows; unchanged if the trial file states one."""
-    if not finds_range(settings):
-        return trial
-    if settings.files.predicted:
-        sentence = "the whole recording but its ends: ground reactions are predicted for both feet"
-        return replace(trial, time_range=without_ends(trial), analyzed=(sentence,))
-    filled = fill_trial(trial, settings.gaps)
-    analyzed = find_range(filled)
-    if analyzed is None:
-        return replace(trial, time_range=without_ends(trial), analyzed=(nothing_found(filled),))
-    return replace(trial, time_range=analyzed.time_range, legs=analyzed.legs, analyzed=analyzed.sentences)
-
-
-def with_predicted_spans(trial: Trial, settings: RecordedSettings) -> Trial:
-    """Return a trial without gaps, with the times at which the ground reaction of each foot is predicted.
-
-    For steps that plates do not measure completely these are all frames until the foot is in the air.
-    """
-    if settings.files.predicted:
-        return replace(trial, predicted_spans=dict.fromkeys(SIDES, ((-np.inf, np.inf),)))
-    if settings.plates.unmeasured_steps != PREDICTED:
-        return trial
-    feet, time = seen_feet(trial), trial.markers.time
-    if unseen := [side for side in SIDES if side not in feet]:
-        raise trial.document.fault(
-            "missing_key",
-            ("plates", "unmeasured_steps"),
-            f"no markers of the motion show heel and toe of the {SIDE_NAMES[unseen[0]]} foot, "
-            "and so its steps beside the plates",
-            "markers of heel and toe of both feet, not carried by a cluster",
-            'leave these markers on in the motion, or write unmeasured_steps = "left_out"',
-        )
-    spans = {}
-    for side, lost in unmeasured(trial, feet).items():
-        runs = true_runs(lost | ~(feet[side].air | feet[side].loaded))
-        steps = [(first, stop) for first, stop in runs if lost[first:stop].any()]
-        spans[side] = tuple((float(time[first]), float(time[stop - 1])) for first, stop in steps)
-    return replace(trial, predicted_spans=spans)
-
-
-def completed_trial(trial: Trial, settings: RecordedSettings) -> tuple[Trial, tuple[Completed, ...]]:
-    """Return a trial with filled gaps and completed markers above the hips, and the completed markers."""
-    return complete_upper_body(fill_trial(trial, settings.gaps))
-
-
 def with_marker_diameter(
     document: Document, subject: Subject, marker_mapping: MarkerMapping
 ) -> tuple[Subject, list[str]]:
@@ -430,127 +376,3 @@ def with_marker_diameter(
         return subject, [note] if apart else []
     note = f"The diameter of the markers is {1000 * diameter:g} mm, as {name} states it."
     return replace(subject, marker_diameter=diameter), [note]
-
-
-def rotation_of(document: Document, laboratory: LaboratorySettings, standing: bool = False) -> Array:
-    """Return the rotation (3, 3) from the axes of the files, or of the standing trial's, to the global frame.
-
-    A floor that rises along forward is made level. The standing trial was recorded above the same floor, unless its
-    file has another axis that points up.
-    """
-    axes, key = (laboratory.forward, laboratory.up), "up"
-    if standing:
-        axes, key = standing_axes(laboratory), "static_up" if laboratory.static_up else "static_forward"
-    try:
-        rotation = global_from_laboratory(*axes)
-        if not laboratory.tilt_deg or (standing and laboratory.static_up not in (None, laboratory.up)):
-            return rotation
-        walking = global_from_laboratory(laboratory.forward, laboratory.up)
-    except InputError as error:
-        raise document.placed(error, "laboratory", key) from None
-    c, s = np.cos(np.radians(laboratory.tilt_deg)), np.sin(np.radians(laboratory.tilt_deg))
-    level = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
-    return np.asarray(rotation @ walking.T @ level @ walking)
-
-
-def recorded_range(walk: Markers, forces: tuple[PlateForce, ...]) -> tuple[float, float]:
-    """Return first and last time [s] at which both markers and forces were recorded; the last is smaller if never."""
-    times = [walk.time, *(plate.time for plate in forces)]
-    return float(max(t[0] for t in times)), float(min(t[-1] for t in times))
-
-
-def time_range_of(
-    document: Document, table: TimeSettings, walk: Markers, forces: tuple[PlateForce, ...]
-) -> tuple[float, float]:
-    """Return first and last time to analyze [s].
-
-    Refuses times outside of the recording, a range that ends before it begins, and a range with too few frames.
-    """
-    earliest, latest = recorded_range(walk, forces)
-    recorded = (
-        f"markers {walk.time[0]:g} to {walk.time[-1]:g} s, "
-        f"forces {forces[0].time[0]:g} to {forces[0].time[-1]:g} s"
-    )
-    if latest <= earliest:
-        raise document.fault(
-            "no_overlap",
-            ("files", "forces"),
-            "markers and forces were not recorded at the same time",
-            f"recordings that overlap, not {recorded}",
-            "name files of one trial, or export both with the same start of time",
-        )
-    start = earliest if table.start_s is None else table.start_s
-    end = latest if table.end_s is None else table.end_s
-    half, cut = 0.5 / walk.rate, f" ({walk.row_warning.rstrip('.')})" * bool(walk.row_warning)
-    for key, value in (("start_s", start), ("end_s", end)):
-        if not earliest - half < value < latest + half:
-            raise document.fault(
-                "bad_range",
-                ("time", key),
-                f"{value:g} s is outside of the recording{cut}",
-                f"a time within both: {recorded}",
-                f"choose a time from {earliest:g} to {latest:g} s{', or export the file again' * bool(cut)}",
-            )
-    if start >= end:
-        key = "end_s" if table.start_s is None else "start_s"
-        raise document.fault(
-            "bad_range",
-            ("time", key),
-            f"the start, {start:g} s, is not before the end, {end:g} s",
-            "start_s before end_s",
-            "exchange the two times, or correct one of them",
-        )
-    if end - start < FEWEST_FRAMES / walk.rate:
-        longer = start + FEWEST_FRAMES / walk.rate
-        raise document.fault(
-            "bad_range",
-            ("time", "end_s"),
-            f"the range from {start:g} to {end:g} s has fewer than {FEWEST_FRAMES} frames",
-            f"a longer range within both recordings: {recorded}",
-            f"choose an end after {longer:g} s, or an earlier start"
-            if latest - earliest >= FEWEST_FRAMES / walk.rate
-            else "name a longer recording: no range of this one is long enough",
-        )
-    return start, end
-
-
-def marker_notes(mapped: MarkerMapping, functional: FunctionalTrials) -> tuple[str, ...]:
-    """Return the notes of the readers of the marker files."""
-    standing = (
-        () if mapped.static is None else (f"Standing trial: {note}" for note in mapped.static.sentences)
-    )
-    notes = (note for markers in functional.recordings for note in markers.sentences)
-    return (*mapped.walk.sentences, *standing, *dict.fromkeys(f"Functional trial: {note}" for note in notes))
-
-
-def _plate_notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> Iterator[str]:
-    """Yield notes on plates and moments that are not in the trial file."""
-    if settings.plates.unmeasured_steps == PREDICTED:
-        without = "all its steps are predicted"
-    elif finds_range(settings):
-        without = "only swings of its leg are analyzed"
-    else:
-        without = "it is taken as unloaded all the time"
-    for side in SIDES:
-        if all(map(is_stated, settings.force)) and not any(plate.side == side for plate in forces):
-            yield f"No plate is given for the {SIDE_NAMES[side]} foot: {without}."
-    for entry in settings.force:
-        if entry.moment is None and entry.plate is None and entry.side is not None:
-            whose = {AUTO: "a plate"} | {
-                side: f"the plate of the {name} foot" for side, name in SIDE_NAMES.items()
-            }
-            yield f"No moment is given for {whose[entry.side]}: it is set to zero."
-
-
-def _notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> Iterator[str]:
-    """Yield notes on data that are not in the trial file."""
-    if settings.files.predicted:
-        yield PREDICTED_NOTE
-    else:
-        yield from _plate_notes(settings, forces)
-    laboratory = settings.laboratory
-    if settings.files.static is None:
-        yield "There is no standing trial: segments are measured on the motion itself."
-    elif standing_axes(laboratory) != (laboratory.forward, laboratory.up):
-        forward, up = standing_axes(laboratory)
-        yield f"The standing trial is read in axes of its own: forward {forward}, up {up}."

@@ -23,7 +23,8 @@ from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DAMAGE, PageTable, cell, plain
 from musclesolve.report.inputs import TrialFiles, read_inputs
 from musclesolve.report.rendering import rendered, whole_page
-from musclesolve.report.study.study_page import COUNTS, left_out_table, not_judged, trial_rows
+from musclesolve.report.study.study_page import left_out_table, not_judged, trial_rows
+from musclesolve.report.study.study_words import COUNTS
 from musclesolve.results.dataset.kept_variables import FRAMES, SIGNS
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER

@@ -18,17 +18,14 @@ Every trial is also predicted with the muscles that the others give.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import permutations, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import one_or_several
 from musclesolve._util.message_text import WarningNote, capitalized, few
 from musclesolve._util.names import unknown_name
@@ -37,7 +34,7 @@ from musclesolve.constants import BAND_95
 from musclesolve.errors import file_error, input_error
 from musclesolve.forces import prepare
 from musclesolve.muscles.person import COMPARED, FittedParameter, PersonMuscles
-from musclesolve.muscles.strength_tests import StrengthTest, StrengthTests, read_strength_tests
+from musclesolve.muscles.strength_tests import StrengthTests, read_strength_tests
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.strength_geometry import StrengthGeometry, strength_geometry
@@ -46,60 +43,40 @@ from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.settings import is_own_set
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.studies.calibration.calibration_problem import LEAST_EMG_SD, CalibrationProblem, Noises
 from musclesolve.studies.calibration.free_parameters import (
-    DELAY,
     OF_EMG,
     SHAPE,
-    STRENGTH,
-    Factor,
     Measured,
     free_factors,
 )
 from musclesolve.studies.calibration.gauss_newton import (
-    CONVERGED,
     HELD,
     Direction,
-    Linear,
     Posterior,
-    Prior,
-    minimize,
     undetermined,
 )
-from musclesolve.studies.calibration.inner_optimum import directions_of
 from musclesolve.studies.calibration.observations import (
-    CORRELATION_TIME,
     EMG,
     FASCICLE,
     RESERVE,
     STRENGTH_TEST,
     UNITS,
-    USUAL_SD,
-    EmgScale,
     Observation,
     TrialMuscles,
     by_channel,
-    correlated_samples,
 )
 from musclesolve.studies.calibration.one_subject import check_one_subject
 from musclesolve.studies.emg_offset import FEWEST_CHANNELS, shared_lag
 from musclesolve.version import __version__
 
 AnyBody = RecordedBody | ModelBody
-
-ROUGH = 1.0
-"""Least decrease of the sum of squares for another step before the noise is known."""
-NOISE_ROUNDS = 3
-"""Number of times that the noise is estimated from the residuals and the fit repeated."""
 DETERMINED = 0.5
 """Share of its prior interval below which the interval of a parameter shows that trials determine it."""
 FAR_OFF = 2.5
 """Number of standard deviations from which a value is reported."""
 WORSE = 1.02
 """Ratio from which the rms of a channel is worse: smaller changes come from the last steps of a fit."""
-MORE_LACKING = 1.0
-"""Moment that the muscles may begin to lack during a fit [N m]."""
-LEAST_EMG_SD = 0.03
-"""Least error of envelopes, as a share of their maximum."""
 LONGEST_OFFSET = 0.3
 """Offsets of the clock of EMG that are tried on either side [s]: less than half a stride."""
 LAGS = (0.01, 0.1)
@@ -107,18 +84,6 @@ LAGS = (0.01, 0.1)
 CLOCK, CLEARLY, FAR_BETTER = 0.1, 0.1, 0.3
 """Offset beyond which no delay explains it [s]; necessary rise of the mean correlation with the offset; and the rise
 that is necessary where the interval does not show it: a sound walk with few frames rose by 0.17."""
-
-
-@dataclass(frozen=True)
-class Noise:
-    """Noise of the residuals of one channel: standard deviation, and the number of samples that count as one."""
-
-    sd: float
-    alike: float
-
-
-Noises = dict[tuple[str, str], Noise]
-"""Kind and label of a channel -> its noise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,218 +100,6 @@ class Calibration:
     found: xr.Dataset
     directions: tuple[Direction, ...]
     notes: tuple[str, ...]
-
-
-class CalibrationProblem:
-    """All trials, the factors and numbers of EMG that are fitted, and the residuals at any of their values."""
-
-    def __init__(
-        self,
-        trials: Sequence[TrialMuscles],
-        factors: Sequence[Factor],
-        of_emg: Sequence[str] = (),
-        tests: StrengthGeometry | None = None,
-        moments: Sequence[StrengthTest] = (),
-    ) -> None:
-        self.trials, self.factors, self.tests, self.moments = trials, tuple(factors), tests, moments
-        known = bundled_toml(__package__, "priors.toml")
-        self.names = [factor.name for factor in factors]
-        mean, sd = [self._around(factor) for factor in factors], [factor.prior_sd for factor in factors]
-        lower, upper = [factor.lower for factor in factors], [factor.upper for factor in factors]
-
-        def add(name: str, start: float, spread: float, low: float, high: float) -> int:
-            for values, value in ((mean, start), (sd, spread), (lower, low), (upper, high)):
-                values.append(float(value))
-            self.names.append(name)
-            return len(self.names) - 1
-
-        measured = [(trial, trial.emg) for trial in trials if trial.emg is not None]
-        largest: dict[str, float] = {}
-        unstated = {channel for _, emg in measured for channel in emg.largest_counts}
-        for trial, emg in measured:
-            for channel in emg.channels:
-                largest[channel] = max(largest.get(channel, 0.0), trial.maximum[channel])
-        gain = {}
-        for channel in largest:
-            of_gain = known["emg_gain"]
-            spread = of_gain["sd"] if channel in unstated else of_gain["sd_of_maximum"]
-            start = np.log(0.5) if channel in unstated else 0.0
-            gain[channel] = add(f"EMG gain of {channel}", start, spread, *np.log(of_gain["bounds"]))
-        places: dict[str, int | None] = dict.fromkeys(OF_EMG)
-        for name in of_emg:
-            start = float(np.mean([emg.delay for _, emg in measured])) if name == DELAY else 0.0
-            places[name] = add(name, start, known[name]["sd"], *known[name]["bounds"])
-        self.emg = EmgScale(gain, largest, places[DELAY], places[SHAPE])
-        covariance = np.diag(np.square(sd))
-        strong = [k for k, factor in enumerate(factors) if factor.quantity == STRENGTH]
-        for one, other in permutations(strong, 2):
-            covariance[one, other] = known[STRENGTH]["common_sd"] ** 2
-        self.prior = Prior(np.array(mean), covariance, np.array(lower), np.array(upper))
-        self.directions = [[directions_of(self.factors, part.names) for part in one.parts] for one in trials]
-
-    def _around(self, factor: Factor) -> float:
-        """The mean of the prior of a factor."""
-        if factor.around is None:
-            return 0.0
-        every = [part.part.state.parameters for trial in self.trials for part in trial.parts]
-        own = [getattr(muscles, factor.quantity)[np.isin(muscles.names, factor.muscles)] for muscles in every]
-        return float(np.log(factor.around / np.median(np.concatenate(own))))
-
-    @property
-    def every(self) -> list[int]:
-        """The numbers of all trials."""
-        return list(range(len(self.trials)))
-
-    @property
-    def parent(self) -> Array:
-        """The theta (P,) of the muscles as they were."""
-        theta = self.prior.mean.copy()
-        theta[: len(self.factors)] = 0.0
-        return theta
-
-    def observed(self, theta: Array, which: Sequence[int]) -> list[Observation] | None:
-        """The observations of some trials at theta (P,), in parallel; None where one of them has no optimum."""
-
-        def of_trial(number: int) -> list[Observation] | None:
-            trial, optima = self.trials[number], []
-            for part, directions in zip(trial.parts, self.directions[number], strict=True):
-                logarithm = np.einsum("k,kqn->qn", theta[: len(self.factors)], directions)
-                if (optimum := part.solve(logarithm)) is None:
-                    return None
-                optima.append(optimum)
-            return trial.observed(optima, self.directions[number], theta, self.emg)
-
-        with ThreadPoolExecutor(max_workers=min(len(which), 2)) as threads:
-            found = list(threads.map(of_trial, which))
-        if any(each is None for each in found):
-            return None
-        return [observation for each in found for observation in each or ()]
-
-    def tested(self, theta: Array) -> list[Observation]:
-        """The strength tests at theta (P,)."""
-        if self.tests is None:
-            return []
-        parent = self.tests.parameters
-        directions = directions_of(self.factors, parent.names)
-        logarithm = np.einsum("k,kqn->qn", theta[: len(self.factors)], directions)
-        able = self.tests.moments(parent.with_factors(np.exp(logarithm)))
-        jacobian = np.zeros((len(able.moment), len(theta)))
-        jacobian[:, : len(directions)] = np.einsum("pqn,kqn->pk", able.by_log, directions)
-        return [
-            Observation(
-                STRENGTH_TEST,
-                f"{test.dof} {number + 1}",
-                "",
-                np.zeros(1),
-                able.moment[number : number + 1],
-                np.array([test.moment]),
-                jacobian[number : number + 1],
-            )
-            for number, test in enumerate(self.moments)
-        ]
-
-    def usual_noise(self, observed: Iterable[Observation]) -> Noises:
-        """The noise of every channel before any residual was seen."""
-        noise = {
-            (STRENGTH_TEST, f"{test.dof} {number + 1}"): Noise(test.error, 1.0)
-            for number, test in enumerate(self.moments)
-        }
-        for (kind, label), curves in by_channel(observed).items():
-            if kind != STRENGTH_TEST:
-                trial = next(trial for trial in self.trials if trial.name == curves[-1].trial)
-                stated = trial.fascicles.error if kind == FASCICLE and trial.fascicles else None
-                # missing moments are no noise: every frame counts
-                alike = 1.0 if kind == RESERVE else max(1.0, CORRELATION_TIME / trial.step)
-                noise[kind, label] = Noise(stated or USUAL_SD[kind], alike)
-        return noise
-
-    def found_noise(self, observed: Sequence[Observation]) -> Noises:
-        """Estimate the noise of every channel from its residuals, at least the known noise of the measurement."""
-        usual = self.usual_noise(observed)
-        noise = {key: usual[key] for key in by_channel(observed)}
-        for (kind, label), curves in by_channel(observed).items():
-            if kind not in (RESERVE, STRENGTH_TEST):
-                residuals = [one.residual for one in curves]
-                rms = float(np.sqrt(np.mean(np.square(np.concatenate(residuals)))))
-                least = LEAST_EMG_SD if kind == EMG else usual[kind, label].sd
-                noise[kind, label] = Noise(max(rms, least), correlated_samples(residuals))
-        return noise
-
-    def linear(self, observed: Sequence[Observation], noise: Noises) -> Linear:
-        """The weighted residuals and their derivatives; of a channel without a noise the noise of its kind."""
-        residuals, rows = [np.zeros(0)], [np.zeros((0, len(self.names)))]
-        for (kind, label), curves in by_channel(observed).items():
-            # variance of the errors of a channel, summed over its samples: they are alike throughout, and count once
-            errors = [error for one in curves for error in one.unmodeled.values()]
-            variance = sum(float(np.square(error).sum()) for error in errors)
-            # a moment that begins to lack during the fit has no noise yet
-            of_channel = noise.get((kind, label)) or Noise(USUAL_SD[kind], 1.0)
-            weight = 1.0 / np.sqrt(of_channel.sd**2 * of_channel.alike + variance)
-            residuals += [weight * one.residual for one in curves]
-            rows += [weight * one.jacobian for one in curves]
-        return Linear(np.concatenate(residuals), np.vstack(rows))
-
-    def solve(self, first: Sequence[Observation], report: Progress = no_progress) -> tuple[Posterior, Noises]:
-        """Find the best theta for all trials and the noise of its residuals, from the parent muscles' observations."""
-        theta, noise = self.parent, self.usual_noise(first)
-        for number in range(NOISE_ROUNDS):
-            span = (0.1 + 0.15 * number, 0.25 + 0.15 * number)
-            # the noise is not known yet: high accuracy is not needed
-            least = ROUGH if number == 0 else CONVERGED
-            prior = self._without_strength(theta) if number == 0 else self.prior
-            posterior = self.fit(theta, self.every, noise, report, span, least, prior)
-            theta = posterior.theta
-            observed = self.observed(theta, self.every) or []
-            before, noise = noise, self.found_noise([*observed, *self.tested(theta)])
-            # the weights agree to some per cent
-            if number and all(
-                key in before
-                and abs(np.log(now.sd / before[key].sd)) < 0.05
-                and abs(np.log(now.alike / before[key].alike)) < 0.1
-                for key, now in noise.items()
-            ):
-                break
-        return posterior, before
-
-    def _without_strength(self, theta: Array) -> Prior:
-        """The prior with the strength held at theta, where lengths or strains are free.
-
-        Strength that compensates wrong lengths would lead to muscles that lack moments.
-        """
-        held = np.zeros(len(theta), dtype=bool)
-        held[: len(self.factors)] = [factor.quantity == STRENGTH for factor in self.factors]
-        return self.prior if held[: len(self.factors)].all() else self.prior.held(held, theta)
-
-    def fit(
-        self,
-        theta: Array,
-        which: Sequence[int],
-        noise: Noises,
-        report: Progress = no_progress,
-        span: tuple[float, float] = (0.0, 1.0),
-        least: float = CONVERGED,
-        prior: Prior | None = None,
-    ) -> Posterior:
-        """The best theta for some trials with a given noise."""
-        most = np.inf
-
-        def evaluate(at: Array) -> Linear | None:
-            """The linearized misfit; None also where muscles lack more than before."""
-            nonlocal most
-            observed = self.observed(at, which)
-            if observed is None:
-                return None
-            lacking = max((np.abs(o.residual).max() for o in observed if o.kind == RESERVE), default=0.0)
-            if lacking > most:
-                return None
-            most = max(MORE_LACKING, lacking) if np.isinf(most) else most
-            return self.linear([*observed, *self.tested(at)], noise)
-
-        def step(number: int, value: float) -> None:
-            share = 1.0 - 0.8**number
-            report(f"calibration, step {number}, misfit {value:.4g}", span[0] + (span[1] - span[0]) * share)
-
-        return minimize(evaluate, theta, prior or self.prior, step, least)
 
 
 def calibrate_muscles(

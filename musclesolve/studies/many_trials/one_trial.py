@@ -170,7 +170,7 @@ def analyze_with_uncertainty(
     """
     if samples is None:
         return (*analyze(trial, folder, options, figures, progress), None)
-    from musclesolve.studies.uncertainty.monte_carlo import UncertaintyFiles
+    from musclesolve.studies.uncertainty.uncertainty_files import UncertaintyFiles
 
     further = UncertaintyFiles(samples, seed, figures, progress)
     return (

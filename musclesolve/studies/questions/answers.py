@@ -78,7 +78,7 @@ def check_with_questions(path: str | Path, progress: Progress | None = None) -> 
 def _check_names(path: Path, document: Document, settings: QuestionSettings) -> None:
     """Refuse names of muscles, degrees of freedom and joints in [questions] that the trial does not have."""
     from musclesolve.studies.known_names import known_names
-    from musclesolve.studies.questions.what_if import contact_from_texts, stated_scenarios
+    from musclesolve.studies.questions.scenario import contact_from_texts, stated_scenarios
 
     try:
         known = known_names(path)
@@ -111,7 +111,7 @@ def check_texts(document: Document, settings: Mapping[str, Any] | QuestionSettin
     stated = dict(settings.items())
     if not stated.get("scenarios") and not stated.get("contact"):
         return
-    from musclesolve.studies.questions.what_if import contact_from_texts, stated_scenarios
+    from musclesolve.studies.questions.scenario import contact_from_texts, stated_scenarios
 
     for key, read in (("scenarios", stated_scenarios), ("contact", contact_from_texts)):
         try:
@@ -148,7 +148,7 @@ def answer(
                 return contributions(own, cost, progress)
             case "margins":
                 from musclesolve.studies.questions.margins import margins
-                from musclesolve.studies.questions.what_if import contact_from_texts
+                from musclesolve.studies.questions.scenario import contact_from_texts
 
                 bounds = contact_from_texts(settings.contact) if settings.contact else None
                 return margins(

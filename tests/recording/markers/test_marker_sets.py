@@ -16,6 +16,7 @@ from musclesolve.cli import app as cli
 from musclesolve.files import Markers, landmarks, marker_sets, read_markers, read_trc, write_trc
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.anatomy.landmark_positions import MarkerMap, standing_markers
+from musclesolve.recording.file_axes import rotation_of
 from musclesolve.recording.markers import marker_set
 from musclesolve.recording.markers.marker_set import (
     apply_marker_set,
@@ -25,7 +26,6 @@ from musclesolve.recording.markers.marker_set import (
     markers_of,
 )
 from musclesolve.recording.schema import Document
-from musclesolve.recording.trial.trial_file import rotation_of
 from tests.support.refusals import refused
 
 TRIAL = Path(__file__).resolve().parents[2] / "real" / "rajagopal_walk.toml"

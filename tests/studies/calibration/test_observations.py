@@ -9,7 +9,7 @@ from thorough import some
 
 from musclesolve.forces import prepare
 from musclesolve.motion.signals.emg_envelope import shaped
-from musclesolve.studies.calibration.calibrate import CalibrationProblem
+from musclesolve.studies.calibration.calibration_problem import CalibrationProblem
 from musclesolve.studies.calibration.free_parameters import Measured, free_factors
 from musclesolve.studies.calibration.observations import TrialMuscles, correlated_samples
 

@@ -35,7 +35,8 @@ from musclesolve.studies.questions.assistance import (
     optimal_torque,
     torque_against,
 )
-from musclesolve.studies.questions.what_if import _heavier, stated_scenarios
+from musclesolve.studies.questions.scenario import stated_scenarios
+from musclesolve.studies.questions.what_if import _heavier
 
 LIMITS = (-25.0, 5.0)
 
