@@ -13,9 +13,8 @@ BEND = 0.4 - 0.2 * np.cos(2.0 * np.pi * TIME)
 @pytest.fixture(scope="module")
 def squat():
     angles = {"knee_flexion_r": 2.0 * BEND, "knee_flexion_l": 2.0 * BEND}
-    return ms.pose_problem(
-        angles, None, {"knee_flexion_r": -80.0 * BEND, "knee_flexion_l": -60.0 * BEND}, time=TIME
-    )
+    moments = {"knee_flexion_r": -80.0 * BEND, "knee_flexion_l": -60.0 * BEND}
+    return ms.pose_problem(angles, None, moments, muscles="silva_2003", time=TIME)
 
 
 @pytest.fixture(scope="module")

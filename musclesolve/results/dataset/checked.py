@@ -108,7 +108,8 @@ def _check_layout(result: xr.Dataset, names: set[str], least: int) -> None:
     _check_sides(result)
     time = result["time"].values
     if time.size < least:
-        raise _refused(result, "time", f"it has {count_of(time.size, 'frame')}, too few for curves")
+        few = f"the result has {count_of(time.size, 'frame')}, too few for curves"
+        raise file_error("too_few_frames", result.encoding.get("source"), few, f"{least} frames or more")
     if not _increasing(time):
         raise _refused(result, "time", "the times of its frames do not increase")
 

@@ -88,7 +88,7 @@ def test_the_line_of_progress_stays_short():
         ({"side": "q"}, "side"),
         ({"jobs": 0}, "--jobs"),
         ({"trials": []}, "trial"),
-        ({"cost": type("Local", (ActivationPower,), {})(3.0)}, "Local"),
+        ({"cost": type("Local", (ActivationPower,), {"name": "local"})(3.0)}, "Local"),
     ],
 )
 def test_what_would_fail_for_every_trial_is_refused_at_once(tmp_path, wrong, name):
