@@ -437,7 +437,7 @@ def test_a_result_without_a_newer_variable_is_drawn_without_its_figure(tmp_path,
 def test_a_dataset_of_another_kind_is_refused(tmp_path):
     with refused("bad_result", "activation", "subject_mass_kg"):
         save_figures(result().drop_vars("activation").drop_attrs(), tmp_path)
-    with refused("too_few_frames"):
+    with refused("bad_result", "time", "1 frame"):
         save_figures(result().isel(time=[0]), tmp_path)
     assert list(tmp_path.iterdir()) == []
 

@@ -297,8 +297,8 @@ def _beside_the_line(
     if explained[other] > max(LEAKS**2, LEAKED * float(np.mean(rest**2))):
         mixed = share[other] * case.table.values[:, case.table.names.index(f"{names[other]}_moment")]
         repair = changed_columns([f"{names[k]}_moment"], 1.0, -mixed[:, None])
-        leak = said | {"other": names[other], "share": float(share[other])}
-        yield finding("moment_unlike.leak", "warning", leak, case.where, cost=case.cost(repair))
+        leak = {"other": names[other], "share": float(share[other])}
+        yield finding("moment_unlike.leak", "warning", said | leak, case.where, cost=case.cost(repair))
     elif rms > least or most > at_most:
         when = float(case.fixed.time[case.frames][int(np.abs(left).argmax())])
         yield case.fault("moment_unlike.part", "warning", said | {"when": when})
