@@ -43,6 +43,7 @@ from musclesolve.dynamics.kinematics.straight_hinges import (
     shown_rotation,
     stiffness,
     straight_hinges,
+    with_measured,
 )
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
@@ -390,8 +391,9 @@ class NearestPose:
         before = continuous_branch(self.model, pose.angles)
         q, after = pose.q(self.model.tree), before.copy()
         angles, weights = self.rest.angles.copy(), self.rest.weights.copy()
+        measured, axes = with_measured(self.model, self.targets, q), self.model.tree.axes(q)
         for hinge in self.hinges:
-            bent = Bent.from_pose(self.model, self.targets, hinge, before, q)
+            bent = Bent.from_pose(hinge, before, measured, axes)
             stiff = stiffness(time, len(before), hinge.rest)
             rotation = shown_rotation(stiff, bent.beside, hinge.reach, hinge.rest)
             angles[:, hinge.rotation] = after[:, hinge.rotation] = rotation
@@ -409,8 +411,9 @@ class NearestPose:
         if not self.hinges:
             return self
         q, angles, weights = pose.q(self.model.tree), self.rest.angles.copy(), self.rest.weights.copy()
+        measured, axes = with_measured(self.model, self.targets, q), self.model.tree.axes(q)
         for hinge in self.hinges:
-            bent = Bent.from_pose(self.model, self.targets, hinge, pose.angles, q)
+            bent = Bent.from_pose(hinge, pose.angles, measured, axes)
             angles[:, hinge.rotation] = pose.angles[:, hinge.rotation]
             weights[:, hinge.rotation] = bent.hidden * stiffness(np.array([0.0, step]), 2, hinge.rest)
         return self._drawn(angles, weights)

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.vectors import lines_of
@@ -116,25 +116,31 @@ class Bent:
     hidden: Array
 
     @classmethod
-    def from_pose(cls, model: Model, targets: Targets, hinge: Hinge, angles: Array, q: Array) -> Bent:
-        """Return the bending by measured points; angles (T, K) and q (T, N, 3) of a nearby pose supply the rest."""
-        measured = q.copy()
-        points = targets.slots < model.topology.point_count
-        measured[:, targets.slots[points]] = targets.values[:, points]
+    def from_pose(cls, hinge: Hinge, angles: Array, measured: Array, axes: Array) -> Bent:
+        """Return the bending by measured points, see `with_measured`.
+
+        angles (T, K), measured (T, N, 3) and the axes of the joints (T, K, 3) are those of a nearby pose elsewhere.
+        """
         lines = lines_of(measured, np.array([hinge.near, hinge.far]))
         lengths = np.linalg.norm(lines, axis=2)
         near, far = np.moveaxis(lines / lengths[..., None], 1, 0)
-        axes = model.tree.axes(q)
         bending, long = axes[:, hinge.bend], axes[:, hinge.rotation]
-        normal = np.cross(near, far)
-        beside = np.vecdot(normal, bending) + 1j * np.vecdot(normal, np.cross(long, bending))
+        normal = vector_product(near, far)
+        beside = np.vecdot(normal, bending) + 1j * np.vecdot(normal, vector_product(long, bending))
         beside *= hinge.reach * np.exp(1j * angles[:, hinge.rotation])
         shown = np.abs(beside)
         if hinge.first != hinge.rotation:
-            crossed = np.linalg.norm(np.cross(axes[:, hinge.first], long), axis=1)
+            crossed = np.linalg.norm(vector_product(axes[:, hinge.first], long), axis=1)
             shown = np.minimum(shown, lengths[:, 0] * crossed)
         share = np.minimum(shown / (SHOWN * hinge.rest), 1.0)
         return cls(beside, hinge.reach * np.vecdot(near, far), (1.0 - share**2) ** 2)
+
+
+def with_measured(model: Model, targets: Targets, q: Array) -> Array:
+    """Return the coordinates (T, N, 3) [m] of a pose with the measured points in place of those of the model."""
+    measured, points = q.copy(), targets.slots < model.topology.point_count
+    measured[:, targets.slots[points]] = targets.values[:, points]
+    return measured
 
 
 def stiffness(time: Array | None, frames: int, rest: float) -> Array:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.errors import input_error
 
 # The rotation about a line is undetermined: points closer to one than this are refused.
 SMALLEST_BREADTH = 0.004
+SKEW = np.zeros((3, 9))
+"""Matrix of v x u, by rows, for each component of v."""
+SKEW[[0, 0, 1, 1, 2, 2], [7, 5, 2, 6, 3, 1]] = [1.0, -1.0, 1.0, -1.0, 1.0, -1.0]
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,20 @@ class Shapes:
             np.cumsum([0, *sizes]).astype(np.intp),
         )
 
+    @cached_property
+    def _padded(self) -> tuple[Indices, Mask, Indices, Array, Array, Array]:
+        """Places (C, k) of as many points of each body, which of them it has (C, k, 1), and how many (C, 1).
+
+        And its shape (C, k, 3), the mean of it (C, 3), and its points from there, transposed (C, 3, k) [m].
+        """
+        count, steps = np.diff(self.first)[:, None], np.arange(np.diff(self.first).max(initial=0))
+        inside = (steps < count)[..., None]
+        chosen = np.where(steps < count, self.first[:-1, None] + steps, 0)
+        shape = self.reference[chosen]
+        center = np.sum(shape, axis=1, where=inside) / count
+        apart = np.swapaxes((shape - center[:, None]) * inside, 1, 2)
+        return self.places[chosen], inside, count, shape, center, apart
+
     def register(self, points: Array) -> tuple[Array, Array, Array]:
         """Return the displacements that bring the shapes nearest to measured points (T, n, 3) [m].
 
@@ -102,13 +119,10 @@ class Shapes:
         Returns:
             R (C, T, 3, 3), d (C, T, 3) [m] and the root mean square distance (C, T) [m], as in `Poses`.
         """
-        count, steps = np.diff(self.first)[:, None], np.arange(np.diff(self.first).max(initial=0))
-        inside = (steps < count)[..., None]  # (C, k, 1), false beyond the last point of a body
-        chosen = np.where(steps < count, self.first[:-1, None] + steps, 0)
-        shape = self.reference[chosen]
-        p = np.where(inside[:, None], np.moveaxis(points[:, self.places[chosen]], 0, 1), 0.0)
-        center, middle = np.sum(shape, axis=1, where=inside) / count, p.sum(axis=2) / count[..., None]
-        M = np.swapaxes((shape - center[:, None]) * inside, 1, 2)[:, None] @ p
+        places, inside, count, shape, center, apart = self._padded
+        p = np.where(inside[:, None], points[:, places].swapaxes(0, 1), 0.0)
+        middle = p.sum(axis=2) / count[..., None]
+        M = apart[:, None] @ p
         y, z = [1, 2, 0], [2, 0, 1]
         N = np.empty((*M.shape[:2], 4, 4))
         N[..., 0, 0] = trace = np.trace(M, axis1=2, axis2=3)
@@ -116,12 +130,12 @@ class Shapes:
         N[..., 1:, 1:] = M + np.swapaxes(M, 2, 3) - trace[..., None, None] * np.eye(3)
         quaternion = np.linalg.eigh(np.nan_to_num(N))[1][..., -1]
         w, v = quaternion[..., :1, None], quaternion[..., None, 1:]
-        turned = np.swapaxes(np.cross(v, np.eye(3)), 2, 3)  # turned u = v x u
+        turned = (v @ SKEW).reshape(*v.shape[:2], 3, 3)  # turned u = v x u
         along = np.swapaxes(v, 2, 3) * v
         rotation = (w**2 - np.sum(v**2, axis=3, keepdims=True)) * np.eye(3) + 2.0 * (along + w * turned)
         translation = middle - (rotation @ center[:, None, :, None])[..., 0]
-        apart = (shape[:, None] @ np.swapaxes(rotation, 2, 3) + translation[:, :, None] - p) * inside[:, None]
-        residual = np.sqrt((apart**2).sum(axis=(2, 3)) / count)
+        off = (shape[:, None] @ np.swapaxes(rotation, 2, 3) + translation[:, :, None] - p) * inside[:, None]
+        residual = np.sqrt((off**2).sum(axis=(2, 3)) / count)
         return rotation, translation, residual
 
     def poses(self, registered: tuple[Array, Array, Array]) -> dict[str, Poses]:
