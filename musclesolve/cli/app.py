@@ -86,7 +86,11 @@ class Brief:
         """Return a copy with the first paragraph and the options that are explained, and the names of the others."""
         used = re.findall(r"(?<![\w-])--?[a-z][\w-]*", example_text(name, self.shown))
         params = list(self.params)  # type: ignore[attr-defined]
-        rest = [each for each in params if not each.required and {"-o", *used}.isdisjoint(each.opts)]
+        rest = [
+            each
+            for each in params
+            if not each.required and {"-o", *used}.isdisjoint([*each.opts, *each.secondary_opts])
+        ]
         rest = [each for each in rest if each.param_type_name == "option" and not each.hidden]
         if len(rest) < FEW:
             rest = []

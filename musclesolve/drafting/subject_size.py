@@ -351,7 +351,7 @@ def _height(case: Case) -> Value | None:
         return None
     height = min(heights) - floor
     if unit := unit_factor(height / (SHOULDERS * USUAL_STATURE), POWERS, BAND_OF_ANYBODY):
-        fault = f"the positions are {POWERS[unit]}: correct the unit in the file"
+        fault = f"by the height of the shoulders, if the positions are {POWERS[unit]}: correct the unit in the file"
         return Value(unit * height / SHOULDERS, fault)
     source = f"the shoulders are {height:.2f} m above the floor, usually {SHOULDERS:g} of the stature"
     return Value(height / SHOULDERS, source) if STATURES[0] < height / SHOULDERS < STATURES[1] else None

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from musclesolve._util.checks import check_type
 from musclesolve.live.adapters.registry import open_sink, open_stream
 from musclesolve.live.joining import Joined, Stream, Wanted
 from musclesolve.live.live import Live
@@ -22,7 +23,7 @@ def stream_session(
     """Samples of named streams through a `Live` to named sinks, until they end or `stop` or `seconds` say so.
 
     Args:
-        live: takes the samples, in the axes of the files of its trial; `Wanted` states other axes.
+        live: takes the samples, in the axes of the files of its trial.
         sources: as --from has them, such as "lsl:Markers".
         sinks: as --to has them, such as "udp:5006", or Sinks.
         stop: called at least ten times a second.
@@ -32,7 +33,7 @@ def stream_session(
     Raises:
         InputError: a stream that cannot be opened, or carries something else than is needed.
     """
-    wanted = live if isinstance(live, Wanted) else Wanted.from_live(live)
+    wanted = live if isinstance(live, Wanted) else Wanted.from_live(check_type(live, Live, "live", "a Live"))
     assert isinstance(wanted.live, Live)
     source, ready = open_session(wanted, sources, sinks, **joining)
     return run_session(wanted.live, source, ready, stop, seconds, fresh=True)

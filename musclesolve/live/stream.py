@@ -263,8 +263,9 @@ def run_session(
             for sink in sinks:
                 sink.take(arrival, frame)
             passed.count(frame)
-            paused, before = getattr(source, "paused", 0), paused
-            passed.failed += frame.taken.anew and paused == before
+            if frame.taken.anew:  # a sender that pauses says so before or with the first sample after it
+                paused, before = getattr(source, "paused", 0), paused
+                passed.failed += paused == before
             if 0.0 < arrival.sample.time - last < 1.0:
                 passed.lost += max(round((arrival.sample.time - last) * live.rate) - 1, 0)
             if not frame.taken.refusal:

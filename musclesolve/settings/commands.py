@@ -297,8 +297,8 @@ class WhatIfSettings(Settings):
     """Options of `what-if`."""
 
     scenarios: tuple[str, ...] = setting(
-        "a scenario. soleus=0.5 or triceps_surae_r=0: strength; torque.ankle_dorsiflexion=-30:0: best torque within "
-        "limits [N m]; spring.knee_flexion=40@10: N m/rad, at rest at 10 degrees; sharing.cost=stress_cubed, "
+        "a scenario: soleus=0.5 or triceps_surae_r=0 is a strength; torque.ankle_dorsiflexion=-30:0: best torque "
+        "within limits [N m]; spring.knee_flexion=40@10: N m/rad, at rest at 10 degrees; sharing.cost=stress_cubed, "
         "muscles.passive=calibrated: settings",
         required=True,
         option="--set",

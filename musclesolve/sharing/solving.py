@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.checks import check_choice, check_type
+from musclesolve._util.checks import check_choice
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem
@@ -173,9 +173,13 @@ def _attempt(
     if stiffness is not None:
         program = program.with_arrays(reserve_weight=edge_weight(program, cost, stiffness))
     attempt = solver.solve(program, cost, None if start is None else start[which])
-    check_type(
-        attempt, Attempt, f"the answer of the solver {solver.name!r}", f"an {Attempt.__module__}.Attempt"
-    )
+    if not isinstance(attempt, Attempt):
+        raise input_error(
+            "bad_type",
+            where=f"the solver {solver.name!r}",
+            problem=f"its `solve` returns {type(attempt).__name__}",
+            expected=f"an Attempt ({Attempt.__module__})",
+        )
     if stiffness is not None:
         attempt = replace(attempt, reserve=np.zeros_like(part.moment))
     residual = kkt_residual(

@@ -28,7 +28,7 @@ from musclesolve.studies.study.run_study import compute_trials
 from musclesolve.studies.study.study_data import write_study_data
 
 STUB = DOCS.parent / "musclesolve" / "plotting" / "__init__.pyi"
-NOT_FIGURES = {"save_figures", "PageStyle", "current_style", "page_style"}
+NOT_FIGURES = {"save_figures", "current_style", "page_style"}
 YOURS = {
     "moments.csv": {"knee_flexion": np.linspace(5.0, 60.0, 20)},
     "arms.csv": {"semitendinosus": np.full(20, 0.04), "biceps_femoris": np.full(20, 0.03)},

@@ -8,6 +8,7 @@ import weakref
 import pytest
 from drawn_texts import drawn_texts, outside, overprinted
 from refusals import refused
+from report_inputs import with_emg
 from synthetic_result import result as every_muscle
 from synthetic_result import set_status, with_cutoffs, with_fascicles, with_tendons, with_troubles
 from thorough import some
@@ -25,7 +26,7 @@ COLUMN, PAGE = PageStyle(width_mm=85.0, font_pt=7.0), PageStyle(width_mm=180.0, 
 @pytest.fixture(scope="module")
 def troubled():
     """Reserves, frames without a solution and further cycles at once, cut-offs, and a long name."""
-    data = with_fascicles(with_tendons(with_cutoffs(with_troubles(every_muscle(n_frames=251)))))
+    data = with_emg(with_fascicles(with_tendons(with_cutoffs(with_troubles(every_muscle(n_frames=251))))))
     data.attrs |= {"heel_strike_times_r": [0.2, 1.2, 2.2], "heel_strike_times_l": [-0.3, 0.7, 1.7]}
     data.attrs |= {"subject": "S01 of the second study", "trial_file": "walk.toml", "cost": "stress_cubed"}
     set_status(data, ms.Status.SOLVED_WITH_RESERVE, slice(100, 126), 0)

@@ -26,7 +26,7 @@ def muscles(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="A muscle, by its name or short name; or a muscle set.", autocompletion=muscle_names
+            help="A muscle, by its name or short name, or a muscle set.", autocompletion=muscle_names
         ),
     ] = None,
     passive_moments: Annotated[
@@ -53,8 +53,9 @@ def muscles(
     loaded = muscle_db.load() if database is None else find_muscle_set(database)
     if passive_moments or output is not None:
         if name is not None or not passive_moments:
-            problem = "passive moments are of all muscles of a set, and -o is their folder"
-            expected = "--passive-moments, with or without -o FOLDER, without a muscle"
+            problem, expected = "a folder without --passive-moments", "--passive-moments -o FOLDER"
+            if passive_moments:
+                problem, expected = f"passive moments of {name!r} alone", "--passive-moments without a muscle"
             raise input_error("conflict", where="muscles", problem=problem, expected=expected)
         _passive_moments(loaded, output, shown)
         return

@@ -22,6 +22,7 @@ from musclesolve.drafting.study.study_recordings import (
     settings_tables,
 )
 from musclesolve.drafting.study.study_trials import (
+    TO_UNPACK,
     FoundStudy,
     FoundTrial,
     Role,
@@ -204,7 +205,8 @@ def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputEr
     problem = "no trial was found in this folder or below it"
     if unread := [*found.unread, *unread]:
         problem = f"no trial can be read: {'; '.join(unread[:_MOST_LISTED])}"
-        remedy = "export the files again"
+        packed = all(text.endswith(TO_UNPACK) for text in unread)
+        remedy = "unpack them, and give the command again" if packed else "export the files again"
     elif found.recordings:
         places = dict.fromkeys(path.parent.relative_to(folder).as_posix() for path in found.recordings)
         problem = f"the recordings show no motion, in {_few(list(places))}"

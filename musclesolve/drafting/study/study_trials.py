@@ -367,6 +367,7 @@ RESULTS = frozenset({RESULT_FILE, "trials.csv", STUDY_FILE, COMPARISON_FILE, AVE
 _MARKERS = (".c3d", ".trc")
 _RECORDED = (*_MARKERS, *TABLES, *STORAGE, ".xml")
 """Suffixes of the recordings of a trial, and of descriptions of their forces."""
+TO_UNPACK = "unpack it to have its trials"
 ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz")
 _SUBJECT_KEYS = ("mass_kg", "stature_m", "sex", "age_years")
 _ROLE_WORDS = frozenset(
@@ -512,8 +513,12 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
                     trials += _of_b3d(path, levels, whole)
                 except InputError as error:
                     unread.append(f"{'/'.join((*levels, path.name))}: {error.problem}")
-            packed = [path.name for path in files if path.suffix.casefold() in ARCHIVES]
-            unread += [f"{'/'.join((*levels, name))}: unpack it to have its trials" for name in packed]
+            packed = [
+                path.name
+                for path in files
+                if path.suffix.casefold() in ARCHIVES and suffix_of(path) not in _RECORDED
+            ]
+            unread += [f"{'/'.join((*levels, name))}: {TO_UNPACK}" for name in packed]
             opensim = [path for path in files if path.suffix.casefold() in (*STORAGE, *OPENSIM)]
             if written:  # its models may be of motions in folders below it
                 opensim = [path for path in opensim if path.suffix.casefold() == ".osim"]

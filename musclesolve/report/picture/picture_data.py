@@ -404,16 +404,20 @@ def contact_arrows(result: xr.Dataset, points: tuple[str, ...]) -> Arrows:
 
 def _missing(result: xr.Dataset, every: int) -> list[str]:
     """Return sentences on the parts that are not drawn, with reasons."""
-    again = "a data set keeps none" if of_data_set(result) else "compute it again with this version"
+    again = "give --keep {}" if of_data_set(result) else "compute it again with this version"
     found = [f"One of every {every} frames is shown, to keep the page small."] if every > 1 else []
     if is_simulation(result):
         return found
     if "skeleton_position" not in result:
-        found.append(f"No skeleton: the result holds no points of it; {again}.")
+        found.append(f"No skeleton: the result holds no points of it; {again.format('skeleton_position')}.")
     elif "segment_rotation" not in result:
-        found.append(f"Bones are lines: the result holds no rotations of segments; {again}.")
+        found.append(
+            f"Bones are lines: the result holds no rotations of segments; {again.format('segment_rotation')}."
+        )
     if "path_position" not in result:
-        found.append(f"No muscles: the result holds no points of their paths; {again}.")
+        found.append(
+            f"No muscles: the result holds no points of their paths; {again.format('path_position')}."
+        )
     if "ground_reaction_force" not in result and "external_force" not in result:
         found.append("No ground force: it is not in the result.")
     return found + ["No contact forces: they are not in the result."] * ("joint_reaction" not in result)

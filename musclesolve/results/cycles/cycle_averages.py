@@ -108,7 +108,8 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
         for suffix, numbers in zip(("", *STATISTICS), _statistics(values), strict=True):
             attrs = {"units": "1"} if suffix == "count" else dict(variable.attrs)
             if suffix:
-                attrs["long_name"] = f"{suffix} over cycles: {variable.attrs.get('long_name', name)}"
+                for key in ("long_name", "description"):
+                    attrs[key] = f"{suffix} over cycles: {variable.attrs.get(key, name)}"
             averaged["_".join(filter(None, (str(name), suffix)))] = xr.Variable(dims, numbers, attrs)
     number = {"units": "1", "long_name": "gait cycles in the average"}
     averaged["cycles"] = xr.Variable((), np.int32(together.sizes["cycle"]), number)

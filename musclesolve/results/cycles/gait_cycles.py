@@ -436,7 +436,7 @@ def _seen_from_leg(result: xr.Dataset, name: str, side: str) -> xr.DataArray:
     seen = np.stack([tilt, -sign * list_, sign * turned], axis=1)
     segment = name.partition("_")[0]
     about = f"{segment} as seen from a leg: tilted forward, the side of the leg raised, the side of the leg forward"
-    return angle.copy(data=seen).assign_attrs(long_name=about)
+    return angle.copy(data=seen).assign_attrs(long_name=about, description=about)
 
 
 def short_path(path: str) -> str:

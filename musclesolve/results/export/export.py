@@ -65,6 +65,13 @@ def export(
     """
     path = file_path(path)
     if isinstance(result, pd.DataFrame):
+        if variables is not None or names is not None or format not in (None, path.suffix.lower()[1:]):
+            raise file_error(
+                "conflict",
+                path,
+                "a table of values is written as it is, in the format of the suffix",
+                "no variables, no names, and no other format",
+            )
         with values_file(path) as add:
             add(result)
         return [path]

@@ -188,9 +188,9 @@ def force_range(
     muscles: Sequence[str] | None = None,
     *,
     within: float | None = None,
-    cost: str | Cost = USUAL_COST,
-    solver: str | Solver = USUAL_SOLVER,
-    accuracy: float = 1e-4,
+    cost: str | Cost | None = None,
+    solver: str | Solver | None = None,
+    accuracy: float | None = None,
 ) -> ForceRange:
     """Least and greatest force of each muscle that produces the moments, at any cost or near the least.
 
@@ -198,16 +198,28 @@ def force_range(
         problem: at any cost its reserves are ignored; near the least cost their cost counts as well.
         muscles: names of the muscles to compute, all unless given; the other ranges are NaN.
         within: only activations of at most (1 + within) times the least cost; None: of any cost.
-        cost: a name or a Cost, convex; solver: both near the least cost alone.
-        accuracy: how closely the ends near the least cost are enclosed, in activation.
+        cost: a name or a Cost, convex; the usual one unless given. cost, solver, accuracy: only with `within`.
+        solver: a name or a Solver; the usual one unless given.
+        accuracy: how closely the ends near the least cost are enclosed, in activation; 1e-4 unless given.
 
     Raises:
         InputError: unknown cost, solver or muscle; a cost that is not convex or has levels; a cost whose least value
             is below zero, so that a share of it is undefined; a share or an accuracy that is not positive.
     """
     if within is None:
+        if (cost, solver, accuracy) != (None, None, None):
+            raise input_error(
+                "conflict",
+                where="force_range",
+                problem="a cost, a solver or an accuracy is given for a range at any cost",
+                expected="with them `within`, the share by which the cost may exceed its least value",
+            )
         return _feasible_range(problem, muscles)
-    chosen = find_cost(cost)
+    chosen, solver = (
+        find_cost(USUAL_COST if cost is None else cost),
+        USUAL_SOLVER if solver is None else solver,
+    )
+    accuracy = 1e-4 if accuracy is None else accuracy
     if unfit := chosen.needs & UNFIT:
         raise input_error(
             "bad_cost",

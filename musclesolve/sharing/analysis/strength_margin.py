@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import input_error
 from musclesolve.sharing.analysis.force_ranges import chosen_muscles
@@ -99,6 +100,7 @@ def strength_margin(
     Raises:
         InputError: there is no muscle of that name, or no name at all.
     """
+    check_choice(of, "of", ("strength", "activation"), where="strength_margin")
     weak = _chosen(problem, muscles)
     if of == "activation":
         return _activation_margin(problem, weak, possible)

@@ -137,8 +137,11 @@ def subject_means(
         over = (*dims, *map(str, each.dims[1:]))
         found[name] = xr.Variable(over, mean, each.attrs)
         if not name.endswith(SPREAD):
-            about = f"standard deviation within the subject: {each.attrs.get('long_name', name)}"
-            found[name + WITHIN] = xr.Variable(over, spread, {**each.attrs, "long_name": about})
+            about = {
+                key: f"standard deviation within the subject: {each.attrs.get(key, name)}"
+                for key in ("long_name", "description")
+            }
+            found[name + WITHIN] = xr.Variable(over, spread, {**each.attrs, **about})
     kept = {dim for each in found.values() for dim in each.dims}
     coords: dict[str, Any] = {
         str(name): coord.variable for name, coord in cycles.coords.items() if set(coord.dims) <= kept

@@ -501,8 +501,8 @@ class _Layout:
             )
         if "units" not in target.ncattrs():
             target.units = unit
-            if "long_name" in attrs:
-                target.long_name = storable(str(attrs["long_name"]))
+            for key in {"long_name", "description"} & set(attrs):
+                target.setncattr(key, storable(str(attrs[key])))
 
 
 def add_to_cycles(path: Path, make: Callable[[xr.Dataset], xr.Dataset]) -> None:

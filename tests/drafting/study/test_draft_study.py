@@ -261,6 +261,15 @@ def test_an_archive_among_the_folders_is_said(tmp_path: Path) -> None:
     (tmp_path / "S2" / "S2.ZIP").write_bytes(b"PK")
     (unread,) = draft_study(tmp_path).unread
     assert unread.startswith("S2/S2.ZIP: unpack")
+    (tmp_path / "S3").mkdir()
+    (tmp_path / "S3" / "walk2.trc.gz").write_bytes(b"")  # a packed recording is read, or refused, as such
+    assert len(draft_study(tmp_path).unread) < 3 and "unpack" not in "".join(draft_study(tmp_path).unread[1:])
+
+
+def test_archives_alone_are_to_be_unpacked(tmp_path: Path) -> None:
+    (tmp_path / "data.zip").write_bytes(b"PK")
+    with refused("missing_file", "data.zip", "unpack them"):
+        draft_study(tmp_path)
 
 
 def test_a_model_beside_trial_files_is_that_of_the_motions_below(tmp_path: Path) -> None:

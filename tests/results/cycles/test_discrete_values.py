@@ -128,6 +128,8 @@ def test_every_row_says_whose_it_is_and_files_hold_them(cycles, tmp_path):
         assert back["subject"].astype(str).tolist() == table["subject"].astype(str).tolist()
     with refused("bad_format"):
         export(table, tmp_path / "values.xlsx")
+    with refused("conflict", "suffix"):
+        export(table, tmp_path / "values.csv", format="parquet")
     with refused("unknown_name", "joint_moments"):
         discrete_values(cycles, ["joint_moments"])
 

@@ -32,6 +32,12 @@ def test_two_muscles_and_an_antagonist_by_hand():
     np.testing.assert_allclose(force_range(pair(60.0)).least, [600.0, 200.0, 0.0], atol=1e-3)
 
 
+def test_a_cost_asks_for_a_share_within_which_it_may_rise():
+    for choice in ({"cost": "stress_cubed"}, {"solver": "batch"}, {"accuracy": 1e-3}):
+        with refused("conflict", "within"):
+            force_range(pair(), **choice)
+
+
 def test_every_end_is_that_of_a_linear_program(make_leg):
     problem = make_leg(4, seed=5, effort=0.8, dofs=4, muscles=10)
     span = force_range(problem)

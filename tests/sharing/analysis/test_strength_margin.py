@@ -172,3 +172,8 @@ def test_the_least_torque_is_that_of_a_linear_program():
     assert all(counts.values()), counts
     with refused("unknown_name", "elbow"):
         least_assistance(problem, "elbow")
+
+
+def test_a_margin_is_of_strength_or_of_activation():
+    with refused("unknown_name", "activations", "strength"):
+        strength_margin(elbow(), ["weak"], of="activations")

@@ -23,6 +23,13 @@ def trial() -> Trial:
     return read_trial(reference_stride())
 
 
+def test_only_a_table_of_deviations_is_taken() -> None:
+    assert standard_deviations({}) == standard_deviations({}, {})
+    for number in (0, [], "", False):
+        with refused("bad_type", "standard deviations"):
+            standard_deviations({}, number)  # type: ignore[arg-type]
+
+
 def test_a_trial_file_knows_every_source() -> None:
     keys = tables_of(RecordedSettings)["uncertainty"].settings
     assert list(keys) == [source.key for source in sources().values()]
