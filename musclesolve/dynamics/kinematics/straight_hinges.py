@@ -119,7 +119,7 @@ class Bent:
     def from_pose(cls, hinge: Hinge, angles: Array, measured: Array, axes: Array) -> Bent:
         """Return the bending by measured points, see `with_measured`.
 
-        angles (T, K), measured (T, N, 3) and the axes of the joints (T, K, 3) are those of a nearby pose elsewhere.
+        A nearby pose gives the angles (T, K), the axes of the joints (T, K, 3) and, elsewhere, measured (T, N, 3).
         """
         lines = lines_of(measured, np.array([hinge.near, hinge.far]))
         lengths = np.linalg.norm(lines, axis=2)
@@ -137,7 +137,7 @@ class Bent:
 
 
 def with_measured(model: Model, targets: Targets, q: Array) -> Array:
-    """Return the coordinates (T, N, 3) [m] of a pose with the measured points in place of those of the model."""
+    """Return the coordinates (T, N, 3) [m] of a pose with measured points in place of points of the model."""
     measured, points = q.copy(), targets.slots < model.topology.point_count
     measured[:, targets.slots[points]] = targets.values[:, points]
     return measured
