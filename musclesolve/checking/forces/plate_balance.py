@@ -83,7 +83,6 @@ OFF_SUPPORT = 0.025
 # Scale of space and of time from which it is reported, and so many of its standard errors: five sound walks over ground
 # have -0.1 to 1.4 % (standard errors 0.4 to 0.9 %) and, with treadmills, -0.4 to 0.4 % (0.02 to 0.4 %).
 SPACE, CLOCK, STANDARD_ERRORS = 0.015, 0.005, 4.0
-# Lead of the forces over the markers that is reported [s]: soft tissue follows the bones, so that on nine sound
 # Error of a stated body mass as a share: clothes, shoes, another day, a scale.
 STATED_MASS_ERROR = 0.03
 # Least reported delay of a channel of a plate, and of the whole plate [s]; force that a horizontal channel adds under a
@@ -356,6 +355,13 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     judged = [k for k in carrying_alone(measured, sides) if SIDE_NAMES[trial.forces[k].side] not in known]
     feet = passages(case)
     sample = observed(measured, feet, trial.forces, judged)
+    if case.found("mass") and (required := law(case)) is not None:
+        # forces of another size than the motion needs show a delay in this proportion
+        share = carried_mass(case, required)[0] / trial.subject.mass
+        late = {
+            n: replace(t, effect=t.effect / share) for n, t in sample.terms.items() if n.startswith("late")
+        }
+        sample = Observed(sample.values, sample.terms | late)
     names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
     names += [f"way {foot.plate}" for foot in feet if foot.plate in judged]
     names += ["place", "center", "space", "clock"] if len(judged) == len(trial.forces) > 1 else []

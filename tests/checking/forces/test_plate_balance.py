@@ -78,6 +78,12 @@ def test_a_wrong_mass_accuses_no_plate(off: float, recorded_walk_trial: Trial, t
 
 
 @pytest.mark.in_part(2)
+def test_a_mass_that_is_too_large_makes_no_channel_late(recorded_walk_trial: Trial, tmp_path: Path) -> None:
+    report = examined(with_mass(recorded_walk_trial.path, tmp_path, 1.0 / 0.85))
+    assert report.codes[0] == "mass" and "time_offset" not in report.codes, str(report)
+
+
+@pytest.mark.in_part(2)
 @pytest.mark.parametrize("off", [-0.03, 0.0, 0.06, 0.11])
 def test_a_plate_that_shows_too_little_is_accused_whatever_the_mass_is(
     off: float, recorded_walk_trial: Trial, tmp_path: Path
