@@ -35,6 +35,8 @@ LOADED_SHARE = 0.03
 """Share of the body weight from which a foot is loaded."""
 FEWEST_SUPPORT = 0.12
 """Shortest single support whose force tests its plate [s]."""
+FEWEST_ALIKE, ALIKE = 3, 1.05
+"""Number of contacts of a foot and ratio of their shares below which they are alike."""
 PARTIAL, WHOLE = 0.8, 0.9
 """Shares of the force that moves the body in single support: a plate with less than the first measures part of the
 foot, if another contact has at least the second. Beside a plate with less than the second of the weight the other foot
@@ -248,11 +250,16 @@ def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
         for side in feet
     }
     some_whole = any(share >= WHOLE for of_side in shares.values() for share in of_side.values())
+    # A plate of another scale has the same share in every contact; a foot beside its plate does not.
+    alike = {
+        side: len(of_side) >= FEWEST_ALIKE and max(of_side.values()) < ALIKE * min(of_side.values())
+        for side, of_side in shares.items()
+    }
     edge, shortest, reach = round(EDGE * rate), max(1, round(SHORTEST_CONTACT * rate)), round(ROLL * rate)
     lost: dict[Side, Mask] = {side: np.zeros(foot.floor.size, bool) for side, foot in feet.items()}
     for side, foot in feet.items():
         for first, stop in true_runs(foot.floor):
-            partial = some_whole and shares[side].get((first, stop), 1.0) < PARTIAL
+            partial = some_whole and not alike[side] and shares[side].get((first, stop), 1.0) < PARTIAL
             # No plate carries the foot during its contact, or for a while between its ends.
             between = slice(first + edge * (first > 0), stop - edge * (stop < foot.floor.size))
             lacking = max((b - a for a, b in true_runs(~foot.loaded[between])), default=0) >= shortest

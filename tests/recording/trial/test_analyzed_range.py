@@ -16,7 +16,7 @@ from musclesolve import read_trial
 from musclesolve._util.arrays import at_times, true_runs
 from musclesolve.files import Trial, read_mot, read_trc, write_mot
 from musclesolve.pipeline.run_options import find_options
-from musclesolve.recording.plates.foot_contacts import ground_velocity
+from musclesolve.recording.plates.foot_contacts import ground_velocity, unmeasured_contacts
 from musclesolve.recording.trial.analyzed_range import nothing_found
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 from tests.support.refusals import refused
@@ -203,6 +203,17 @@ def test_a_foot_half_on_a_plate_is_not_measured(tmp_path, share):
     trial = read_trial(partial(tmp_path, share))
     assert trial.legs["r"] == pytest.approx((RIGHT_OFF_2, 3.65), abs=0.05)
     assert "partly beside its plate (1.4" in trial.analyzed[0]
+
+
+def test_a_plate_of_another_scale_measures_every_step(tmp_path):
+    """A foot beside its plate shows another share in every step; a plate of another scale the same one."""
+    path = ms.synthetic_recording(tmp_path, strides=3, truth=False)
+    table = read_mot(tmp_path / "forces.mot")
+    columns = [k for k, name in enumerate(table.names) if name.startswith(("left_force", "left_moment"))]
+    values = table.values.copy()
+    values[:, columns] *= 0.7
+    write_mot(tmp_path / "forces.mot", replace(table, values=values))
+    assert not any(lost.any() for lost in unmeasured_contacts(read_trial(path)).values())
 
 
 @pytest.mark.parametrize("share", [0.95, 1.05])
