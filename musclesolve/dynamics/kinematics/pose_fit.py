@@ -410,7 +410,7 @@ class NearestPose:
         """The problem of frames with rotations at straight hinges drawn toward a pose that was `step` [s] before."""
         if not self.hinges:
             return self
-        q, angles, weights = pose.q(self.model.tree), self.rest.angles.copy(), self.rest.weights.copy()
+        (q, _), (angles, weights) = pose.placed(self.model), map(np.copy, self.rest)
         measured, axes = with_measured(self.model, self.targets, q), self.model.tree.axes(q)
         for hinge in self.hinges:
             bent = Bent.from_pose(hinge, pose.angles, measured, axes)
