@@ -103,9 +103,14 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
         loaded = vertical > least
         still = np.concatenate([[False], (np.diff(plate.force, axis=0) == 0.0).all(axis=1)]) & loaded
         flat: list[tuple[str, Mask, dict[str, object]]] = []
-        for force, way in zip(plate.force.T, ("horizontal", "horizontal", "vertical"), strict=True):
+        resolution = [np.nanmin(np.diff(np.unique(force)), initial=np.inf) for force in plate.force.T]
+        for first, stop in true_runs(still):  # channels of coarse steps rest, and go on by one step
+            after = np.abs(plate.force[stop : stop + 1] - plate.force[stop - 1])
+            still[first:stop] = not len(after) or (after > 1.5 * np.array(resolution)).any()
+        for force, steps, way in zip(
+            plate.force.T, resolution, ("horizontal", "horizontal", "vertical"), strict=True
+        ):
             # a smooth peak stays within one step of a coarse channel for a while
-            steps = np.min(np.diff(np.unique(force)), initial=np.inf)
             for peak in np.unique([force.min(), force.max()]):
                 if way == "horizontal" and steps > COARSE * abs(peak):
                     continue

@@ -104,6 +104,14 @@ def test_a_recorder_that_holds_its_last_sample_is_found(
     assert all("held its last sample" in each.what for each in found)
 
 
+def test_channels_of_coarse_steps_hold_no_sample(tmp_path: Path) -> None:
+    copy = open_copy(synthetic_recording(tmp_path / "whole", truth=False, force_rate_hz=1000.0))
+    for plate in copy.plates("r"):
+        copy.set_plate(plate, "force", 25.0 * np.round(copy.plate(plate, "force") / 25.0))
+    report = examined(write_copy(copy, tmp_path / "coarse"))
+    assert not [each for each in report.findings if "held its last sample" in each.what]
+
+
 def test_the_zero_of_a_plate_in_a_c3d_file_is_told_and_taken_off(tmp_path: Path) -> None:
     """Its force counts only under the foot, so the zero shows in what the plate reads before and after."""
 
