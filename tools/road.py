@@ -36,10 +36,10 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 158138,
-    "public names": 201,
-    "bindings of vague names": 1220,
-    "records of one module": 235,
+    "Python, package and muscle_db": 157707,
+    "public names": 181,
+    "bindings of vague names": 1216,
+    "records of one module": 234,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""
 VAGUE = {"found", "own", "given", "each", "asked", "told"}
