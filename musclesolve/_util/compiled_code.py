@@ -217,7 +217,13 @@ class CompiledFunction:
         except OSError:  # the folder exists, but is not writable
             return self._in_memory()
         except DAMAGED as error:
-            return self._recompiled(error)
+            self._warn(type(error).__name__)
+            try:
+                self._compile()
+            except OSError:
+                return self._in_memory()
+            self.dispatcher.disable_compile()
+            return self.dispatcher
         self.dispatcher.disable_compile()
         return self.dispatcher
 
@@ -240,16 +246,6 @@ class CompiledFunction:
         except DAMAGED:
             return False
         return overload is not None
-
-    def _recompiled(self, error: Exception) -> Any:
-        """Replace damaged cache files, or compile in memory if they cannot be removed."""
-        self._warn(type(error).__name__)
-        try:
-            self._compile()
-        except OSError:
-            return self._in_memory()
-        self.dispatcher.disable_compile()
-        return self.dispatcher
 
     def _in_memory(self) -> Any:
         run = njit(**self.options)(self.dispatcher.py_func)

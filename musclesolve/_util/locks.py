@@ -106,20 +106,16 @@ def _lock(number: int) -> bool:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         else:
             os.lseek(number, LOCK_OFFSET, os.SEEK_SET)
-            _lock_byte(number)
+            try:
+                msvcrt.locking(number, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+            except PermissionError as error:
+                raise BlockingIOError(error.errno, error.strerror) from None
             os.lseek(number, 0, os.SEEK_SET)
     except BlockingIOError:
         raise
     except OSError:
         return False
     return True
-
-
-def _lock_byte(number: int) -> None:
-    try:
-        msvcrt.locking(number, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-    except PermissionError as error:
-        raise BlockingIOError(error.errno, error.strerror) from None
 
 
 def _is_at(path: Path, number: int) -> bool:

@@ -31,7 +31,6 @@ from musclesolve.cli.commands import (
     force_commands,
     list_commands,
     live_command,
-    measured_muscle_commands,
     question_commands,
     recording_commands,
     result_commands,
@@ -245,8 +244,8 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         force_commands.run: BOTH,
         force_commands.share: BOTH,
         comparison_commands.compare: BOTH,
-        measured_muscle_commands.emg: BOTH,
-        measured_muscle_commands.calibrate_muscles: BOTH,
+        comparison_commands.emg: BOTH,
+        comparison_commands.calibrate_muscles: BOTH,
         comparison_commands.average: BOTH,
         live_command.live: BOTH,
         study_commands.study: BOTH,
@@ -293,21 +292,16 @@ for panel, commands in PANELS.items():
         app.command(cls=Command, rich_help_panel=panel)(with_options(command, *names))
 
 
-def _run_command() -> None:
-    """Run the command; a Ctrl-C after its end does not change its exit code."""
-    try:
-        app(prog_name="musclesolve")
-    finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 def main() -> None:
     """Entry point of the command ``musclesolve``."""
     try:
         environment.guard_streams()
         announce()
         environment.prepare()
-        _run_command()
+        try:
+            app(prog_name="musclesolve")
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
     except KeyboardInterrupt as stop:  # before or after a command: within it `report_errors` reports it
         complain(interrupt_message(stop))
         raise SystemExit(INTERRUPTED) from None

@@ -36,7 +36,10 @@ def report_errors() -> Iterator[None]:
     with ignore_interrupts():
         complain(message)
         if mode.json:
-            _print_document(error, message, code)
+            from musclesolve.cli.json_text import error_document
+
+            with contextlib.suppress(OSError):
+                print_document(error_document(error, message, code))
     raise SystemExit(code)
 
 
@@ -46,14 +49,6 @@ def _message(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return f"out of memory; {written_files.what_was_written()}"
     return system_message(error) if isinstance(error, OSError) else str(error)
-
-
-def _print_document(error: BaseException, message: str, code: int) -> None:
-    """Print the error as a JSON document too, where standard output can be written."""
-    from musclesolve.cli.json_text import error_document
-
-    with contextlib.suppress(OSError):
-        print_document(error_document(error, message, code))
 
 
 def interrupt_message(stop: KeyboardInterrupt) -> str:

@@ -186,7 +186,19 @@ class Plausibility:
 
     def verdict_of(self, side: str) -> str:
         """The verdict on a leg: by its own comparisons and by the comparisons of the whole body."""
-        return _verdict([comparison for comparison in self.comparisons if comparison.side in (side, "")])
+        # the verdict of the worst quantity; at the edge where no failed criterion is decisive alone
+        comparisons = [comparison for comparison in self.comparisons if comparison.side in (side, "")]
+        alone = {name: entry.get("alone", True) for name, entry in criteria().items()}
+        failed = [comparison for comparison in comparisons if comparison.verdict == NOT_PLAUSIBLE]
+        if any(alone[comparison.criterion] for comparison in failed):
+            return NOT_PLAUSIBLE
+        if failed:
+            return AT_EDGE
+        return _worst(
+            comparison.verdict
+            for comparison in comparisons
+            if comparison.criterion == "contact" or comparison.verdict == AT_EDGE
+        )
 
     @property
     def verdict(self) -> str:
@@ -337,21 +349,6 @@ def _worst(verdicts: Iterable[str]) -> str:
     """The worst of the known verdicts."""
     known = set(verdicts)
     return next((each for each in (NOT_PLAUSIBLE, AT_EDGE, PLAUSIBLE) if each in known), NOT_KNOWN)
-
-
-def _verdict(comparisons: Sequence[Comparison]) -> str:
-    """The verdict of the worst quantity; at the edge where no failed criterion is decisive alone."""
-    alone = {name: entry.get("alone", True) for name, entry in criteria().items()}
-    failed = [comparison for comparison in comparisons if comparison.verdict == NOT_PLAUSIBLE]
-    if any(alone[comparison.criterion] for comparison in failed):
-        return NOT_PLAUSIBLE
-    if failed:
-        return AT_EDGE
-    return _worst(
-        comparison.verdict
-        for comparison in comparisons
-        if comparison.criterion == "contact" or comparison.verdict == AT_EDGE
-    )
 
 
 _JUDGED: WeakKeyDictionary[Facts, Plausibility] = WeakKeyDictionary()

@@ -331,7 +331,15 @@ class Program:
                 raise TypeError("there is none of this name")
             return casadi.nlpsol("sharing", name, self.nlp, chosen)
         except (RuntimeError, TypeError) as error:
-            reason = reason_of(error)
+            # the message of an exception of CasADi, without places in its source
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            plain = [re.sub(r"^\S*/casadi/\S+: ?", "", line) for line in lines]
+            told = [
+                line
+                for line in plain
+                if not line.startswith(("Error in", "Error calling", "Use print", "Did you", ">"))
+            ]
+            reason = (told or plain or [str(error)])[0][:300]
             raise InputError(
                 f"casadi.nlpsol refuses the solver {name!r} with these options: {reason}",
                 code="unknown_name",
@@ -580,18 +588,6 @@ class Program:
             if bent.min() < -1e-9 * np.abs(bent).max():
                 reason = f"its second derivative along some direction is {bent.min():g}"
                 raise input_error("sharing.cost_not_convex", cost=term.name, reason=reason)
-
-
-def reason_of(error: Exception) -> str:
-    """The message of an exception of CasADi, without places in its source."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    plain = [re.sub(r"^\S*/casadi/\S+: ?", "", line) for line in lines]
-    told = [
-        line
-        for line in plain
-        if not line.startswith(("Error in", "Error calling", "Use print", "Did you", ">"))
-    ]
-    return (told or plain or [str(error)])[0][:300]
 
 
 _DEFAULTS: dict[str, dict[str, Any]] = {

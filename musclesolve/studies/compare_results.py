@@ -117,18 +117,6 @@ def peak_rows(compared: xr.Dataset) -> list[dict[str, Any]]:
     return rows
 
 
-def peaks_csv(compared: xr.Dataset) -> bytes:
-    """The peaks as a table, a row for each result and curve."""
-    names = [str(name) for name in compared["result"].values]
-    lines: list[list[object]] = [["quantity", "name", "leg", "result", "peak", "difference", "unit"]]
-    for row in peak_rows(compared):
-        unit = compared[row["quantity"]].attrs["units"]
-        for name, peak, less in zip(names, row["peaks"], row["differences"], strict=True):
-            numbers = ["" if value is None else f"{value:.6g}" for value in (peak, less)]
-            lines.append([row["quantity"], row["name"], row["leg"], name, *numbers, unit])
-    return csv_text(lines).encode()
-
-
 def compare_results_into(
     folder: Path, results: Mapping[str, str | Path], progress: Progress | None = None
 ) -> tuple[xr.Dataset, list[Path]]:
@@ -149,7 +137,15 @@ def compare_results_into(
     with reserved(folder):
         report("cycles", 0.1)
         compared = compare_results(results)
-        files = {"compared.nc": netcdf_bytes(compared), "peaks.csv": peaks_csv(compared)}
+        # the peaks as a table, a row for each result and curve
+        names = [str(name) for name in compared["result"].values]
+        lines: list[list[object]] = [["quantity", "name", "leg", "result", "peak", "difference", "unit"]]
+        for row in peak_rows(compared):
+            unit = compared[row["quantity"]].attrs["units"]
+            for name, peak, less in zip(names, row["peaks"], row["differences"], strict=True):
+                numbers = ["" if value is None else f"{value:.6g}" for value in (peak, less)]
+                lines.append([row["quantity"], row["name"], row["leg"], name, *numbers, unit])
+        files = {"compared.nc": netcdf_bytes(compared), "peaks.csv": csv_text(lines).encode()}
         files |= figures_of(compared, pages_of(compared, RESULTS), report)
         report("writing", 1.0)
         return compared, write_files(folder, files, files_of(RESULTS))

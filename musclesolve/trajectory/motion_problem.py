@@ -131,10 +131,7 @@ class MotionProblem:
         }
         for name, shape in shapes.items():
             object.__setattr__(self, name, check_array(getattr(self, name), name, shape, real=True))
-        self._check_direction()
-
-    def _check_direction(self) -> None:
-        """Check that velocities are positive where muscles become longer: their correlation with dl/dt."""
+        # check that velocities are positive where muscles become longer: their correlation with dl/dt
         change = np.gradient(self.musculotendon_length, self.time, axis=0)
         same = float(np.vdot(change, self.musculotendon_velocity))
         if same < OPPOSITE * float(np.linalg.norm(change) * np.linalg.norm(self.musculotendon_velocity)):

@@ -6,29 +6,20 @@ import logging
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from musclesolve._util.sides import BOTH
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
-from musclesolve.cli.options import (
-    Cost,
-    Side,
-    TrialFile,
-    output_option,
-    with_settings,
-)
+from musclesolve.cli.options import Cost, Side, TrialFile, output_option, with_settings
 from musclesolve.cli.printing import finish, print_address, progress
+from musclesolve.cli.run_end import finish_result
 from musclesolve.constants import RESULT_FILE
 from musclesolve.settings.commands import CommandSettings, command_arguments
 from musclesolve.settings.live import LiveSettings, StreamSettings
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import AUTO
-
-if TYPE_CHECKING:
-    pass
-from musclesolve.cli.run_end import finish_result
 
 
 @with_settings(CommandSettings, command_arguments("live"))

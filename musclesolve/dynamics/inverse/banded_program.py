@@ -45,9 +45,13 @@ class BandedProgram:
             if error < ACCURATE:
                 break
             try:
-                factor = cholesky_banded(
-                    self._newton_band(multiplier / slack), lower=True, check_finite=False
-                )
+                weight = multiplier / slack
+                band, unknowns = self.band.copy(), self.rows.shape[2]
+                added = np.einsum("tmi,tm,tmj->tij", self.rows, weight, self.rows, optimize=True)
+                for i in range(unknowns):
+                    for j in range(i + 1):
+                        band[i - j, j::unknowns] += added[:, i, j]
+                factor = cholesky_banded(band, lower=True, check_finite=False)
             except np.linalg.LinAlgError:  # beyond the accuracy of the machine; the residual stays large
                 break
             at = factor, dual, primal, slack, multiplier
@@ -81,15 +85,6 @@ class BandedProgram:
             product[k:] += self.band[k, :-k] * flat[:-k]
             product[:-k] += self.band[k, :-k] * flat[k:]
         return product.reshape(x.shape)
-
-    def _newton_band(self, weight: Array) -> Array:
-        """H + C^T diag(weight) C by its diagonals, weight (T, m)."""
-        band, unknowns = self.band.copy(), self.rows.shape[2]
-        added = np.einsum("tmi,tm,tmj->tij", self.rows, weight, self.rows, optimize=True)
-        for i in range(unknowns):
-            for j in range(i + 1):
-                band[i - j, j::unknowns] += added[:, i, j]
-        return band
 
 
 def _longest(value: Array, change: Array) -> float:

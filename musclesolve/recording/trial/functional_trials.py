@@ -128,13 +128,6 @@ def read_functional(
     return FunctionalTrials(hips, hinges)
 
 
-def pelvis_markers(marker_mapping: MarkerMapping) -> tuple[str, ...]:
-    """Return the markers that show the pelvis: its cluster, or the markers of its landmarks."""
-    if "pelvis" in marker_mapping.clusters:
-        return marker_mapping.clusters["pelvis"]
-    return _mapped(marker_mapping, "asis_r", "asis_l", *back_landmarks(marker_mapping.mapping))
-
-
 def _mapped(marker_mapping: MarkerMapping, *names: str) -> tuple[str, ...]:
     """Return the markers of some landmarks, without repetition."""
     mapping = marker_mapping.mapping
@@ -146,7 +139,9 @@ def _body_markers(
 ) -> tuple[str, ...]:
     """Return the markers that show a body of one leg in a functional trial: its cluster, or its landmarks."""
     if body == "pelvis":
-        return pelvis_markers(marker_mapping)
+        if "pelvis" in marker_mapping.clusters:
+            return marker_mapping.clusters["pelvis"]
+        return _mapped(marker_mapping, "asis_r", "asis_l", *back_landmarks(marker_mapping.mapping))
     name = f"{body}_{side}"
     if name in marker_mapping.clusters:
         return marker_mapping.clusters[name]

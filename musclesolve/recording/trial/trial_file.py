@@ -1,6 +1,6 @@
 """Reading a trial file: the recordings, the subject, the marker mapping, and what to compute."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -9,9 +9,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
-from musclesolve.recording.data import AnyTrial, Markers, PlateForce, Subject, Trial
+from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Markers, PlateForce, Subject, Trial
 from musclesolve.recording.faults import Faults, Rows
-from musclesolve.recording.file_axes import rotation_of
+from musclesolve.recording.file_axes import rotation_of, standing_axes
 from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.gaps.gap_filling import completed_trial
 from musclesolve.recording.gaps.ghosts import ghost_notes, without_ghosts
@@ -28,6 +28,7 @@ from musclesolve.recording.plates.plate_checks import instant_notes, without_ins
 from musclesolve.recording.plates.plate_corrections import corrected_plates
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.text.text_file import file_path
+from musclesolve.recording.trial.analyzed_range import finds_range
 from musclesolve.recording.trial.emg_channels import check_overlap, check_signals, read_emg
 from musclesolve.recording.trial.fascicle_lengths import read_fascicles
 from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
@@ -49,9 +50,10 @@ from musclesolve.recording.trial.settings import (
     with_stated_events,
 )
 from musclesolve.recording.trial.time_range import ranged, time_range_of, with_predicted_spans
-from musclesolve.recording.trial.trial_notes import marker_notes, trial_notes
 from musclesolve.settings.trial import (
+    AUTO,
     PREDICTED,
+    PREDICTED_NOTE,
     RecordedSettings,
     TimeSettings,
 )
@@ -376,3 +378,45 @@ def with_marker_diameter(
         return subject, [note] if apart else []
     note = f"The diameter of the markers is {1000 * diameter:g} mm, as {name} states it."
     return replace(subject, marker_diameter=diameter), [note]
+
+
+def marker_notes(mapped: MarkerMapping, functional: FunctionalTrials) -> tuple[str, ...]:
+    """Return the notes of the readers of the marker files."""
+    standing = (
+        () if mapped.static is None else (f"Standing trial: {note}" for note in mapped.static.sentences)
+    )
+    notes = (note for markers in functional.recordings for note in markers.sentences)
+    return (*mapped.walk.sentences, *standing, *dict.fromkeys(f"Functional trial: {note}" for note in notes))
+
+
+def _plate_notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> Iterator[str]:
+    """Yield notes on plates and moments that are not in the trial file."""
+    if settings.plates.unmeasured_steps == PREDICTED:
+        without = "all its steps are predicted"
+    elif finds_range(settings):
+        without = "only swings of its leg are analyzed"
+    else:
+        without = "it is taken as unloaded all the time"
+    for side in SIDES:
+        if all(map(is_stated, settings.force)) and not any(plate.side == side for plate in forces):
+            yield f"No plate is given for the {SIDE_NAMES[side]} foot: {without}."
+    for entry in settings.force:
+        if entry.moment is None and entry.plate is None and entry.side is not None:
+            whose = {AUTO: "a plate"} | {
+                side: f"the plate of the {name} foot" for side, name in SIDE_NAMES.items()
+            }
+            yield f"No moment is given for {whose[entry.side]}: it is set to zero."
+
+
+def trial_notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> Iterator[str]:
+    """Yield notes on data that are not in the trial file."""
+    if settings.files.predicted:
+        yield PREDICTED_NOTE
+    else:
+        yield from _plate_notes(settings, forces)
+    laboratory = settings.laboratory
+    if settings.files.static is None:
+        yield "There is no standing trial: segments are measured on the motion itself."
+    elif standing_axes(laboratory) != (laboratory.forward, laboratory.up):
+        forward, up = standing_axes(laboratory)
+        yield f"The standing trial is read in axes of its own: forward {forward}, up {up}."

@@ -76,7 +76,19 @@ def export(
             add(result)
         return [path]
     loaded = result if isinstance(result, xr.Dataset) else read_result(result)
-    kind = _format(path, format)
+    # the requested format, or the format of the suffix of the path; the two must agree
+    suffix = path.suffix.casefold().removeprefix(".")
+    kind = suffix if format is None else format
+    if kind not in FORMATS:
+        raise unknown_name(kind, "format", FORMATS, where="--format" if format else str(path))
+    if suffix != kind:
+        raise file_error(
+            "conflict",
+            path,
+            f"the name ends in '{path.suffix}', the format is {kind}",
+            f"a name that ends in .{kind}",
+            f"-o {path.stem}.{kind}",
+        )
     naming = find_naming(loaded, names, kind in FOR_OPENSIM)
     check_layout(loaded, naming)
     loaded = with_formulas(loaded, "export")
@@ -117,20 +129,3 @@ def target_path(result: Path, output: Path | None, format: str | None) -> Path:
     if output is not None and not output.is_dir():
         return output.with_name(f"{output.name}.{format}")
     return (output or result.parent) / f"{result.stem}.{format}"
-
-
-def _format(path: Path, given: str | None) -> str:
-    """The requested format, or the format of the suffix of the path; the two must agree."""
-    suffix = path.suffix.casefold().removeprefix(".")
-    kind = suffix if given is None else given
-    if kind not in FORMATS:
-        raise unknown_name(kind, "format", FORMATS, where="--format" if given else str(path))
-    if suffix != kind:
-        raise file_error(
-            "conflict",
-            path,
-            f"the name ends in '{path.suffix}', the format is {kind}",
-            f"a name that ends in .{kind}",
-            f"-o {path.stem}.{kind}",
-        )
-    return kind

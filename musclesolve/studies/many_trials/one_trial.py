@@ -28,6 +28,7 @@ from musclesolve.plotting.figure_names import (
     UNCERTAINTY,
     files_of,
     in_every_format,
+    pages_of,
 )
 from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle, page_style
 from musclesolve.recording.trial.trial_file import read_trial
@@ -37,13 +38,14 @@ from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.files.result_netcdf import (
     check_folder,
     check_inputs,
+    netcdf_bytes,
     read_result,
     result_attributes,
     result_content,
     storable,
     trial_from,
 )
-from musclesolve.results.plausibility import judged_facts
+from musclesolve.results.plausibility import judged_facts, with_uncertainty
 from musclesolve.run_trial import run
 from musclesolve.settings.trial import is_predicted
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe, settings_hash
@@ -170,13 +172,23 @@ def analyze_with_uncertainty(
     """
     if samples is None:
         return (*analyze(trial, folder, options, figures, progress), None)
-    from musclesolve.studies.uncertainty.uncertainty_files import UncertaintyFiles
+    from musclesolve.plotting.page.figure_files import figures_of
+    from musclesolve.studies.uncertainty.monte_carlo import uncertainty
 
-    further = UncertaintyFiles(samples, seed, figures, progress)
-    return (
-        *analyze(trial, folder, options, figures, progress, further, completed=further.judged),
-        further.found,
-    )
+    found: xr.Dataset | None = None
+
+    def of_uncertainty(body: RecordedBody | ModelBody, of_body: xr.Dataset) -> dict[str, bytes]:
+        nonlocal found
+        found = uncertainty(body, samples, seed, progress=progress, result=of_body)
+        drawn = figures_of(found, pages_of(found, UNCERTAINTIES) if figures else {}, progress)
+        return {UNCERTAINTY: netcdf_bytes(found), **drawn}
+
+    def judged(of_body: xr.Dataset) -> xr.Dataset:
+        has_joints = found is not None and "joint" in of_body.coords and "joint" in found.coords
+        return with_uncertainty(of_body, found) if has_joints else of_body
+
+    result, paths = analyze(trial, folder, options, figures, progress, of_uncertainty, completed=judged)
+    return result, paths, found
 
 
 def share_into(

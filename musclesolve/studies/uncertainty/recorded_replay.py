@@ -270,12 +270,6 @@ class RecordedReplay(Replay):
         changed = parameters_with_errors(muscles.parameters, errors, self.layout.muscles[number], self.person)
         return replace(muscles, parameters=changed)
 
-    def _still_states(self, body: SubjectWithErrors, number: int) -> ScaledState:
-        """The muscles of one part on the subject without errors of skeleton and motion."""
-        if number not in self._states:
-            self._states[number] = muscle_state(body.model, self.placed[number], body.motion)
-        return self._states[number]
-
     @cached_property
     def _states(self) -> dict[int, ScaledState]:
         """Cache of `_still_states`."""
@@ -285,7 +279,9 @@ class RecordedReplay(Replay):
         """One group of muscles, by its number, with errors of its muscles."""
         nominal, muscles = self.nominal[number], self.muscles(body, errors, number)
         if body.still and muscles.paths is self.placed[number].paths:
-            state = self._still_states(body, number).with_parameters(muscles)
+            if number not in self._states:
+                self._states[number] = muscle_state(body.model, self.placed[number], body.motion)
+            state = self._states[number].with_parameters(muscles)
         else:
             state = muscle_state(body.model, muscles, body.motion)
         found = body.model, body.motion, body.loads, state, body.moments

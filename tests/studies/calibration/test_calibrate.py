@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 import musclesolve as ms
 from musclesolve import calibrate_muscles
 from musclesolve._util.message_text import WarningNote
+from musclesolve.cli.tables.calibration_tables import calibration_lines
 from musclesolve.forces import prepare
-from musclesolve.results.tables.calibration_tables import calibration_lines
 from musclesolve.studies.calibration.calibrate import _worse
 from musclesolve.studies.calibration.observations import EMG, Observation
 

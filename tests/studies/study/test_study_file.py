@@ -12,7 +12,7 @@ from musclesolve.recording.schema import is_study, trial_document
 from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import RecordedSettings
-from musclesolve.studies.study.trial_files import trial_file
+from musclesolve.studies.study.run_study import trial_file
 
 STUDY = """title = "Slow and fast"
 [design]
