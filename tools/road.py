@@ -37,7 +37,7 @@ GOALS = {
 
 RECORDED = {
     "Python, package and muscle_db": 157707,
-    "public names": 181,
+    "public names": 180,
     "bindings of vague names": 1216,
     "records of one module": 234,
 }

@@ -13,7 +13,6 @@ from .result.passive_moment_figure import passive_moment_figure as passive_momen
 from .result.pose_figure import pose_activations as pose_activations
 
 # Of an average, a comparison, an uncertainty, of sensitivities.
-from .study.benchmark_figure import solver_times as solver_times
 from .study.comparison_figures import compare_muscle_forces as compare_muscle_forces
 from .study.cost_figure import cost_shapes as cost_shapes
 from .study.group_figures import group_curves as group_curves

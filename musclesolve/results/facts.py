@@ -66,15 +66,6 @@ class Stretch:
         return self.stop - self.first
 
 
-@dataclass(frozen=True)
-class Reserve:
-    """The largest moment that the muscles of a leg lack."""
-
-    moment_nm: float  # its magnitude [N m]
-    dof: str
-    time_s: float
-
-
 @dataclass(frozen=True, eq=False)
 class LegFacts:
     """Counts of the frames of a leg, or of the muscles of no side, by status."""
@@ -166,13 +157,14 @@ class LegFacts:
         return dofs, size
 
     @cached_property
-    def largest_reserve(self) -> Reserve | None:
-        """The largest reserve; None without any."""
+    def largest_reserve(self) -> dict[str, Any] | None:
+        """The largest moment that the muscles of the leg lack: magnitude moment_nm, dof, time_s; None without any."""
         if not self.with_reserve:
             return None
         dofs, size = self._reserves
         frame, dof = np.unravel_index(int(size.argmax()), size.shape)
-        return Reserve(float(size[frame, dof]), dofs[dof], float(self.result["time"].values[frame]))
+        time = float(self.result["time"].values[frame])
+        return {"moment_nm": float(size[frame, dof]), "dof": dofs[dof], "time_s": time}
 
     @cached_property
     def reserve_share(self) -> tuple[float, str] | None:
@@ -302,20 +294,6 @@ class FascicleAgreement:
     rms_error_m: float
     mean_error_m: float
     correlation: float
-
-
-@dataclass(frozen=True)
-class Tendons:
-    """Solution of elastic tendons, and their largest strains with muscle and time_s.
-
-    balance: distance of fibers and tendons from balance midway between frames, as an error of activation: the largest
-    with its side and time [s], and the leg-frames that have one and that have a large one, more than LARGE_ERROR.
-    """
-
-    iterations: Mapping[str, int]  # of each side
-    balance: dict[str, Any] | None
-    achilles: dict[str, Any] | None
-    all: dict[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -727,8 +705,13 @@ class Facts:
         return dict(zip(names, agreements, strict=True))
 
     @cached_property
-    def tendons(self) -> Tendons | None:
-        """Facts on elastic tendons; None where tendons are rigid."""
+    def tendons(self) -> dict[str, Any] | None:
+        """Facts on elastic tendons; None where tendons are rigid.
+
+        iterations: of each side. balance: distance of fibers and tendons from balance midway between frames, as an
+        error of activation: the largest with its side and time [s], and the leg-frames that have one and that have a
+        large one, more than LARGE_ERROR. achilles, all: the largest strains with muscle and time_s.
+        """
         if not is_elastic(self.result):
             return None
         balance = None
@@ -738,12 +721,12 @@ class Facts:
                 large, known = int((errors > LARGE_ERROR).sum()), int(errors.notnull().sum())
                 balance = dict(zip(("error", "side", "time"), most, strict=True), large=large, known=known)
         steps = [iteration.split(" ") for iteration in listed(self.result, "motion_iterations")]
-        return Tendons(
-            {side: int(count) for side, count in steps},
-            balance,
-            self._largest_strain(achilles(self.result)),
-            self._largest_strain([str(name) for name in self.result["muscle"].values]),
-        )
+        return {
+            "iterations": {side: int(count) for side, count in steps},
+            "balance": balance,
+            "achilles": self._largest_strain(achilles(self.result)),
+            "all": self._largest_strain([str(name) for name in self.result["muscle"].values]),
+        }
 
     def _largest_strain(self, muscles: list[str]) -> dict[str, Any] | None:
         """The largest strain among tendons of some muscles; None without muscles or without a solved frame."""

@@ -301,7 +301,7 @@ def _of_frames(leg: LegFacts) -> list[Finding]:
         )
         found.append(finding("no_solution", "warning", values, Where(times=times), side=leg.side))
     if (most := leg.largest_reserve) is not None:
-        largest = {"size": most.moment_nm, "dof": most.dof, "time": most.time_s}
+        largest = {"size": most["moment_nm"], "dof": most["dof"], "time": most["time_s"]}
         helped = {"count": leg.with_reserve, "total": total, "part": leg.part, **largest}
         found.append(finding("reserves", "warning", helped, side=leg.side))
     return found

@@ -291,7 +291,7 @@ def in_short(facts: Facts) -> Said:
             valid=leg.valid,
             analyzed=analyzed,
             with_reserve=leg.with_reserve or None,
-            lacking_nm=leg.largest_reserve and leg.largest_reserve.moment_nm,
+            lacking_nm=leg.largest_reserve and leg.largest_reserve["moment_nm"],
         )
     joints = [
         f"{max(peak.body_weights for peak in of_legs.values()):.1f} ({joint.replace('_', ' ')})"
@@ -410,7 +410,7 @@ def leg_document(leg: LegFacts) -> dict[str, Any]:
         "with_reserve": leg.with_reserve,
         "not_analyzed": leg.not_analyzed,
         "without_valid_solution": leg.without_solution,
-        "largest_reserve": leg.largest_reserve and asdict(leg.largest_reserve),
+        "largest_reserve": leg.largest_reserve,
         "failures": [
             {
                 "reason": verdict,
@@ -429,20 +429,20 @@ def tendons(facts: Facts) -> Said:
     if (found := facts.tendons) is None:
         yield hold(None, "tendons")
         return
-    strains = {"achilles": found.achilles, "all": found.all}
+    balance, strains = found["balance"], {name: found[name] for name in ("achilles", "all")}
     value = {
-        "iterations": {_side(side): count for side, count in found.iterations.items()},
-        "balance_error": found.balance and found.balance["error"],
+        "iterations": {_side(side): count for side, count in found["iterations"].items()},
+        "balance_error": balance and balance["error"],
         "largest_strain": strains,
     }
-    steps = " and ".join(f"{count} ({_side(side)})" for side, count in found.iterations.items())
+    steps = " and ".join(f"{count} ({_side(side)})" for side, count in found["iterations"].items())
     yield say("tendons", value, solver=facts.result.attrs.get("solver"), steps=steps)
-    if (balance := found.balance) is not None:
+    if balance is not None:
         leg, large = _side(balance["side"]), balance["large"] or None
         yield say("tendon_balance", at=balance, leg=leg, limit=LARGE_ERROR, large=large)
     words = [
         f"{whose} {100.0 * each['strain']:.1f} % ({each['muscle']} at {each['time_s']:.3f} s)"
-        for whose, each in (("Achilles tendon", found.achilles), ("of all", found.all))
+        for whose, each in zip(("Achilles tendon", "of all"), strains.values(), strict=True)
         if each is not None
     ]
     yield say("tendon_strain", strains="; ".join(words))

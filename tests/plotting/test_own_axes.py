@@ -16,6 +16,7 @@ from synthetic_result import result as every_muscle
 from musclesolve import plotting
 from musclesolve.plotting import page_style
 from musclesolve.plotting.page.figure_files import file_content
+from musclesolve.plotting.study.benchmark_figure import solver_times
 from musclesolve.plotting.study.comparison_figures import line_style
 from musclesolve.studies.benchmark.measure import Row
 
@@ -149,7 +150,7 @@ def test_times_of_solvers_are_marks_hollow_where_a_frame_fails():
         Row("recorded leg", 7, 43, "force_squared", "slow", frames=9, us_per_frame=1000.0, solved=8),
         Row("recorded leg", 7, 43, "force_squared", "broken", remark="not installed"),
     ]
-    (panel,) = plotting.solver_times(pd.DataFrame(rows)).axes
+    (panel,) = solver_times(pd.DataFrame(rows)).axes
     assert [text.get_text() for text in panel.get_yticklabels()] == ["slow", "batch"]
     marks = {int(line.get_ydata()[0]): line for line in panel.lines}
     assert marks[1].get_xdata()[0] == pytest.approx(1.0) and marks[0].get_xdata()[0] == pytest.approx(3.0)

@@ -12,6 +12,7 @@ import typer
 
 from musclesolve.cli.options import marker_set_names, muscle_names, output_option, with_settings
 from musclesolve.cli.printing import console, finish, print_files, progress
+from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.settings.commands import CommandSettings, command_arguments
 
@@ -119,12 +120,16 @@ def markers(
     ] = None,
 ) -> None:
     """List the marker sets, or show one in full."""
-    from musclesolve.cli.tables.list_tables import marker_set_in_full, marker_set_rows
+    from musclesolve.cli.tables.list_tables import marker_set_in_full
     from musclesolve.recording.markers.marker_set import marker_sets
 
     if name is None:
+        rows = [
+            {"name": name, "labels": len(chosen.markers), "description": chosen.description}
+            for name, chosen in marker_sets().items()
+        ]
         caption = '[markers] set = "name" in a trial file'
-        _listed("markers", ("name", "labels", "description"), marker_set_rows(), caption)
+        _listed("markers", ("name", "labels", "description"), rows, caption)
         return
     table = marker_set_in_full(name)
     finish("markers", [table], lambda: {"markers": [asdict(marker_sets()[name])]})
@@ -132,9 +137,10 @@ def markers(
 
 def faults() -> None:
     """List the faults that `synthesize` can plant into a recording."""
-    from musclesolve.cli.tables.list_tables import fault_rows
+    from musclesolve.synthetic.faults import faults
 
-    _listed("faults", ("name", "what"), fault_rows(), "musclesolve synthesize --fault NAME")
+    rows = [{"name": name, "what": " ".join(fault.about.split())} for name, fault in faults().items()]
+    _listed("faults", ("name", "what"), rows, "musclesolve synthesize --fault NAME")
 
 
 def costs(
@@ -144,10 +150,17 @@ def costs(
     ] = None,
 ) -> None:
     """List the costs: formula, and for whom each is; the default is marked."""
-    from musclesolve.cli.tables.list_tables import cost_rows
+    from musclesolve.sharing.cost.cost_registry import costs
 
     paths = [] if figure is None else _cost_figure(figure)
-    _listed("costs", ("name", "formula", "use"), cost_rows(), "--cost NAME, ms.costs()", paths)
+    rows = [
+        {
+            **{"name": name, "default": name == USUAL_COST, "formula": each.formula, "use": each.use},
+            **{"source": each.source, "options": list(each.options), "data": list(each.data)},
+        }
+        for name, each in costs().items()
+    ]
+    _listed("costs", ("name", "formula", "use"), rows, "--cost NAME, ms.costs()", paths)
 
 
 def _cost_figure(path: Path) -> list[Path]:
@@ -168,17 +181,27 @@ def _cost_figure(path: Path) -> list[Path]:
 
 def solvers() -> None:
     """List the solvers: what each is, and how to install it; the default is marked."""
-    from musclesolve.cli.tables.list_tables import solver_rows
+    from musclesolve.sharing.solver.solver_registry import solvers
 
-    _listed("solvers", ("name", "what", "installed"), solver_rows(), "--solver NAME, ms.solvers()")
+    rows = [
+        {
+            **{"name": name, "default": name == USUAL_SOLVER, "what": each.summary},
+            "installed": "yes" if each.installed else f"no: {each.install}",
+        }
+        for name, each in solvers().items()
+    ]
+    _listed("solvers", ("name", "what", "installed"), rows, "--solver NAME, ms.solvers()")
 
 
 def figures() -> None:
     """List the figures that commands write: of what, and the variable that each needs."""
-    from musclesolve.cli.tables.list_tables import figure_rows
+    from musclesolve.plotting.figure_names import FIGURE_NAMES
 
+    rows = [
+        {"name": name, "of": ", ".join(each.of), "needs": each.needs} for name, each in FIGURE_NAMES.items()
+    ]
     caption = "of recording, model, uncertainty: musclesolve plot RESULT.nc --figure NAME"
-    _listed("figures", ("name", "of", "needs"), figure_rows(), caption)
+    _listed("figures", ("name", "of", "needs"), rows, caption)
 
 
 def _listed(
@@ -223,5 +246,6 @@ def benchmark(
             found = study.benchmark(trial, progress=update, **settings)
         paths = [] if output is None else write_files(output, study.files(found))
 
-    text: list[RenderableType] = [study.machine_line(found), study.COLUMN_MEANING, *study.tables(found)]
+    where = ", ".join(f"{name} {value}" for name, value in found.machine.items() if value != "not installed")
+    text: list[RenderableType] = [where, study.COLUMN_MEANING, *study.tables(found)]
     finish("benchmark", text, lambda: benchmark_document(found), paths)

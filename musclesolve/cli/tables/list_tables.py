@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.console import Group
 from rich.table import Column, Table
@@ -17,8 +16,6 @@ from musclesolve.muscles.person import PersonMuscles, tendons
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import marker_sets, markers_of
 from musclesolve.results.tables.lines import csv_text, names, numbers, titled_table, words
-from musclesolve.settings.schema import tables_of
-from musclesolve.settings.trial import RecordedSettings
 
 
 def set_table(databases: Iterable[MuscleDatabase]) -> Table:
@@ -195,14 +192,6 @@ def _number_of_person(number: Mapping[str, float] | None, quantity: str) -> str:
     return f"{before} -> {after} ± {sd}"
 
 
-def marker_set_rows() -> list[dict[str, Any]]:
-    """One row for each bundled marker set, with the number of its labels."""
-    return [
-        {"name": name, "labels": len(chosen.markers), "description": chosen.description}
-        for name, chosen in marker_sets().items()
-    ]
-
-
 def marker_set_in_full(name: str) -> Group:
     """Landmarks of a set with their markers, the clusters, and markers of the standing trial."""
     if name not in marker_sets():
@@ -224,50 +213,6 @@ def marker_set_in_full(name: str) -> Group:
         *(f"seen standing, carried by {cluster}: {marker}" for marker, cluster in chosen.carried.items()),
         *(f"also called: {name} = {', '.join(others)}" for name, others in chosen.aliases.items()),
     )
-
-
-def fault_rows() -> list[dict[str, Any]]:
-    """One row for each fault that `synthesize` can plant: its name, and what is done wrong."""
-    from musclesolve.synthetic.faults import faults
-
-    return [{"name": name, "what": " ".join(fault.about.split())} for name, fault in faults().items()]
-
-
-def cost_rows() -> list[dict[str, Any]]:
-    """One row for each cost, as `costs()` lists them."""
-    from musclesolve.sharing.cost.cost_registry import costs
-
-    usual = tables_of(RecordedSettings)["sharing"].settings["cost"].default
-    return [
-        {
-            **{"name": name, "default": name == usual, "formula": each.formula, "use": each.use},
-            **{"source": each.source, "options": list(each.options), "data": list(each.data)},
-        }
-        for name, each in costs().items()
-    ]
-
-
-def solver_rows() -> list[dict[str, Any]]:
-    """One row for each solver, as `solvers()` lists them."""
-    from musclesolve.sharing.solver.solver_registry import solvers
-
-    usual = tables_of(RecordedSettings)["sharing"].settings["solver"].default
-    return [
-        {
-            **{"name": name, "default": name == usual, "what": each.summary},
-            "installed": "yes" if each.installed else f"no: {each.install}",
-        }
-        for name, each in solvers().items()
-    ]
-
-
-def figure_rows() -> list[dict[str, Any]]:
-    """One row for each figure that commands write."""
-    from musclesolve.plotting.figure_names import FIGURE_NAMES
-
-    return [
-        {"name": name, "of": ", ".join(each.of), "needs": each.needs} for name, each in FIGURE_NAMES.items()
-    ]
 
 
 FILE = "passive_moments.csv"

@@ -5,8 +5,7 @@ correct if every needed marker is seen and every contact of this foot is on a pl
 plates. The residual at the pelvis needs both feet.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,25 +30,20 @@ FEWEST_FRAMES_LEFT = 10
 """Least number of frames left when the ends of a recording without a measured contact are omitted."""
 
 
-@dataclass(frozen=True)
-class AnalyzedRange:
-    """The analyzed part of a recording: first and last time, the times of each leg in it [s], and notes on why."""
-
-    time_range: tuple[float, float]
-    legs: Mapping[Side, tuple[float, float]]
-    sentences: tuple[str, ...]
-
-
 def finds_range(settings: RecordedSettings) -> bool:
     """Return whether the settings of a trial file leave the time range to be found."""
     return settings.time.start_s is None and settings.time.end_s is None
 
 
-def find_range(trial: Trial) -> AnalyzedRange | None:
-    """Return the range that can be analyzed of a recording with filled gaps, None without a measured contact."""
+def find_range(trial: Trial) -> dict[str, Any]:
+    """Return what can be analyzed of a recording with filled gaps, by the fields of `Trial`.
+
+    First and last time, the times of each leg in it [s], and why, in sentences; without a measured contact all of the
+    recording but its ends.
+    """
     feet, time, rate = seen_feet(trial), trial.markers.time, trial.markers.rate
     if not feet:
-        return None
+        return {"time_range": without_ends(trial), "analyzed": (nothing_found(trial),)}
     beside, seen = unmeasured(trial, feet), np.zeros(time.size, bool)
     predicts = trial.settings.plates.unmeasured_steps == PREDICTED
     if predicts:
@@ -90,7 +84,7 @@ def find_range(trial: Trial) -> AnalyzedRange | None:
                 longest[side] = max(swings, key=length)
         choices.append({side: longest[side] for side in SIDES if side in longest})
     if not choices:
-        return None
+        return {"time_range": without_ends(trial), "analyzed": (nothing_found(trial),)}
     legs = max(choices, key=lambda choice: sum(map(length, choice.values())))
 
     def times(run: Run) -> tuple[float, float]:
@@ -117,7 +111,8 @@ def find_range(trial: Trial) -> AnalyzedRange | None:
     both = f"both feet {_span(times((first, stop)))}" if len(legs) == 2 and stop > first else "never both"
     sentences.append(f"pelvis residual: {both}")
     whole = min(run[0] for run in legs.values()), max(run[1] for run in legs.values())
-    return AnalyzedRange(times(whole), {side: times(run) for side, run in legs.items()}, tuple(sentences))
+    of_legs = {side: times(run) for side, run in legs.items()}
+    return {"time_range": times(whole), "legs": of_legs, "analyzed": tuple(sentences)}
 
 
 def _reason(trial: Trial, foot: FootPath, unmeasured: Mask, frame: int) -> str:

@@ -95,13 +95,6 @@ def read_body(document: Document, subject: SubjectSettings) -> SubjectBody | Non
     )
 
 
-def body_path(document: Document) -> dict[str, Path]:
-    """Return the file of the body by its role in the provenance; empty without one."""
-    stated = document.content.get("subject", {})
-    names = {key: stated.get(key) for key in ("body", "skeleton")}
-    return {key: document.path.parent / name for key, name in names.items() if isinstance(name, str)}
-
-
 CHILD_STATURE = 1.40
 """Stature below which a subject of unknown age is probably a child [m]; some tenths of a per cent of adults are
 smaller.

@@ -9,12 +9,8 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, T
 from musclesolve.recording.gaps.gap_filling import fill_trial
 from musclesolve.recording.plates.foot_contacts import seen_feet, unmeasured
 from musclesolve.recording.schema import Document
-from musclesolve.recording.trial.analyzed_range import find_range, finds_range, nothing_found, without_ends
-from musclesolve.settings.trial import (
-    PREDICTED,
-    RecordedSettings,
-    TimeSettings,
-)
+from musclesolve.recording.trial.analyzed_range import find_range, finds_range, without_ends
+from musclesolve.settings.trial import PREDICTED, RecordedSettings, TimeSettings
 
 FEWEST_FRAMES = 10
 
@@ -26,11 +22,7 @@ def ranged(trial: Trial, settings: RecordedSettings) -> Trial:
     if settings.files.predicted:
         sentence = "the whole recording but its ends: ground reactions are predicted for both feet"
         return replace(trial, time_range=without_ends(trial), analyzed=(sentence,))
-    filled = fill_trial(trial, settings.gaps)
-    analyzed = find_range(filled)
-    if analyzed is None:
-        return replace(trial, time_range=without_ends(trial), analyzed=(nothing_found(filled),))
-    return replace(trial, time_range=analyzed.time_range, legs=analyzed.legs, analyzed=analyzed.sentences)
+    return replace(trial, **find_range(fill_trial(trial, settings.gaps)))
 
 
 def with_predicted_spans(trial: Trial, settings: RecordedSettings) -> Trial:

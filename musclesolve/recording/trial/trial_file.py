@@ -36,7 +36,6 @@ from musclesolve.recording.trial.input_hashes import hashes_as_read
 from musclesolve.recording.trial.model_trial import read_model_trial
 from musclesolve.recording.trial.recording_checks import check_trial, in_space
 from musclesolve.recording.trial.settings import (
-    body_path,
     check_consistency,
     check_errors,
     check_filter,
@@ -348,7 +347,9 @@ class TrialReader:
         recordings = (mapped.walk, mapped.static, *functional.recordings)
         sources = dict.fromkeys(source for markers in recordings if markers for source in markers.sources)
         files |= {f"markers_part_{k}": source for k, source in enumerate(sources, start=1)}
-        files |= body_path(document)
+        stated = document.content.get("subject", {})
+        of_body = {key: stated.get(key) for key in ("body", "skeleton")}
+        files |= {key: document.path.parent / name for key, name in of_body.items() if isinstance(name, str)}
         if marker_set is not None and marker_set not in marker_sets():
             files["marker_set"] = document.path.parent / marker_set
         return files if own is None else files | muscle_files(own)

@@ -15,6 +15,7 @@ is 0.3 degrees and 0.09 N m/kg, without 15 % 0.7 degrees and 0.23 N m/kg.
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -85,10 +86,7 @@ def covered_cycles(result: xr.Dataset, side: str, intervals: list[Interval]) -> 
             continue
         near = max(frames.NEAR * length, period)
         reach = near if time[0] <= start + near and time[-1] >= interval.end - near else 0.0
-
-        def runs(good: Mask, start: float = start, length: float = length, reach: float = reach) -> list[Run]:
-            return _runs(time, good, start, length, reach)
-
+        runs = partial(_runs, time, start=start, length=length, reach=reach)
         motion, moment = runs(recorded), runs(credible)
         toe_off = _toe_off(result, side, index, time, start, length)
         stated = _stance_of(result, side, start)

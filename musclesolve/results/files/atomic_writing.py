@@ -160,12 +160,13 @@ def _lock_of(folder: Path) -> Lock:
 def _free_lock(folder: Path) -> Lock | None:
     """The lock of a folder, None if another run holds it."""
     with _input_error(folder):
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(
+            FileNotFoundError
+        ):  # another run has just ended, and removed its empty folder
             return Lock.acquire(folder / LOCK)
-        except FileNotFoundError:  # another run has just ended, and removed its empty folder
-            folder.mkdir(parents=True, exist_ok=True)
-            return Lock.acquire(folder / LOCK)
+        folder.mkdir(parents=True, exist_ok=True)
+        return Lock.acquire(folder / LOCK)
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from musclesolve.plotting.study.benchmark_figure import solver_times
 from musclesolve.recording.schema import check_value
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.leg_problem import leg_problem
-from musclesolve.results.tables.lines import csv_text
+from musclesolve.results.tables.lines import csv_text, names, numbers, titled_table
 from musclesolve.run_trial import run
 from musclesolve.settings.commands import BENCHMARK_COSTS, BenchmarkSettings
 from musclesolve.settings.schema import settings_of
@@ -109,6 +109,7 @@ def benchmark(
     return BenchmarkReport(where, rows, [single_frames(part, cost, REFERENCE) for cost in smooth])
 
 
+STYLE = {"box": box.SIMPLE_HEAD, "pad_edge": False, "padding": (0, 1, 0, 0)}
 COLUMNS = ("us/frame", "x batch", "frames", "solved", "worst", "iter.", "first", "MB")
 """Headings of the columns of a table, which `COLUMN_MEANING` explains."""
 COLUMN_MEANING = (
@@ -130,20 +131,9 @@ def side_by_side(rows: list[Row], sizes: bool = False) -> Table:
     title = f"{first.cost}: {first.problem}"
     title += "" if sizes else f", {first.moments} moments, {first.muscles} muscles"
     remarks = "\n".join(f"{row.solver}: {row.remark}" for row in rows if row.remark)
-    table = _table(title, ("solver", "moments", "muscles") if sizes else ("solver",), COLUMNS, remarks)
-    for row in rows:
-        table.add_row(row.solver, *([str(row.moments), str(row.muscles)] if sizes else []), *_cells(row))
-    return table
-
-
-def _table(title: str, names: Iterable[str], columns: Iterable[str], below: str = "") -> Table:
-    table = Table(title=title, title_justify="left", caption=below or None, caption_justify="left")
-    table.box, table.pad_edge, table.padding = box.SIMPLE_HEAD, False, (0, 1, 0, 0)
-    for heading in names:
-        table.add_column(heading, no_wrap=True)
-    for heading in columns:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
+    columns = (*names("solver", *(["moments", "muscles"] * sizes)), *numbers(*COLUMNS, whole=True))
+    cells = ((row.solver, *([str(row.moments), str(row.muscles)] * sizes), *_cells(row)) for row in rows)
+    return titled_table(title, columns, cells, caption=remarks or None, caption_justify="left", **STYLE)
 
 
 def _cells(row: Row) -> list[str]:
@@ -169,22 +159,18 @@ def number(value: float) -> str:
 def single_frame(report: BenchmarkReport) -> Table:
     """The table of the latencies of one frame [microseconds]."""
     title = "one frame by itself, ms.solve with batch [microseconds]"
-    table = _table(title, ("cost", "what"), ("median", "99th percentile", "largest", "calls"))
-    for cost, what, times in _latencies(report):
-        micro = (number(1e6 * seconds) for seconds in (times.median, times.slow, times.worst))
-        table.add_row(cost, what, *micro, str(times.calls))
-    return table
+    columns = (*names("cost", "what"), *numbers("median", "99th percentile", "largest", "calls", whole=True))
+    rows = [
+        (cost, what, *(number(1e6 * x) for x in (times.median, times.slow, times.worst)), str(times.calls))
+        for cost, what, times in _latencies(report)
+    ]
+    return titled_table(title, columns, rows, **STYLE)
 
 
 def _latencies(report: BenchmarkReport) -> Iterable[tuple[str, str, Latency]]:
     for each in report.single:
         yield each.cost, "solve", each.solving
         yield each.cost, "Problem and solve", each.with_problem
-
-
-def machine_line(report: BenchmarkReport) -> str:
-    """One line on the machine and the versions."""
-    return ", ".join(f"{name} {value}" for name, value in report.machine.items() if value != "not installed")
 
 
 def files(report: BenchmarkReport) -> dict[str, bytes]:

@@ -128,7 +128,29 @@ def what_if(
                 remedy="run the trial with the other set, and compare the results",
             )
         results.append(result)
-    return scenarios_side_by_side(results, names).assign_attrs(references=references)
+    # The variables of each scenario along a dimension `scenario`, with names, units and attributes of the
+    # first.
+    first = results[0]
+    weight = float(body_weight(first))
+    variables = stacked(results, OF_SCENARIO, "scenario")
+    if "joint_reaction" in first:
+        contact = np.stack([magnitude(result["joint_reaction"]).values for result in results]) / weight
+        about = {"units": "body weights", "long_name": "magnitude of the joint contact force"}
+        variables["contact_force"] = (("scenario", "time", "joint"), contact, about)
+    axes = ("time", "dof", "muscle", "side", "joint")
+    coords = {name: first[name] for name in axes if name in first.coords}
+    coords["group"] = first["group"]
+    found = xr.Dataset(
+        variables,
+        {"scenario": list(names), **coords},
+        {
+            "costs": [str(result.attrs["cost"]) for result in results],
+            **{key: first.attrs[key] for key in ("tendon", "subject") if key in first.attrs},
+            **judgement_of(first),
+            "notes": "Motion and ground reactions are held in every scenario. People would change them.",
+        },
+    )
+    return explained(found).assign_attrs(references=references)
 
 
 def _with_references(trial: AnyTrial, wanted: Sequence[Scenario]) -> tuple[list[Scenario], list[int]]:
@@ -304,28 +326,3 @@ OF_SCENARIO = (
     *MINIMIZED,
 )
 """Variables with different values in each scenario."""
-
-
-def scenarios_side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
-    """The variables of each scenario along a dimension `scenario`, with names, units and attributes of the first."""
-    first = results[0]
-    weight = float(body_weight(first))
-    variables = stacked(results, OF_SCENARIO, "scenario")
-    if "joint_reaction" in first:
-        contact = np.stack([magnitude(result["joint_reaction"]).values for result in results]) / weight
-        about = {"units": "body weights", "long_name": "magnitude of the joint contact force"}
-        variables["contact_force"] = (("scenario", "time", "joint"), contact, about)
-    axes = ("time", "dof", "muscle", "side", "joint")
-    coords = {name: first[name] for name in axes if name in first.coords}
-    coords["group"] = first["group"]
-    found = xr.Dataset(
-        variables,
-        {"scenario": list(names), **coords},
-        {
-            "costs": [str(result.attrs["cost"]) for result in results],
-            **{key: first.attrs[key] for key in ("tendon", "subject") if key in first.attrs},
-            **judgement_of(first),
-            "notes": "Motion and ground reactions are held in every scenario. People would change them.",
-        },
-    )
-    return explained(found)
