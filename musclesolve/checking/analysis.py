@@ -32,10 +32,9 @@ from musclesolve.recording.plates.plate_checks import (
     plate_error,
     without_instants,
 )
-from musclesolve.recording.trial.analyzed_range import finds_range
 from musclesolve.recording.trial.emg_channels import check_overlap, check_signals
 from musclesolve.recording.trial.recording_checks import check_cutoff, check_heading, check_size
-from musclesolve.recording.trial.time_range import ranged, recorded_range, with_predicted_spans
+from musclesolve.recording.trial.time_range import finds_range, ranged, recorded_range, with_predicted_spans
 from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 from musclesolve.results.movement import RISES
 

@@ -84,6 +84,11 @@ PLACEHOLDER = {
 """Placeholder of the subject while the recording is read; it is never written."""
 SPLIT = 0.1
 """Difference of the speeds of the feet on their belts from which both are stated [m/s]."""
+SHARING = DraftTable("sharing", (Line("cost", USUAL_COST, "the default; others: docs/costs.md"),))
+MODEL_KIND = "model_trial"
+"""Name of the schema of trial files of OpenSim models."""
+SAME_MASS = 0.02
+"""Difference of a stated mass from the mass of the model, as a share, above which it is reported."""
 _NOBODY = GivenSubject()
 
 
@@ -211,7 +216,7 @@ def _draft_model(trial: FoundTrial, path: Path, mass: float | None) -> TrialDraf
     tables = model_tables(trial, path, mass)
     todos = tuple(todo for table in tables for todo in table.todos)
     text = draft_text(TITLE, tables, MODEL_KIND)
-    return TrialDraft(path, text, tuple(recognized(trial)), todos, tables)
+    return TrialDraft(path, text, tuple(_recognized_model(trial)), todos, tables)
 
 
 def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
@@ -530,15 +535,6 @@ def model_trials(folder: Path) -> tuple[FoundTrial, ...]:
     )
 
 
-SHARING = DraftTable("sharing", (Line("cost", USUAL_COST, "the default; others: docs/costs.md"),))
-MODEL_KIND = "model_trial"
-"""Name of the schema of trial files of OpenSim models."""
-
-
-SAME_MASS = 0.02
-"""Difference of a stated mass from the mass of the model, as a share, above which it is reported."""
-
-
 def model_tables(trial: FoundTrial, path: Path, stated_mass: float | None) -> tuple[DraftTable, ...]:
     """The tables of the trial file of a model.
 
@@ -593,7 +589,7 @@ def _is_simulated(coordinates: Path) -> bool:
     return len(table.time) > 1 and last[0] == last[1]
 
 
-def recognized(trial: FoundTrial) -> Iterator[tuple[str, str]]:
+def _recognized_model(trial: FoundTrial) -> Iterator[tuple[str, str]]:
     """Yield the recognized facts, subject and statement, for the terminal."""
     motion, model = (Path(trial.source[key]).name for key in ("coordinates", "model"))
     yield "motion", f"{motion}: coordinates of {model}"

@@ -37,7 +37,7 @@ from musclesolve.recording.plates.foot_contacts import (
     unmeasured_contacts,
     vertical_force,
 )
-from musclesolve.recording.trial.analyzed_range import finds_range
+from musclesolve.recording.trial.time_range import finds_range
 from musclesolve.results.finding import Finding, Where, finding
 
 # Duration too short for a judgement [s].

@@ -191,23 +191,15 @@ def _parsed(text: str, path: Path) -> Topology:
             # a joint with an unknown parent is the cause; errors of joints beyond it follow from it
             lost = next((dof for dof in waiting if dof.parent not in known), waiting[0])
             parent = lost.parent
-            if parent not in known and (near := suggestion(parent, known)):
-                raise input_error(
-                    "bad_model",
-                    file=path,
-                    problem=f"no chain of joints leads from the root {root!r} to {parent!r}, the "
-                    f"parent of {lost.name!r}",
-                    expected="joints that form a tree from the root on",
-                    remedy=near,
-                )
+            near = "" if parent in known else suggestion(parent, known)
             raise input_error(
                 "bad_model",
                 file=path,
                 problem=f"no chain of joints leads from the root {root!r} to {parent!r}, the parent "
                 f"of {lost.name!r}",
                 expected="joints that form a tree from the root on",
-                remedy=f"name a body, or the child of another joint, as the parent of {lost.name!r}, "
-                "or remove the joint",
+                remedy=near
+                or f"name a body, or the child of another joint, as the parent of {lost.name!r}, or remove the joint",
             )
         ordered += ready
         reached |= {dof.child for dof in ready}

@@ -275,14 +275,14 @@ def checked_pairs(
     apart = np.linalg.norm(world[:, None] - world, axis=-1)
     near = apart <= SAME_POINT * apart.max(initial=0.0)
     different = int(np.sum(~np.tril(near, k=-1).any(axis=1)))
+    volume = "six or more points that fill the volume of the motion: different heights, widths and depths"
     if different < FEWEST_POINTS:
         places = f" at {different} different places" if different < len(world) else ""
         raise input_error(
             "bad_camera",
             where=place,
             problem=f"{len(world)} control points{places} do not determine the eleven coefficients",
-            expected="six or more points that fill the volume of the motion: different heights, widths and "
-            "depths",
+            expected=volume,
             remedy=f"add {FEWEST_POINTS - different} or more, away from the others",
         )
     if (shape := _flatness(world)) is not None:
@@ -290,8 +290,7 @@ def checked_pairs(
             "bad_camera",
             where=place,
             problem=f"the control points lie in one {shape} to within {100 * THINNEST:g} % of their extent",
-            expected="six or more points that fill the volume of the motion: different heights, widths and "
-            "depths",
+            expected=volume,
             remedy=f"add points well away from that {shape}, for example on poles of different heights",
         )
     for k, name in enumerate(names):
@@ -302,8 +301,7 @@ def checked_pairs(
                 "bad_camera",
                 where=place,
                 problem=f"all control points but '{name}' lie in one plane",
-                expected="six or more points that fill the volume of the motion: different heights, widths and "
-                "depths",
+                expected=volume,
                 remedy="add points away from that plane, and not on the line from the camera through "
                 f"'{name}'",
             )

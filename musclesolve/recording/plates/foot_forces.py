@@ -44,7 +44,7 @@ from musclesolve.recording.plates.plate_assignment import (
 )
 from musclesolve.recording.schema import Document
 from musclesolve.recording.text.number_rows import check_used
-from musclesolve.recording.trial.analyzed_range import finds_range
+from musclesolve.recording.trial.time_range import finds_range
 from musclesolve.settings.trial import AUTO, METERS, ForceSettings, RecordedSettings
 
 # Cosine of the steepest slope of a walkway.

@@ -28,7 +28,6 @@ from musclesolve.recording.plates.plate_checks import instant_notes, without_ins
 from musclesolve.recording.plates.plate_corrections import corrected_plates
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.text.text_file import file_path
-from musclesolve.recording.trial.analyzed_range import finds_range
 from musclesolve.recording.trial.emg_channels import check_overlap, check_signals, read_emg
 from musclesolve.recording.trial.fascicle_lengths import read_fascicles
 from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
@@ -48,7 +47,7 @@ from musclesolve.recording.trial.settings import (
     subject_of,
     with_stated_events,
 )
-from musclesolve.recording.trial.time_range import ranged, time_range_of, with_predicted_spans
+from musclesolve.recording.trial.time_range import finds_range, ranged, time_range_of, with_predicted_spans
 from musclesolve.settings.trial import (
     AUTO,
     PREDICTED,

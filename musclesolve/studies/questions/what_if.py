@@ -55,6 +55,14 @@ from musclesolve.studies.questions.scenario import NOW, TABLES, Scenario, stated
 from musclesolve.studies.side_by_side import stacked
 
 AnyBody = RecordedBody | ModelBody
+MINIMIZED = ("minimized_before", "minimized", "minimized_together")
+"""Variables of scenarios with `minimize`; NaN in others."""
+OF_SCENARIO = (
+    *("activation", "muscle_force", "reserve_moment", "device_torque", "knee_contact_medial"),
+    *("knee_contact_lateral", "status", "valid", "kkt_residual", "cost"),
+    *MINIMIZED,
+)
+"""Variables with different values in each scenario."""
 
 
 def what_if(
@@ -128,8 +136,11 @@ def what_if(
                 remedy="run the trial with the other set, and compare the results",
             )
         results.append(result)
-    # The variables of each scenario along a dimension `scenario`, with names, units and attributes of the
-    # first.
+    return _side_by_side(results, names).assign_attrs(references=references)
+
+
+def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
+    """The variables of each scenario along a dimension `scenario`, with names, units and attributes of the first."""
     first = results[0]
     weight = float(body_weight(first))
     variables = stacked(results, OF_SCENARIO, "scenario")
@@ -150,7 +161,7 @@ def what_if(
             "notes": "Motion and ground reactions are held in every scenario. People would change them.",
         },
     )
-    return explained(found).assign_attrs(references=references)
+    return explained(found)
 
 
 def _with_references(trial: AnyTrial, wanted: Sequence[Scenario]) -> tuple[list[Scenario], list[int]]:
@@ -316,13 +327,3 @@ def _without_torque(part: SharingGroup, torque: Array, row: Mapping[str, int]) -
 
 OF_DOFS = "degree of freedom", " whose moment muscles share"
 """Words for a degree of freedom of a device."""
-
-
-MINIMIZED = ("minimized_before", "minimized", "minimized_together")
-"""Variables of scenarios with `minimize`; NaN in others."""
-OF_SCENARIO = (
-    *("activation", "muscle_force", "reserve_moment", "device_torque", "knee_contact_medial"),
-    *("knee_contact_lateral", "status", "valid", "kkt_residual", "cost"),
-    *MINIMIZED,
-)
-"""Variables with different values in each scenario."""

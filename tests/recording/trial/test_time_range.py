@@ -17,7 +17,7 @@ from musclesolve._util.arrays import at_times, true_runs
 from musclesolve.files import Trial, read_mot, read_trc, write_mot
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.plates.foot_contacts import ground_velocity, unmeasured_contacts
-from musclesolve.recording.trial.analyzed_range import nothing_found
+from musclesolve.recording.trial.time_range import nothing_found
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 from tests.support.refusals import refused
 
