@@ -154,7 +154,8 @@ def path_blocks(
 def path_lines(model: OpenSimModel, values: Array, muscles: Sequence[str]) -> PathLines:
     """Paths as lines, for drawing, for values (T, K) of all coordinates."""
     system = path_system(model, tuple(model.chosen(muscles)))
-    return PathLines.joined(trace_paths(*paths) for _, _, paths in path_blocks(system, values))
+    blocks = (trace_paths(*paths) for _, _, paths in path_blocks(system, values))
+    return PathLines.joined(blocks, len(values))
 
 
 def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], tendon_force: Array) -> Array:

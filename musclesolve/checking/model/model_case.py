@@ -23,6 +23,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.cost import moment_cost
+from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.opensim.external_loads import (
     ExternalLoad,
@@ -386,9 +387,13 @@ def wrench_cost(case: ModelCase, change: Array) -> Cost | None:
 
 def shared_forces(case: ModelCase, fixed: Motion, wrench: Array) -> Array:
     """Generalized forces (T, m) of the shared coordinates from the wrenches (T, B, 6) that bodies need of joints."""
-    model, value = fixed.model, fixed.motion.value
-    force = coupled_forces(model, value, joint_forces(model, body_motion(model, value), wrench))
-    return force[:, [model.coordinate_number[name] for name in case.body.dofs]]
+    model, columns = fixed.model, [fixed.model.coordinate_number[name] for name in case.body.dofs]
+
+    def of_frames(value: Array, wrench: Array) -> Array:
+        force = joint_forces(model, body_motion(model, value), wrench)
+        return coupled_forces(model, value, force)[:, columns]
+
+    return in_blocks(of_frames, fixed.motion.value, wrench)
 
 
 def largest(case: ModelCase, change: Array) -> Cost | None:
