@@ -10,6 +10,7 @@ from typing import TypeVar, cast
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array, Indices
+from musclesolve._util.long_arrays import let_go, long_array
 
 Values = TypeVar("Values", AnyArray, tuple[AnyArray, ...])
 
@@ -48,8 +49,8 @@ def blocks(frames: int, size: int = BLOCK) -> list[slice]:
 def in_blocks(function: Callable[..., Values], *arrays: AnyArray) -> Values:
     """Values of a function of arrays (T, ...) whose frames do not depend on each other, computed block by block.
 
-    The work arrays of the function are then as small as a block, however long the motion is. A function may return
-    several arrays.
+    The work arrays of the function are then as small as a block, however long the motion is, and large values lie in a
+    file (`musclesolve._util.long_arrays`). A function may return several arrays.
     """
     frames, whole = len(arrays[0]), list[AnyArray]()
     if frames <= BLOCK:
@@ -57,7 +58,8 @@ def in_blocks(function: Callable[..., Values], *arrays: AnyArray) -> Values:
     for part in blocks(frames):
         values = function(*(array[part] for array in arrays))
         several = values if isinstance(values, tuple) else (values,)
-        whole = whole or [np.empty((frames, *each.shape[1:]), each.dtype) for each in several]
+        whole = whole or [long_array((frames, *each.shape[1:]), each.dtype) for each in several]
         for every, each in zip(whole, several, strict=True):
             every[part] = each
+        let_go()
     return cast(Values, tuple(whole) if isinstance(values, tuple) else whole[0])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, stretch
+from musclesolve._util.long_arrays import LARGE, long_array
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.vectors import in_blocks
@@ -29,6 +30,10 @@ def zero_arms(frames: int, dofs: int, muscles: int) -> Array:
     """
     if frames <= MOST_TOGETHER or not dofs * muscles:
         return np.zeros((frames, dofs, muscles))
+    if 8 * frames * dofs * muscles >= LARGE:
+        arms = arms_in(long_array((frames * dofs * muscles,)), frames, dofs, muscles)
+        assert arms is not None
+        return arms
     private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
     pages = mmap.mmap(-1, 8 * frames * dofs * muscles, **private)  # reading a shared page would take memory
     if hasattr(mmap, "MADV_NOHUGEPAGE"):

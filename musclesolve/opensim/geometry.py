@@ -434,8 +434,12 @@ def fiber_path_lengths(model: OpenSimModel, geometry: OpenSimGeometry) -> Array:
     """Lengths (T, n) [m] of the paths, but OpenSim 4's lengths over several wrap objects."""
     optimal = np.array([model.muscles[name].optimal_fiber_length for name in geometry.muscles])
     several = np.array([over_several(model, name) for name in geometry.muscles], dtype=bool)
-    usable = np.abs(geometry.opensim_length - geometry.length) < optimal
-    return np.where(several & usable, geometry.opensim_length, geometry.length)
+
+    def chosen(length: Array, opensim_length: Array) -> Array:
+        usable = np.abs(opensim_length - length) < optimal
+        return np.where(several & usable, opensim_length, length)
+
+    return in_blocks(chosen, geometry.length, geometry.opensim_length)
 
 
 def over_several(model: OpenSimModel, muscle: str) -> bool:

@@ -281,16 +281,21 @@ def _reactions(
     model: OpenSimModel, dynamics: InverseDynamics, wrench: Array, on: Sequence[Frame]
 ) -> JointReactions:
     """Joint reactions on one frame of each joint, about its origin, from the wrenches (T, B, 6) that bodies need."""
-    carried, pose = carried_by_joints(model, wrench), dynamics.bodies.pose
+    pose = dynamics.bodies.pose
     body = [model.body_number[frame.body] for frame in on]
     outer = [model.body_number[joint.outboard.body] for joint in model.joints]
     signs = [1.0 if at is joint.outboard else -1.0 for at, joint in zip(on, model.joints, strict=True)]
     sense = np.array(signs)[:, None]
     offset = np.array([frame.position for frame in on])
-    point = (pose.rotation[:, body] @ offset[..., None])[..., 0] + pose.position[:, body]
-    force, about_origin = sense * carried[:, outer, 3:], sense * carried[:, outer, :3]
+
+    def of_frames(wrench: Array, rotation: Array, position: Array) -> tuple[Array, ...]:
+        carried = carried_by_joints(model, wrench)
+        point = (rotation[:, body] @ offset[..., None])[..., 0] + position[:, body]
+        force, about_origin = sense * carried[:, outer, 3:], sense * carried[:, outer, :3]
+        return force, about_origin - vector_product(point, force), point
+
     names = tuple(joint.name for joint in model.joints)
-    return JointReactions(names, force, about_origin - vector_product(point, force), point)
+    return JointReactions(names, *in_blocks(of_frames, wrench, pose.rotation, pose.position))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, contiguous
+from musclesolve._util.long_arrays import let_go, long_array
 from musclesolve.muscles.paths.kernel.arrays import (
     CYLINDER,
     HELD,
@@ -220,9 +221,9 @@ class PathLines(NamedTuple):
         memory = position = np.empty((poses, 0, 3), np.float32)
         for block in blocks:
             if not stop:
-                used = np.empty((poses, block.used.shape[1]), np.intp)
+                used = long_array((poses, block.used.shape[1]), np.intp)
                 most = np.zeros(block.used.shape[1], np.intp)
-                memory = np.empty(poses * prod(block.position.shape[1:]), np.float32)
+                memory = long_array((poses * prod(block.position.shape[1:]),), np.float32)
             before, most = most, np.maximum(most, block.used.max(axis=0, initial=1))
             rank = np.arange(most.sum()) - np.repeat(np.cumsum(most) - most, most)
             if (most > before).any():
@@ -237,6 +238,7 @@ class PathLines(NamedTuple):
             starts = np.searchsorted(block.muscle, np.arange(len(most)))
             position[frames] = block.position.take(np.repeat(starts, most) + rank, axis=1)
             used[frames] = block.used
+            let_go()
         return cls(np.repeat(np.arange(len(most)), most), position, used)
 
 

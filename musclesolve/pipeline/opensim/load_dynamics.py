@@ -14,6 +14,7 @@ from musclesolve._util.message_text import few
 from musclesolve._util.sides import side_of
 from musclesolve._util.time_holes import HoleLimits, hole_note
 from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
+from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.errors import InputError, input_error
 from musclesolve.motion.motion_plausibility import Support, balance_limit, balanced
 from musclesolve.opensim.external_loads import ExternalLoad, feet_of, load_wrench, read_external_loads
@@ -190,12 +191,17 @@ class LoadDynamics:
     @property
     def body_wrench(self) -> Array:
         """Wrench (T, bodies, 6) [N m, N] of the loads on each body, about the origin of the ground."""
-        return load_wrench(self.model, self.loads, self.motion.time, self.dynamics.bodies.pose)
+        pose = self.dynamics.bodies.pose
+        return in_blocks(self._load_wrench, self.motion.time, pose.rotation, pose.position)
+
+    def _load_wrench(self, time: Array, *pose: Array) -> Array:
+        """The wrench of the loads at some times, with rotations and positions of the bodies."""
+        return load_wrench(self.model, self.loads, time, BodyMotion(*pose, np.empty(0)))
 
     @cached_property
     def supplied(self) -> Array:
         """Force (T, 3) [N] of all loads together."""
-        return self.body_wrench[:, :, 3:].sum(axis=1)
+        return in_blocks(lambda wrench: wrench[:, :, 3:].sum(axis=1), self.body_wrench)
 
     @cached_property
     def root_wrench(self) -> Array | None:
@@ -206,8 +212,8 @@ class LoadDynamics:
         roots = [joint for joint in self.model.joints if joint.inboard.body == GROUND]
         if self.model.mass_faults or any(len(joint.coordinates) < FREE for joint in roots):
             return None
-        carried = carried_by_joints(self.model, self.dynamics.wrench)
-        return carried[:, self.model.body_number[GROUND]].copy()  # not a view of the wrenches of all bodies
+        ground = self.model.body_number[GROUND]
+        return in_blocks(lambda some: carried_by_joints(self.model, some)[:, ground], self.dynamics.wrench)
 
     @cached_property
     def root_origin(self) -> Array:
