@@ -20,7 +20,7 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray
 
-LARGE = 1 << 23
+LARGE = 1 << 21
 """Size from which an array lies in a file [bytes]."""
 FILE = 1 << 30
 """Size of a file, of which the part that arrays use is on the disk [bytes]."""

@@ -218,7 +218,7 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
 
 
 def body_poses(model: OpenSimModel, values: Array) -> BodyMotion:
-    """Poses of all bodies for values (T, K) of all coordinates, without the axes of the joints, which take more memory."""
+    """Poses of all bodies for values (T, K) of all coordinates, without the axes of the joints, which are wider."""
 
     def of_frames(some: Array) -> tuple[Array, ...]:
         motion = body_motion(model, some)

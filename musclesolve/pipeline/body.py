@@ -18,6 +18,7 @@ from musclesolve._util.arrays import Array, Indices, Mask, stretch
 from musclesolve._util.long_arrays import let_go, long_array
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of, sides_of
 from musclesolve.constants import ELASTIC, RIGID, USUAL_LEAST_ACTIVATION
+from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.muscles.muscle_state import MuscleState, arms_in, group_blocks, zero_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.pipeline.knee_contact import ContactSpacing
@@ -328,7 +329,7 @@ class SolvedGroup:
     @property
     def tension(self) -> Array:
         """Tendon forces (T, n) [N]; NaN in frames without a solution."""
-        return np.asarray(self.solution.force + self.state.passive_force)
+        return in_blocks(np.add, self.solution.force, self.state.passive_force)
 
     @cached_property
     def problem(self) -> Problem:

@@ -96,13 +96,16 @@ def unserved_dofs(part: SharingGroup) -> dict[str, float]:
     where most coordinates would be named: then the moments are wrong or the muscles too weak, and reserves show it.
     """
     state = part.state
-    arm, strength = state.moment_arm, np.maximum(state.force_capacity, state.parameters.max_isometric_force)
+    arm, isometric = state.moment_arm, state.parameters.max_isometric_force
     required = part.moment - in_blocks(
         lambda arm, force: (arm @ force[..., None])[..., 0], arm, state.passive_force
     )
     measured = np.isfinite(required) & part.usable[:, None]
     moment = np.where(measured, required, 0.0)
-    most = in_blocks(_largest_moments, arm, strength, moment)
+    most = in_blocks(
+        lambda arm, capacity, moment: _largest_moments(arm, np.maximum(capacity, isometric), moment),
+        *(arm, state.force_capacity, moment),
+    )
     size = np.abs(moment)
     peak = size.max(axis=0, initial=0.0)
     large = size > np.maximum(LACKING_SHARE * peak, 1e-12)
