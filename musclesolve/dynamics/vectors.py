@@ -5,10 +5,14 @@ several times faster than `np.cross` and `np.einsum` over a last axis of three.
 """
 
 from collections.abc import Callable
+from typing import TypeVar, cast
 
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array, Indices
+from musclesolve._util.long_arrays import let_go, long_array
+
+Values = TypeVar("Values", AnyArray, tuple[AnyArray, ...])
 
 BLOCK = 500
 """Number of frames in a block."""
@@ -42,18 +46,20 @@ def blocks(frames: int, size: int = BLOCK) -> list[slice]:
     return [slice(first, first + size) for first in range(0, max(frames, 1), size)]
 
 
-def in_blocks(function: Callable[..., AnyArray], *arrays: AnyArray) -> AnyArray:
+def in_blocks(function: Callable[..., Values], *arrays: AnyArray) -> Values:
     """Values of a function of arrays (T, ...) whose frames do not depend on each other, computed block by block.
 
-    The work arrays of the function are then as small as a block, however long the motion is.
+    The work arrays of the function are then as small as a block, however long the motion is, and large values lie in a
+    file (`musclesolve._util.long_arrays`). A function may return several arrays.
     """
-    frames = len(arrays[0])
+    frames, whole = len(arrays[0]), list[AnyArray]()
     if frames <= BLOCK:
         return function(*(array[:] for array in arrays))
-    parts = ((part, function(*(array[part] for array in arrays))) for part in blocks(frames))
-    first, values = next(parts)
-    whole = np.empty((frames, *values.shape[1:]), values.dtype)
-    whole[first] = values
-    for part, values in parts:
-        whole[part] = values
-    return whole
+    for part in blocks(frames):
+        values = function(*(array[part] for array in arrays))
+        several = values if isinstance(values, tuple) else (values,)
+        whole = whole or [long_array((frames, *each.shape[1:]), each.dtype) for each in several]
+        for every, each in zip(whole, several, strict=True):
+            every[part] = each
+        let_go()
+    return cast(Values, tuple(whole) if isinstance(values, tuple) else whole[0])

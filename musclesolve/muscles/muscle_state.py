@@ -8,8 +8,10 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, stretch
+from musclesolve._util.long_arrays import LARGE, long_array
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.muscles.hill_model import along_fibers
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.paths.paths import PathState
@@ -28,6 +30,10 @@ def zero_arms(frames: int, dofs: int, muscles: int) -> Array:
     """
     if frames <= MOST_TOGETHER or not dofs * muscles:
         return np.zeros((frames, dofs, muscles))
+    if 8 * frames * dofs * muscles >= LARGE:
+        arms = arms_in(long_array((frames * dofs * muscles,)), frames, dofs, muscles)
+        assert arms is not None
+        return arms
     private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
     pages = mmap.mmap(-1, 8 * frames * dofs * muscles, **private)  # reading a shared page would take memory
     if hasattr(mmap, "MADV_NOHUGEPAGE"):
@@ -69,18 +75,22 @@ class MuscleState:
         parameters: MuscleParameters, length: Array, velocity: Array, moment_arm: Array
     ) -> MuscleState:
         """Evaluate the Hill model behind rigid tendons; musculotendon lengths (T, n) [m] and their rates [m/s]."""
-        fiber = parameters.fibers(length, velocity)
-        force = parameters.forces(fiber)
+
+        def of_frames(length: Array, velocity: Array) -> tuple[Array, ...]:
+            fiber = parameters.fibers(length, velocity)
+            return fiber.length, fiber.velocity, *parameters.forces(fiber), fiber.slack
+
+        fiber_length, fiber_velocity, capacity, passive, slack = in_blocks(of_frames, length, velocity)
         return MuscleState(
             parameters=parameters,
             musculotendon_length=length,
             musculotendon_velocity=velocity,
-            fiber_length=fiber.length,
-            fiber_velocity=fiber.velocity,
-            force_capacity=force.capacity,
-            passive_force=force.passive,
+            fiber_length=fiber_length,
+            fiber_velocity=fiber_velocity,
+            force_capacity=capacity,
+            passive_force=passive,
             moment_arm=moment_arm,
-            slack=fiber.slack,
+            slack=slack,
         )
 
     @property

@@ -154,7 +154,8 @@ def path_blocks(
 def path_lines(model: OpenSimModel, values: Array, muscles: Sequence[str]) -> PathLines:
     """Paths as lines, for drawing, for values (T, K) of all coordinates."""
     system = path_system(model, tuple(model.chosen(muscles)))
-    return PathLines.joined(trace_paths(*paths) for _, _, paths in path_blocks(system, values))
+    blocks = (trace_paths(*paths) for _, _, paths in path_blocks(system, values))
+    return PathLines.joined(blocks, len(values))
 
 
 def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], tendon_force: Array) -> Array:
@@ -433,8 +434,12 @@ def fiber_path_lengths(model: OpenSimModel, geometry: OpenSimGeometry) -> Array:
     """Lengths (T, n) [m] of the paths, but OpenSim 4's lengths over several wrap objects."""
     optimal = np.array([model.muscles[name].optimal_fiber_length for name in geometry.muscles])
     several = np.array([over_several(model, name) for name in geometry.muscles], dtype=bool)
-    usable = np.abs(geometry.opensim_length - geometry.length) < optimal
-    return np.where(several & usable, geometry.opensim_length, geometry.length)
+
+    def chosen(length: Array, opensim_length: Array) -> Array:
+        usable = np.abs(opensim_length - length) < optimal
+        return np.where(several & usable, opensim_length, length)
+
+    return in_blocks(chosen, geometry.length, geometry.opensim_length)
 
 
 def over_several(model: OpenSimModel, muscle: str) -> bool:

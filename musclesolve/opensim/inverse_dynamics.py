@@ -13,7 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, vector_product
 from musclesolve._util.checks import check_increasing, check_real_array, check_type
-from musclesolve.dynamics.vectors import blocks, in_blocks
+from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.errors import file_error, input_error
 from musclesolve.opensim.devices import device_force
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
@@ -64,9 +64,9 @@ def inverse_dynamics(
         InputError: joints are missing, a load acts on an unknown body, or ends too early.
     """
 
-    def in_block(some: slice) -> tuple[Array, ...]:
+    def of_frames(*some: Array) -> tuple[Array, ...]:
         """All arrays in some frames. The axes of the joints, which take as much memory, are not kept."""
-        moved = motion.frames(some)
+        moved = ModelMotion(*some)
         bodies = body_dynamics(model, moved)
         of_devices, on_coordinates = device_forces(model, moved, bodies)
         from_loads = load_wrench(model, loads, moved.time, bodies.pose)
@@ -76,8 +76,8 @@ def inverse_dynamics(
         of_pose = bodies.pose.rotation, bodies.pose.position, bodies.pose.twist
         return force, joint_force, wrench, bodies.twist, bodies.acceleration, *of_pose
 
-    parts = zip(*map(in_block, blocks(len(motion.time))), strict=True)
-    force, joint_force, wrench, twist, acceleration, *of_pose = map(np.concatenate, parts)
+    whole = motion.time, motion.value, motion.speed, motion.acceleration
+    force, joint_force, wrench, twist, acceleration, *of_pose = in_blocks(of_frames, *whole)
     rotation, position, by_coordinate = of_pose
     bodies = BodyDynamics(BodyMotion(rotation, position, by_coordinate), twist, acceleration)
     return InverseDynamics(tuple(model.coordinates), motion.time, force, joint_force, wrench, bodies)
@@ -281,16 +281,21 @@ def _reactions(
     model: OpenSimModel, dynamics: InverseDynamics, wrench: Array, on: Sequence[Frame]
 ) -> JointReactions:
     """Joint reactions on one frame of each joint, about its origin, from the wrenches (T, B, 6) that bodies need."""
-    carried, pose = carried_by_joints(model, wrench), dynamics.bodies.pose
+    pose = dynamics.bodies.pose
     body = [model.body_number[frame.body] for frame in on]
     outer = [model.body_number[joint.outboard.body] for joint in model.joints]
     signs = [1.0 if at is joint.outboard else -1.0 for at, joint in zip(on, model.joints, strict=True)]
     sense = np.array(signs)[:, None]
     offset = np.array([frame.position for frame in on])
-    point = (pose.rotation[:, body] @ offset[..., None])[..., 0] + pose.position[:, body]
-    force, about_origin = sense * carried[:, outer, 3:], sense * carried[:, outer, :3]
+
+    def of_frames(wrench: Array, rotation: Array, position: Array) -> tuple[Array, ...]:
+        carried = carried_by_joints(model, wrench)
+        point = (rotation[:, body] @ offset[..., None])[..., 0] + position[:, body]
+        force, about_origin = sense * carried[:, outer, 3:], sense * carried[:, outer, :3]
+        return force, about_origin - vector_product(point, force), point
+
     names = tuple(joint.name for joint in model.joints)
-    return JointReactions(names, force, about_origin - vector_product(point, force), point)
+    return JointReactions(names, *in_blocks(of_frames, wrench, pose.rotation, pose.position))
 
 
 @dataclass(frozen=True, eq=False)

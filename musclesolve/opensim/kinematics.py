@@ -17,6 +17,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array, check_real_array, check_type
+from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.errors import input_error
 from musclesolve.opensim.functions import Constant, LinearFunction
 from musclesolve.opensim.model import OpenSimModel, TransformAxis
@@ -214,6 +215,16 @@ def body_motion(model: OpenSimModel, values: Array, coordinates: Sequence[str] =
     if coordinates:
         TWISTS.load()(axes.arrays, axes.terms(values, coordinates), unit, twist)
     return BodyMotion(rotation, position, twist, unit, values)
+
+
+def body_poses(model: OpenSimModel, values: Array) -> BodyMotion:
+    """Poses of all bodies for values (T, K) of all coordinates, without the axes of the joints, which are wider."""
+
+    def of_frames(some: Array) -> tuple[Array, ...]:
+        motion = body_motion(model, some)
+        return motion.rotation, motion.position, motion.twist
+
+    return BodyMotion(*in_blocks(of_frames, values))
 
 
 JOINT_SPACING = 0.10

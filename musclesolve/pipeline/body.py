@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, stretch
+from musclesolve._util.long_arrays import let_go, long_array
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of, sides_of
 from musclesolve.constants import ELASTIC, RIGID, USUAL_LEAST_ACTIVATION
+from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.muscles.muscle_state import MuscleState, arms_in, group_blocks, zero_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.pipeline.knee_contact import ContactSpacing
@@ -327,7 +329,7 @@ class SolvedGroup:
     @property
     def tension(self) -> Array:
         """Tendon forces (T, n) [N]; NaN in frames without a solution."""
-        return np.asarray(self.solution.force + self.state.passive_force)
+        return in_blocks(np.add, self.solution.force, self.state.passive_force)
 
     @cached_property
     def problem(self) -> Problem:
@@ -446,15 +448,17 @@ class Analysis:
         count = len(self.body.muscles)
         if self._are_columns(arrays, count):
             return np.asarray(arrays[0].base)
-        whole = np.full((*arrays[0].shape[:-1], count), np.nan, arrays[0].dtype)
+        whole = long_array((*arrays[0].shape[:-1], count), arrays[0].dtype)
+        whole.fill(np.nan)
         for columns, array in zip(self.columns, arrays, strict=True):
             whole[..., columns] = array
+        let_go()
         return whole
 
     def _are_columns(self, arrays: Sequence[Array], count: int) -> bool:
         """Return whether arrays (T, n) are columns of one array (T, N), as the arrays of a long motion are."""
         base = arrays[0].base
-        if base is None or arrays[0].ndim != 2 or base.shape != (len(arrays[0]), count):
+        if not isinstance(base, np.ndarray) or arrays[0].ndim != 2 or base.shape != (len(arrays[0]), count):
             return False
         places = zip(self.columns, arrays, strict=True)
         return all(

@@ -3,6 +3,7 @@
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.long_arrays import let_go, long_array
 from musclesolve._util.sides import side_of
 from musclesolve.dynamics.inverse.predicted_reactions import USUAL_STATURE
 from musclesolve.dynamics.vectors import blocks
@@ -62,7 +63,8 @@ def leg_volume(analysis: Analysis) -> float:
 
 def metabolic_power(analysis: Analysis, part: SolvedGroup) -> Array:
     """Metabolic power (T, n) [W] of the muscles of a part, NaN in frames without a solution."""
-    power = np.empty_like(part.state.fiber_length)
+    power = long_array(part.state.fiber_length.shape)
     for block in blocks(len(power), BLOCK):
         power[block] = umberger_2010_recruitment(energy_state(analysis, part, block))
+        let_go()
     return power

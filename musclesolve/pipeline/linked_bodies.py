@@ -138,12 +138,13 @@ def _(body: ModelBody, analysis: Analysis) -> Linked:
         TO_GLOBAL @ model.gravity,
     )
     parts = segments(model)
-    borne = np.flatnonzero(np.abs(loads.body_wrench).max(axis=(0, 2)) > 0.0)
+    acting = loads.body_wrench
+    borne = np.flatnonzero(np.abs(acting).max(axis=(0, 2)) > 0.0)
     feet = tuple(
         Footing(
             int(number),
-            loads.body_wrench[:, number, 3:] @ TO_GLOBAL.T,
-            loads.body_wrench[:, number, :3] @ TO_GLOBAL.T,
+            acting[:, number, 3:] @ TO_GLOBAL.T,
+            acting[:, number, :3] @ TO_GLOBAL.T,
             parts.axes(moved.pose.rotation, model.bodies[number])[:, :, 0] @ TO_GLOBAL.T,
         )
         for number in borne

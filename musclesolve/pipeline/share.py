@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from musclesolve._util.arrays import Indices, true_runs
+from musclesolve._util.long_arrays import let_go, long_array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import RIGID, USUAL_LEAST_ACTIVATION
 from musclesolve.dynamics.vectors import MOST_FRAMES, blocks
@@ -113,11 +114,13 @@ def share_in_blocks(
     each part has its columns.
     """
     frames, stop = len(parts[0].time), np.cumsum([len(part.state.parameters.names) for part in parts])
-    whole, arrays, carried = np.empty((2, frames, stop[-1])), list[SolutionArrays](), list[Any]()
+    activation, force = (long_array((frames, int(stop[-1]))) for _ in range(2))
+    arrays, carried = list[SolutionArrays](), list[Any]()
     for part, last in zip(parts, stop.tolist(), strict=True):
         muscles = len(part.state.parameters.names)
         arrays.append(SolutionArrays.unfilled(frames, len(part.shared), muscles))
-        arrays[-1].activation, arrays[-1].force = whole[:, :, last - muscles : last]
+        columns = slice(last - muscles, last)
+        arrays[-1].activation, arrays[-1].force = activation[:, columns], force[:, columns]
         carried.append({})
     for block in blocks(frames, BLOCK):
         progress("sharing", 0.7 + 0.25 * block.start / frames)
@@ -128,6 +131,7 @@ def share_in_blocks(
                 stored = at_joints.setdefault(kind, {joint: np.empty((frames, 3)) for joint in by_joint})
                 for joint, values in by_joint.items():
                     stored[joint][block] = values
+        let_go()
     return tuple(
         SolvedGroup(
             part,

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from musclesolve._util.long_arrays import let_go
 from musclesolve._util.message_text import WarningNote, few
 from musclesolve.checking.case import collect_errors
 from musclesolve.checking.model import (
@@ -186,6 +187,7 @@ def _asked(name: str, answers: Iterator[Finding]) -> list[Finding]:
     with collect_errors(found, f"check '{name}'"):
         for answer in answers:
             found.append(answer)
+    let_go()
     return [replace(each, severity="warning") if each.code == "check_failed" else each for each in found]
 
 

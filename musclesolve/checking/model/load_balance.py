@@ -219,7 +219,7 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
         return
     kept = kept | ~case.covered(case.loads, time)
     valid = case.body.dynamics.balanced if case.body.dynamics and case.loads is case.given else None
-    force = np.linalg.norm(dynamics.body_load.sum(axis=1), axis=1)
+    force = np.linalg.norm(dynamics.supplied, axis=1)
     acting = np.isfinite(residual) & (force > SCALED * case.fixed.weight)
     if kept.all() and (valid is None or valid.all()):
         return

@@ -23,6 +23,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.cost import moment_cost
+from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.opensim.external_loads import (
     ExternalLoad,
@@ -58,6 +59,8 @@ LOADED = 0.05
 """Force [body weights] from which a foot stands on a plate."""
 SCALED = 0.5
 """Share of the 0.9 quantile of the loads from which a frame shows their scale."""
+SMOOTHED = 1 << 19
+"""Count of numbers that are filtered together."""
 FEWEST_FRAMES = 10
 """Least number of frames for a check."""
 MEMORY = 0.15
@@ -311,15 +314,16 @@ class ModelCase(Examined):
 
     def force(self, loads: Sequence[ExternalLoad], time: Array | None = None) -> Array:
         """The force (T, 3) of `acting`."""
-        return self.forces(loads, [self.time if time is None else time])[0]
+        return next(self.forces(loads, [self.time if time is None else time]))
 
-    def forces(self, loads: Sequence[ExternalLoad], times: Sequence[Array]) -> list[Array]:
-        """The forces (T, 3) of `acting` at several times (T,) of the frames."""
+    def forces(self, loads: Sequence[ExternalLoad], times: Sequence[Array]) -> Iterator[Array]:
+        """The forces (T, 3) of `acting` at several times (T,) of the frames; few at once of a long motion."""
         model, pose = self.fixed.model, self.fixed.bodies.pose
-        forces = [load_force(model, loads, _within(loads, time), pose) for time in times]
-        if not forces:
-            return []
-        return np.hsplit(self.fixed.smooth(np.nan_to_num(np.hstack(forces))), len(forces))
+        together = max(1, SMOOTHED // (3 * len(self.time)))
+        for first in range(0, len(times), together):
+            some = times[first : first + together]
+            forces = [load_force(model, loads, _within(loads, time), pose) for time in some]
+            yield from np.hsplit(self.fixed.smooth(np.nan_to_num(np.hstack(forces))), len(forces))
 
     def covered(self, loads: Sequence[ExternalLoad], time: Array) -> Mask:
         """The times (T,) at which all loads are known."""
@@ -386,9 +390,13 @@ def wrench_cost(case: ModelCase, change: Array) -> Cost | None:
 
 def shared_forces(case: ModelCase, fixed: Motion, wrench: Array) -> Array:
     """Generalized forces (T, m) of the shared coordinates from the wrenches (T, B, 6) that bodies need of joints."""
-    model, value = fixed.model, fixed.motion.value
-    force = coupled_forces(model, value, joint_forces(model, body_motion(model, value), wrench))
-    return force[:, [model.coordinate_number[name] for name in case.body.dofs]]
+    model, columns = fixed.model, [fixed.model.coordinate_number[name] for name in case.body.dofs]
+
+    def of_frames(value: Array, wrench: Array) -> Array:
+        force = joint_forces(model, body_motion(model, value), wrench)
+        return coupled_forces(model, value, force)[:, columns]
+
+    return in_blocks(of_frames, fixed.motion.value, wrench)
 
 
 def largest(case: ModelCase, change: Array) -> Cost | None:

@@ -19,10 +19,12 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.long_arrays import let_go
 from musclesolve._util.message_text import count_of, few
 from musclesolve._util.sides import OTHER, SIDES, once_for_both_sides, sided, split_side, with_side
 from musclesolve.checking.model.muscle_costs import Mended, twin, with_cost
 from musclesolve.errors import InputError
+from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.opensim.segments import segments
@@ -471,21 +473,30 @@ NOT_IN = {
 """Muscles that the sets of gait2392 (0) and Rajagopal et al. (-1) do not have."""
 
 
+def _arms(state: MuscleState) -> Iterator[Array]:
+    """The moment arms (T, m) of one muscle after the other, so that few are in memory."""
+    for muscle in range(len(state.parameters.names)):
+        yield state.moment_arm[:, :, muscle]
+        let_go()
+
+
 def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
     """Find fibers that are shorter or longer than any fiber in this motion, and moment arms that leap."""
     state, where = body.whole.state, Where(body.model.file)
     frames = np.asarray(body.whole.usable)
     if not frames.any():
         return
-    length = (state.fiber_length / state.parameters.optimal_fiber_length)[frames]
-    arms = [state.moment_arm[:, :, muscle] for muscle in range(length.shape[1])]
-    mean = np.stack([np.abs(arm[frames]).mean(axis=0) for arm in arms], axis=1)
+    optimal, lows, highs = state.parameters.optimal_fiber_length, list[float](), list[float]()
+    for fiber, slack, single in zip(state.fiber_length.T, state.slack.T, optimal, strict=True):
+        length = (fiber / single)[frames]
+        lows.append(np.where(slack[frames], 0.0, length).min())
+        highs.append(length.max())
+    mean = np.stack([np.abs(arm[frames]).mean(axis=0) for arm in _arms(state)], axis=1)
     pull = mean * state.parameters.max_isometric_force
     share = (pull / np.maximum(pull.sum(axis=1, keepdims=True), 1e-12)).max(axis=0)
-    ends = np.where(state.slack[frames], 0.0, length).min(axis=0), length.max(axis=0)
     far = {
         name: (float(low), float(high))
-        for name, low, high, matters in zip(state.parameters.names, *ends, share, strict=True)
+        for name, low, high, matters in zip(state.parameters.names, lows, highs, share, strict=True)
         if (low < FIBERS[0] or high > FIBERS[1]) and matters > PULLS
     }
     if far:
@@ -498,7 +509,7 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         fault = finding("muscle_fiber.motion", "warning", values, where)
         yield with_cost(fault, body, Mended({"muscle_tendon": into}))
     if len(frames) > 3:
-        steps = (np.abs(np.diff(arm, axis=0)) for arm in arms)  # muscle by muscle, for memory
+        steps = (np.abs(np.diff(arm, axis=0)) for arm in _arms(state))
         leap = np.stack([(s[1:-1] - np.maximum(s[:-2], s[2:])).max(axis=0) for s in steps], axis=1)
         angles = np.array([body.model.coordinates[name].rotational for name in body.dofs])
         leap = leap * angles[:, None]

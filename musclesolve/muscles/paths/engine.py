@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, contiguous
+from musclesolve._util.long_arrays import let_go, long_array
 from musclesolve.muscles.paths.kernel.arrays import (
     CYLINDER,
     HELD,
@@ -208,37 +210,40 @@ class PathLines(NamedTuple):
     position: AnyArray
     used: Indices
 
-    @property
-    def rank(self) -> Indices:
-        """Number (S,) of each point among the points of its muscle."""
-        return np.arange(len(self.muscle)) - np.searchsorted(self.muscle, self.muscle)
-
-    def trimmed(self) -> PathLines:
-        """The lines without points that no pose uses; each muscle has one at least."""
-        used = self.rank < self.used.max(axis=0, initial=1)[self.muscle]
-        return PathLines(self.muscle[used], self.position[:, used], self.used)
-
     @classmethod
-    def joined(cls, blocks: Iterable[PathLines]) -> PathLines:
-        """The trimmed lines of all poses from the lines in blocks of poses."""
-        parts = [block.trimmed() for block in blocks]
-        if len(parts) == 1:
-            return parts[0]
-        used = np.concatenate([part.used for part in parts])
-        most = used.max(axis=0, initial=1)
-        lines = cls(
-            np.repeat(np.arange(len(most)), most), np.empty((len(used), most.sum(), 3), np.float32), used
-        )
-        stop = 0
-        while parts:  # each is released when it is stored
-            part = parts.pop(0)
-            first = np.searchsorted(part.muscle, lines.muscle)
-            last = np.searchsorted(part.muscle, lines.muscle, side="right") - 1
-            frames = slice(stop, stop := stop + len(part.used))
-            lines.position[frames] = part.position[:, np.minimum(first + lines.rank, last)]
-        return lines
+    def joined(cls, blocks: Iterable[PathLines], poses: int) -> PathLines:
+        """The lines of all poses from the lines in blocks of poses, without points that no pose uses.
+
+        Each block is stored at once. Rows that are too short for a later block are moved apart in place, from the last
+        to the first: there is memory for all points, and pages that are never written take none.
+        """
+        used, most, stop = np.empty((poses, 0), np.intp), np.empty(0, np.intp), 0
+        memory = position = np.empty((poses, 0, 3), np.float32)
+        for block in blocks:
+            if not stop:
+                used = long_array((poses, block.used.shape[1]), np.intp)
+                most = np.zeros(block.used.shape[1], np.intp)
+                memory = long_array((poses * prod(block.position.shape[1:]),), np.float32)
+            before, most = most, np.maximum(most, block.used.max(axis=0, initial=1))
+            rank = np.arange(most.sum()) - np.repeat(np.cumsum(most) - most, most)
+            if (most > before).any():
+                short, size = position, poses * len(rank) * 3
+                position = memory[:size].reshape(poses, len(rank), 3)
+                slots = np.repeat(np.cumsum(before) - before, most)
+                slots += np.minimum(rank, np.repeat(before, most) - 1)
+                for first in range(0, stop, _MOVED)[::-1]:
+                    some = slice(first, min(first + _MOVED, stop))
+                    position[some] = short[some].take(slots, axis=1)
+            frames = slice(stop, stop := stop + len(block.used))
+            starts = np.searchsorted(block.muscle, np.arange(len(most)))
+            position[frames] = block.position.take(np.repeat(starts, most) + rank, axis=1)
+            used[frames] = block.used
+            let_go()
+        return cls(np.repeat(np.arange(len(most)), most), position, used)
 
 
+_MOVED = 256
+"""Number of poses whose lines are moved together."""
 _NO_LINES = LineArrays(np.zeros(0, np.intp), np.zeros((0, 0, 3), np.float32), np.zeros((0, 0), np.intp))
 
 

@@ -248,7 +248,8 @@ class Paths:
         """
         if not trimmed:
             return self._traced(q, coordinates)
-        return PathLines.joined(self._traced(q[part], coordinates[part]) for part in blocks(len(q), _LINES))
+        parts = (self._traced(q[part], coordinates[part]) for part in blocks(len(q), _LINES))
+        return PathLines.joined(parts, len(q))
 
     def _traced(self, q: Array, coordinates: Array) -> PathLines:
         return trace_paths(self.layout, *self.place(q, coordinates)[0])

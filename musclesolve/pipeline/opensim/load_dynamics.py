@@ -14,6 +14,7 @@ from musclesolve._util.message_text import few
 from musclesolve._util.sides import side_of
 from musclesolve._util.time_holes import HoleLimits, hole_note
 from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
+from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.errors import InputError, input_error
 from musclesolve.motion.motion_plausibility import Support, balance_limit, balanced
 from musclesolve.opensim.external_loads import ExternalLoad, feet_of, load_wrench, read_external_loads
@@ -32,7 +33,7 @@ from musclesolve.opensim.inverse_dynamics import (
     model_motion,
     require_masses,
 )
-from musclesolve.opensim.kinematics import BodyMotion, body_motion, joint_axes
+from musclesolve.opensim.kinematics import BodyMotion, body_motion, body_poses, joint_axes
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import JointLoads, Pulls
@@ -101,8 +102,8 @@ class LoadDynamics:
         of the patellar ligaments.
         """
         rows = [self.model.joints.index(joint) for joint in joints]
-        reactions = self.reactions.force, self.reactions.moment
-        net, about = (values[:, rows] @ TO_GLOBAL.T for values in reactions)
+        reactions = self.reactions
+        net, about = (values[:, rows] @ TO_GLOBAL.T for values in (reactions.force, reactions.moment))
         knees = segments(self.model).knees if quadriceps(muscles).size else ()
         pulls = partial(self.pulls, joints, muscles, ligament)
         return JointLoads(
@@ -152,7 +153,9 @@ class LoadDynamics:
         moment = np.empty_like(force)
         for k, joint in enumerate(joints):
             about_origin = sums[:, :, k, :3]
-            point = self.reactions.point[frames, rows[k], None]
+            frame = parts.distal(joint)
+            body = model.body_number[frame.body]
+            point = (pose.rotation[:, [body]] @ frame.position[:, None])[..., 0] + pose.position[:, [body]]
             moment[:, :, k] = about_origin - np.cross(point, force[:, :, k])
             # the couples that guide moving points, and bodies driven by couplers: the part of dL/dq beyond the sums
             axes = [moving.index(name) for name in moved_by[k]]
@@ -175,7 +178,7 @@ class LoadDynamics:
 
         return Pulls(by_joint(force), by_joint(moment), patella)
 
-    @cached_property
+    @property
     def reactions(self) -> JointReactions:
         """Joint reactions without muscle forces, about the origins of the frames on the distal bodies."""
         return distal_reactions(self.model, self.dynamics)
@@ -185,15 +188,20 @@ class LoadDynamics:
         """Weight of the model [N]."""
         return self.model.mass * float(np.linalg.norm(self.model.gravity))
 
-    @cached_property
+    @property
     def body_wrench(self) -> Array:
         """Wrench (T, bodies, 6) [N m, N] of the loads on each body, about the origin of the ground."""
-        return load_wrench(self.model, self.loads, self.motion.time, self.dynamics.bodies.pose)
+        pose = self.dynamics.bodies.pose
+        return in_blocks(self._load_wrench, self.motion.time, pose.rotation, pose.position)
 
-    @property
-    def body_load(self) -> Array:
-        """Force (T, bodies, 3) [N] of the loads on each body."""
-        return self.body_wrench[:, :, 3:]
+    def _load_wrench(self, time: Array, *pose: Array) -> Array:
+        """The wrench of the loads at some times, with rotations and positions of the bodies."""
+        return load_wrench(self.model, self.loads, time, BodyMotion(*pose, np.empty(0)))
+
+    @cached_property
+    def supplied(self) -> Array:
+        """Force (T, 3) [N] of all loads together."""
+        return in_blocks(lambda wrench: wrench[:, :, 3:].sum(axis=1), self.body_wrench)
 
     @cached_property
     def root_wrench(self) -> Array | None:
@@ -204,8 +212,8 @@ class LoadDynamics:
         roots = [joint for joint in self.model.joints if joint.inboard.body == GROUND]
         if self.model.mass_faults or any(len(joint.coordinates) < FREE for joint in roots):
             return None
-        carried = carried_by_joints(self.model, self.dynamics.wrench)
-        return carried[:, self.model.body_number[GROUND]].copy()  # not a view of the wrenches of all bodies
+        ground = self.model.body_number[GROUND]
+        return in_blocks(lambda some: carried_by_joints(self.model, some)[:, ground], self.dynamics.wrench)
 
     @cached_property
     def root_origin(self) -> Array:
@@ -259,7 +267,7 @@ class LoadDynamics:
         if self.predicted:
             return True
         up = -self.model.gravity
-        supplied, lacking = self.body_load.sum(axis=1) @ up, self.root_force @ up
+        supplied, lacking = self.supplied @ up, self.root_force @ up
         return bool((supplied > (1.0 - MISSING) * (supplied + lacking)).any())
 
     @cached_property
@@ -278,9 +286,10 @@ class LoadDynamics:
         missing = self.root_force @ -model.gravity > MISSING * model.mass * (model.gravity @ model.gravity)
         spin, place = bodies.twist[:, number, :3], bodies.pose.position[:, number]
         speed = np.linalg.norm(bodies.twist[:, number, 3:] + np.cross(spin, place), axis=2)
+        load = self.body_wrench[:, :, 3:]
         for k, foot in enumerate(feet):
             of_foot = [model.body_number[body] for body in foot_bodies(model, foot)]
-            speed[np.linalg.norm(self.body_load[:, of_foot].sum(axis=1), axis=1) > LOADED_FROM_N, k] = np.inf
+            speed[np.linalg.norm(load[:, of_foot].sum(axis=1), axis=1) > LOADED_FROM_N, k] = np.inf
         slowest = np.where(np.isfinite(speed).any(axis=1) & missing, speed.argmin(axis=1), -1)
         return {foot: mask for k, foot in enumerate(feet) if (mask := np.asarray(slowest == k)).any()}
 
@@ -290,7 +299,7 @@ class LoadDynamics:
 
         The support of a body that hangs or sits is not among the loads, and acts on no part of its legs.
         """
-        return balance_limit(self.body_load.sum(axis=1), self.weight) if self.stands else None
+        return balance_limit(self.supplied, self.weight) if self.stands else None
 
     @cached_property
     def balanced(self) -> Mask | None:
@@ -310,8 +319,8 @@ class LoadDynamics:
     def support(self) -> Support:
         """Loads supplied and lacking at the origin of the root; requires `root_wrench`."""
         assert self.root_wrench is not None
-        lacking, force = self.about_root(self.root_wrench), self.body_load.sum(axis=1)
-        return Support.from_wrenches(self.motion.time, lacking, force, self.weight, self.cutoff_hz)
+        lacking = self.about_root(self.root_wrench)
+        return Support.from_wrenches(self.motion.time, lacking, self.supplied, self.weight, self.cutoff_hz)
 
     def residual_note(self, when: str = "") -> list[str]:
         """A sentence on the residual force at the root; empty without one. when: a clause such as " before ..."."""
@@ -453,7 +462,7 @@ def load_moments(
         path, feet: see `read_external_loads`.
     """
     whole = whole_motion(model, motion)
-    pose = body_motion(model, whole.value)
+    pose = body_poses(model, whole.value)
     loads = read_external_loads(path, model, whole.time, pose, feet=feet)
     return moments_under_loads(model, motion, names, loads, Path(path))
 

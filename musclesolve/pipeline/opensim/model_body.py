@@ -10,7 +10,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.muscles.person import PersonMuscles
-from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
+from musclesolve.opensim.kinematics import BodyMotion, body_poses, coordinate_values
 from musclesolve.opensim.model import Joint, OpenSimModel
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import Sharing, SharingGroup
@@ -83,7 +83,7 @@ class ModelBody:
         """Poses of all bodies of the model."""
         if self.dynamics is not None:
             return self.dynamics.dynamics.bodies.pose
-        return body_motion(self.model, coordinate_values(self.model, self.motion.by_name(self.motion.value)))
+        return body_poses(self.model, coordinate_values(self.model, self.motion.by_name(self.motion.value)))
 
     @property
     def dofs(self) -> tuple[str, ...]:

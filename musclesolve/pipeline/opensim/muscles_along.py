@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.long_arrays import let_go, long_array
 from musclesolve._util.message_text import WarningNote, few
 from musclesolve.constants import RIGID
 from musclesolve.dynamics.vectors import blocks, in_blocks
@@ -95,13 +96,16 @@ def unserved_dofs(part: SharingGroup) -> dict[str, float]:
     where most coordinates would be named: then the moments are wrong or the muscles too weak, and reserves show it.
     """
     state = part.state
-    arm, strength = state.moment_arm, np.maximum(state.force_capacity, state.parameters.max_isometric_force)
+    arm, isometric = state.moment_arm, state.parameters.max_isometric_force
     required = part.moment - in_blocks(
         lambda arm, force: (arm @ force[..., None])[..., 0], arm, state.passive_force
     )
     measured = np.isfinite(required) & part.usable[:, None]
     moment = np.where(measured, required, 0.0)
-    most = in_blocks(_largest_moments, arm, strength, moment)
+    most = in_blocks(
+        lambda arm, capacity, moment: _largest_moments(arm, np.maximum(capacity, isometric), moment),
+        *(arm, state.force_capacity, moment),
+    )
     size = np.abs(moment)
     peak = size.max(axis=0, initial=0.0)
     large = size > np.maximum(LACKING_SHARE * peak, 1e-12)
@@ -134,8 +138,14 @@ def jump_notes(muscles: Sequence[OpenSimMuscle], time: Array, length: Array, rat
     The trapezoid rule integrates the rate from frame to frame; moment arms give the rate.
     """
     step = np.diff(time)
-    beyond = np.abs(np.diff(length, axis=0) - 0.5 * (rate[1:] + rate[:-1]) * step[:, None])
-    beyond[step > 1.5 * np.median(step)] = 0.0  # a hole of the moments
+    hole = step > 1.5 * np.median(step)  # of the moments
+
+    def difference(step: Array, hole: Mask, *ends: Array) -> Array:
+        here, after, rate, rate_after = ends
+        change = np.abs(after - here - 0.5 * (rate_after + rate) * step[:, None])
+        return np.where(hole[:, None], 0.0, change)
+
+    beyond = in_blocks(difference, step, hole, length[:-1], length[1:], rate[:-1], rate[1:])
     parts, is_large = [], False
     for muscle, column in zip(muscles, beyond.T, strict=True):
         frame = int(column.argmax())
@@ -177,7 +187,7 @@ def geometry_along(
     value, speed = shared_coordinates(model, motion, names)
     crosses = np.array([[name in choice.crossing[muscle] for muscle in choice.names] for name in names])
     frames, shared, count = shape = len(value), len(choice.dofs), len(choice.names)
-    velocity, length, opensim_length = (np.empty((frames, count)) for _ in range(3))
+    velocity, length, opensim_length = (long_array((frames, count)) for _ in range(3))
     arm = theirs = zero_arms(*shape)
     for block in blocks(frames):  # arms about the other coordinates are needed for the rates alone
         poses = dict(zip(names, value[block].T, strict=True))
@@ -189,4 +199,5 @@ def geometry_along(
         if geometry.opensim_arm is not geometry.moment_arm:
             theirs = zero_arms(*shape) if theirs is arm else theirs
             theirs[block][:, crosses[:shared]] = geometry.opensim_arm[:, :shared][:, crosses[:shared]]
+        let_go()
     return OpenSimGeometry(choice.dofs, choice.names, length, arm, opensim_length, theirs), velocity

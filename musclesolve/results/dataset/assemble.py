@@ -14,8 +14,8 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.message_text import REMARK, WarningNote, few
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
-from musclesolve.dynamics.vectors import blocks
-from musclesolve.pipeline.body import BLOCK, Analysis, Body, SolvedGroup, by_name
+from musclesolve.dynamics.vectors import in_blocks
+from musclesolve.pipeline.body import Analysis, Body, SolvedGroup, by_name
 from musclesolve.pipeline.emg_informed import followed_notes
 from musclesolve.pipeline.energy import metabolic_power
 from musclesolve.pipeline.knee_contact import compartments
@@ -244,12 +244,13 @@ def _of_dofs(analysis: Analysis) -> dict[str, Variable]:
     body, row = analysis.body, {name: k for k, name in enumerate(analysis.body.dofs)}
     moment = body.moment
     reserve, unassigned = (np.full(moment.shape, np.nan) for _ in range(2))
+
+    def moments(arm: Array, tension: Array) -> Array:
+        return np.asarray(np.einsum("tkm,tm->tk", np.ascontiguousarray(arm), tension))
+
     for part in analysis.parts:
-        tension, every = part.tension, blocks(len(moment), BLOCK)
-        arms = ((some, np.ascontiguousarray(part.state.moment_arm[some])) for some in every)
-        produced = [np.einsum("tkm,tm->tk", arm, tension[some]) for some, arm in arms]
         rows, shared = [row[dof] for dof in part.part.dofs], [row[dof] for dof in part.part.shared]
-        left = moment[:, rows] - np.concatenate(produced)
+        left = moment[:, rows] - in_blocks(moments, part.state.moment_arm, part.tension)
         unassigned[:, rows], reserve[:, rows] = left, np.where(np.isfinite(left), 0.0, np.nan)
         reserve[:, shared] = part.solution.reserve
         unassigned[:, shared] = np.where(np.isfinite(part.solution.reserve), 0.0, np.nan)

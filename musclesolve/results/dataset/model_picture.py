@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.long_arrays import let_go
 from musclesolve.constants import LOADED_FROM_N
-from musclesolve.dynamics.vectors import blocks
+from musclesolve.dynamics.vectors import blocks, in_blocks
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
@@ -38,10 +39,15 @@ def model_skeleton(model: OpenSimModel, motion: BodyMotion) -> Skeleton:
         for bone in drawing.bones
         if np.linalg.norm(points[bone[0]][0] - points[bone[1]][0]) > _SHORTEST_BONE
     ]
-    position = (np.stack(list(points.values()), axis=1) @ TO_GLOBAL.T).astype(np.float32)
     moved = [k for k, body in enumerate(model.bodies) if body in model.reachable and body != GROUND]
-    place = (motion.position[:, moved] @ TO_GLOBAL.T).astype(np.float32)
-    rotation = (TO_GLOBAL @ motion.rotation[:, moved] @ TO_GLOBAL.T).astype(np.float32)
+
+    def turned(place: Array, rotation: Array, *own: Array) -> tuple[AnyArray, ...]:
+        """Points, places and rotations of some frames in the global frame, in single precision."""
+        position = np.stack(own, axis=1) @ TO_GLOBAL.T
+        of_bodies = place[:, moved] @ TO_GLOBAL.T, TO_GLOBAL @ rotation[:, moved] @ TO_GLOBAL.T
+        return tuple(values.astype(np.float32) for values in (position, *of_bodies))
+
+    position, place, rotation = in_blocks(turned, motion.position, motion.rotation, *points.values())
     segments = tuple(model.bodies[k] for k in moved)
     return Skeleton(tuple(points), position, tuple(long), segments, place, rotation)
 
@@ -101,6 +107,7 @@ def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) ->
     lines = path_lines(model, values, muscles)
     for block in blocks(len(values)):  # in place: the points are a third of a long result
         lines.position[block] = lines.position[block] @ TO_GLOBAL.T
+        let_go()
     return path_labels(np.array(muscles)[lines.muscle], lines.position)
 
 

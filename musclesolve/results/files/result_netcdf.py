@@ -18,6 +18,7 @@ from xarray.backends import NetCDF4DataStore
 from xarray.backends.common import ArrayWriter
 
 from muscle_db.regular_file import RESULT, check_regular
+from musclesolve._util.long_arrays import let_go
 from musclesolve.constants import RESULT_FILE
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.text.text_file import check_input, file_path, is_file, name_in, no_file
@@ -112,10 +113,12 @@ class _Later(ArrayWriter):
             variable = lazy.get(target.variable_name)
             if variable is None:
                 target[...] = source
+                let_go()
                 continue
             for first in range(0, len(variable), FRAMES):
                 block = slice(first, first + FRAMES)
                 target[block] = variable[block].values
+                let_go()
 
 
 def netcdf_bytes(result: xr.Dataset) -> bytes:

@@ -63,7 +63,7 @@ def test_the_loads_in_the_moments_are_those_of_the_plates() -> None:
     body = under_loads()
     assert body.dynamics is not None
     loads = found_loads(body.model, body.motion, moments_of(body))
-    given = body.dynamics.body_load
+    given = body.dynamics.body_wrench[:, :, 3:]
     for load in loads:
         np.testing.assert_allclose(load.force, given[:, body.model.body_number[load.body]], atol=1e-3)
 

@@ -1,0 +1,77 @@
+"""Arrays of long motions in temporary files that are mapped into memory, so that few pages are there at a time.
+
+Pages that a process has used count as its memory until `let_go` hands them back to the operating system. Their numbers
+stay in the file and are read again when they are needed. The file has no name and ends with its arrays. Its space on
+the disk is reserved before an array is made; where there is none, or no such file is possible, arrays lie in memory.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+import weakref
+from contextlib import suppress
+from math import prod
+from threading import Lock
+from typing import IO, Any
+
+import numpy as np
+
+from musclesolve._util.arrays import AnyArray
+
+LARGE = 1 << 21
+"""Size from which an array lies in a file [bytes]."""
+FILE = 1 << 30
+"""Size of a file, of which the part that arrays use is on the disk [bytes]."""
+FOLDER = "/var/tmp"
+"""Folder of the files unless the environment names one (TMPDIR): /tmp lies in memory on some machines."""
+
+
+class _Pages(mmap.mmap):
+    """The pages of a file, of which the first `used` bytes belong to arrays."""
+
+    file: IO[bytes]
+    used: int
+
+    def reserved(self, size: int) -> int | None:
+        """The place of an array of some bytes after the others; None where the file ends."""
+        place = -(-self.used // mmap.PAGESIZE) * mmap.PAGESIZE
+        if place + size > len(self):
+            return None
+        os.posix_fallocate(self.file.fileno(), place, size)
+        self.used = place + size
+        return place
+
+
+_LOCK, _FILES = Lock(), weakref.WeakSet[_Pages]()
+
+
+def long_array(shape: tuple[int, ...], dtype: Any = float) -> AnyArray:
+    """An array of zeros, which lies in a file from `LARGE` bytes on."""
+    size = prod(shape) * np.dtype(dtype).itemsize
+    if size >= LARGE and hasattr(os, "posix_fallocate") and hasattr(mmap, "MADV_DONTNEED"):
+        with suppress(OSError), _LOCK:
+            places = ((pages, pages.reserved(size)) for pages in tuple(_FILES))
+            pages, place = next((each for each in places if each[1] is not None), (None, None))
+            if pages is None or place is None:
+                pages = _new_file(max(size, FILE))
+                place = pages.reserved(size)
+            return np.ndarray(shape, dtype, pages, place or 0)
+    return np.zeros(shape, dtype)
+
+
+def _new_file(size: int) -> _Pages:
+    """A file without arrays, which is not yet on the disk."""
+    file = tempfile.TemporaryFile(dir=os.environ.get("TMPDIR", FOLDER))
+    os.truncate(file.fileno(), size)
+    pages = _Pages(file.fileno(), size)
+    pages.file, pages.used = file, 0
+    _FILES.add(pages)
+    return pages
+
+
+def let_go() -> None:
+    """Hand the pages of all long arrays back to the operating system; their numbers do not change."""
+    for pages in tuple(_FILES):
+        pages.madvise(mmap.MADV_DONTNEED)
