@@ -170,12 +170,12 @@ def length_notes(points: Points, offsets: Points) -> list[str]:
         moving = {side: mean_length(points[f"{upper}_{side}"] - points[f"{lower}_{side}"]) for side in SIDES}
         off = {side: moving[side] - standing[side] for side in SIDES}
         alike = min(off.values()) > 0.5 * LOOSE or max(off.values()) < -0.5 * LOOSE
-        cause = "a marker or a cluster has moved on the skin in between"
+        cause = "A marker or a cluster has moved on the skin in between"
         if alike:
-            cause = f"the other leg has the like: {upper} and {lower} are found otherwise in one of both recordings"
+            cause = f"The other leg differs alike, so that one recording shows {upper} and {lower} elsewhere"
         notes += [
             f"The {SIDE_NAMES[side]} {segment} measures {1000 * standing[side]:.0f} mm standing and "
-            f"{1000 * moving[side]:.0f} mm in the motion: {cause}, and the joints at its ends are uncertain."
+            f"{1000 * moving[side]:.0f} mm in the motion. {cause}, and the joints at its ends are uncertain."
             for side in SIDES
             if abs(off[side]) > LOOSE
         ]

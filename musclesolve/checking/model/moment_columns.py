@@ -185,9 +185,9 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     if due_of_root is None or unmeasured > LOST:
         return
     case = replace(case, due=due_of_root)
-    if case.frames.sum() < 2 * FEWEST_FRAMES:
-        return
     names = [name for name in case.names if has_side(name) and split_side(name)[0] in ANGLES]
+    if not names or case.frames.sum() < 2 * FEWEST_FRAMES:
+        return
     due, given = case.expected(names), case.given(names)
     size = np.sqrt((due**2).mean(axis=0))
     lines = {k: line(due[:, k], given[:, k]) for k in range(len(names))}

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -51,10 +52,11 @@ SAME = 1e-6
 """Difference of lengths and arms below which two paths are one [m]."""
 SHARED = 3
 """Number of muscles of a side with the same factor of strength from which it is a choice of the author."""
-STRONGER, ALL = float(np.log(1.6)), "all"
-"""Logarithm of the strength of all muscles over that of the public models of a family, which have 0.91 to 1.07."""
-FAMILY = {0: (0.79, 0.64), -1: (1.17, 0.95)}
-"""Mean strength of the models that follow gait2392 (0) and Rajagopal et al. (-1) over all models, and by volume."""
+WEAKER, STRONGER, ALL = float(np.log(4.0)), float(np.log(1.6)), "all"
+"""Logarithms of how much weaker and stronger a person is than the models of a family, which have 0.91 to 1.07 times its
+strength. Measured young men have 0.33 to 1 times (docs/muscles.md); old people and patients are weaker."""
+FAMILY = {0: (0.79, 1.075), -1: (1.17, 0.99)}
+"""Mean strength and size of the models that follow gait2392 (0) and Rajagopal et al. (-1)."""
 CHOSEN = (0.5, 2.0)
 """Factors of strength that an author may choose for one side."""
 FIBERS = (0.2, 1.8)
@@ -63,7 +65,7 @@ sound walks have 0.26 to 1.6."""
 PULLS = 0.1
 """Share of the strength of all muscles of a joint from which the fibers of a muscle matter."""
 LEAP = 0.012
-"""Change of a moment arm from one frame to the next beyond that of the frames beside it [m]."""
+"""Change of a moment arm of an adult from one frame to the next beyond that of the frames beside it [m]."""
 NAMED = 6
 
 
@@ -118,9 +120,7 @@ def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
                 own[:, stems.index(stem), j] += arm[:, k, j]
             else:
                 other[j] = max(other[j], np.abs(arm[:, k, j]).max())
-    shanks = [length for knee in segments(model).knees if (length := segments(model).length(knee))]
     muscles = [model.muscles[name] for name in geometry.muscles]
-    size = float(np.mean(shanks)) / SHANK if shanks else 1.0
     return Anatomy(
         geometry.muscles,
         stems,
@@ -131,8 +131,14 @@ def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
         np.array([muscle.optimal_fiber_length for muscle in muscles]),
         np.array([muscle.tendon_slack_length for muscle in muscles]),
         np.array([muscle.pennation_angle for muscle in muscles]),
-        size,
+        size_of(model),
     )
+
+
+def size_of(model: OpenSimModel) -> float:
+    """Length of the shank over `SHANK`; 1 without one."""
+    shanks = [length for knee in segments(model).knees if (length := segments(model).length(knee))]
+    return float(np.mean(shanks)) / SHANK if shanks else 1.0
 
 
 def _flexion(model: OpenSimModel, name: str) -> float:
@@ -253,7 +259,10 @@ class Deviation:
 def deviations(body: Anatomy) -> Iterator[Deviation]:
     """Yield what differs from twin or siblings, in the order of `INVARIANTS`."""
     number = body.number
-    follows = sum(split_side(name)[0].casefold() in long_names() for name in body.names) >= FEWEST
+    # the public muscles are compared in `POSES`, which need their coordinates
+    follows = set(FLEXION) <= {*body.stems} and FEWEST <= sum(
+        split_side(name)[0].casefold() in long_names() for name in body.names
+    )
     for each in INVARIANTS:
         values = each.quantity(body)
         norms = [norm_of(name, each.key, body.stems) if follows else None for name in body.names]
@@ -266,11 +275,14 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
             known = np.isfinite(low[:, 0])
             of_all = float(np.median((values - middle)[known])) if known.sum() >= 8 else np.nan
             values = values - of_all
-            # authors scale strengths with the volume of a body, or do not
-            usual, usual_by_size = np.log(FAMILY[_family(body.names)])
-            more, by_size = of_all - usual, of_all - 3.0 * np.log(body.size) - usual_by_size
-            if min(abs(more), abs(by_size)) > STRONGER:
+            family = _family(body.names)
+            usual, size = np.log(FAMILY[family]) if family is not None else (np.nan, np.nan)
+            # from nothing scaled with size to forces with the mass and fibers with the length
+            more, scaled = of_all - usual, 4.0 * (np.log(body.size) - size)
+            ends = min(0.0, scaled) - WEAKER, max(0.0, scaled) + STRONGER
+            if not np.isnan(more) and not ends[0] <= more <= ends[1]:
                 said = f"all muscles are {np.exp(more):.2g} times as strong as in public models (force times fiber)"
+                said += f"; a person of this size has {np.exp(ends[0]):.2g} to {np.exp(ends[1]):.2g} times"
                 yield Deviation("muscle_strength.all", ALL, abs(more) / STRONGER, said)
         limit = each.beyond + each.relative * np.maximum(np.abs(low), np.abs(high))
         away = np.nan_to_num(np.maximum(low - values, values - high) / limit, nan=0.0)
@@ -333,7 +345,7 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
         values = {"muscles": few(map(sided, crossed), NAMED), "count": len(crossed)}
         mended = Mended(exchanged=tuple(crossed)) if {*map(twin, crossed)} == {*crossed} else None
         yield finding("muscle_anatomy.side", "error", values, where), mended
-    yield from _twice(anatomy, used, where)
+    yield from _twice(model, anatomy, used, where)
     if whole:
         yield from _missing(model, where)
     found: dict[str, list[Deviation]] = {}
@@ -412,15 +424,19 @@ def _chosen_strength(body: Anatomy) -> list[str]:
     return [name for name, factor in factors.items() if factor in shared]
 
 
-def _twice(body: Anatomy, used: set[str], where: Where) -> Found:
-    """Find muscles with the same path; the later one is left out."""
+def _twice(model: OpenSimModel, body: Anatomy, used: set[str], where: Where) -> Found:
+    """Find muscles with the same path; the later one is left out. Names need not state the sides of muscles."""
+
+    def place(name: str) -> tuple[Any, ...]:
+        points = [(each.frame.body, each.location) for each in model.muscles[name].points]
+        sides = [(at, *np.sign(() if location is None else location[2:])) for at, location in points]
+        return split_side(name)[1], model.crossing[name], sides
+
     paths = np.concatenate([body.length, body.arm.reshape(-1, len(body.names))])
     pairs: dict[str, str] = {}
-    for k, name in enumerate(body.names):
-        for j in range(k):
-            alike = split_side(name)[1] == split_side(body.names[j])[1]
-            if alike and {name, body.names[j]} <= used and np.abs(paths[:, k] - paths[:, j]).max() < SAME:
-                pairs[name] = f"{body.names[j]} and {name}"
+    for (j, one), (k, two) in combinations(enumerate(body.names), 2):
+        if {one, two} <= used and np.abs(paths[:, k] - paths[:, j]).max() < SAME and place(one) == place(two):
+            pairs[two] = f"{one} and {two}"
     if pairs:
         values = {"pairs": few(pairs.values(), NAMED), "count": len(pairs)}
         yield finding("muscle_twice", "error", values, where), Mended(left_out=tuple(pairs))
@@ -440,8 +456,8 @@ def _missing(model: OpenSimModel, where: Where) -> Found:
     ]  # fmt: skip
     own = {stem.casefold() for stem in both | stems["r"] | stems["l"]}
     lost: list[str] = []
-    for family in (0, -1):
-        of_set = {shorts[family].casefold() for shorts in _sets()} - NOT_IN[family]
+    for family in NOT_IN:
+        of_set = _names_of(family)
         absent = sorted(of_set - own)
         if absent and len(absent) <= 2 and len(of_set & own) >= 30:
             lost = absent
@@ -455,15 +471,18 @@ def _missing(model: OpenSimModel, where: Where) -> Found:
         yield finding("muscle_missing", "warning", values, where), without
 
 
-def _sets() -> list[list[str]]:
-    """Names of each known muscle in the public sets."""
-    return list(bundled_toml("musclesolve.opensim", "leg_names.toml")["names"].values())
+def _names_of(family: int) -> set[str]:
+    """The muscles of a public set, in small letters, without side."""
+    names = bundled_toml("musclesolve.opensim", "leg_names.toml")["names"]
+    return {shorts[family].casefold() for shorts in names.values()} - NOT_IN[family]
 
 
-def _family(names: Sequence[str]) -> int:
-    """The public set, 0 or -1, that has more of some names."""
+def _family(names: Sequence[str]) -> int | None:
+    """The public set, 0 or -1, that has more of some names; None where they are less than half of the set."""
     stems = {split_side(name)[0].casefold() for name in names}
-    return max(NOT_IN, key=lambda family: len(stems & {shorts[family].casefold() for shorts in _sets()}))
+    share = {family: len(stems & (of_set := _names_of(family))) / len(of_set) for family in NOT_IN}
+    family = max(share, key=lambda each: share[each])
+    return family if share[family] >= 0.5 else None
 
 
 NOT_IN = {
@@ -512,12 +531,12 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         steps = (np.abs(np.diff(arm, axis=0)) for arm in _arms(state))
         leap = np.stack([(s[1:-1] - np.maximum(s[:-2], s[2:])).max(axis=0) for s in steps], axis=1)
         angles = np.array([body.model.coordinates[name].rotational for name in body.dofs])
-        leap = leap * angles[:, None]
+        leap = leap * angles[:, None] / size_of(body.model)
         if leap.size and leap.max() > LEAP:
             dof, muscle = np.unravel_index(int(leap.argmax()), leap.shape)
             values = {
                 "muscle": sided(state.parameters.names[muscle]),
-                "leap": float(leap.max()),
+                "leap": float(leap.max()) * size_of(body.model),
                 "dof": body.dofs[dof],
             }
             yield with_cost(finding("muscle_anatomy.leap", "warning", values, where), body, None)
