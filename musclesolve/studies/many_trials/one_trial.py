@@ -184,8 +184,9 @@ def analyze_with_uncertainty(
         return {UNCERTAINTY: netcdf_bytes(found), **drawn}
 
     def judged(of_body: xr.Dataset) -> xr.Dataset:
-        has_joints = found is not None and "joint" in of_body.coords and "joint" in found.coords
-        return with_uncertainty(of_body, found) if has_joints else of_body
+        if found is None or "joint" not in of_body.coords or "joint" not in found.coords:
+            return of_body
+        return with_uncertainty(of_body, found)
 
     result, paths = analyze(trial, folder, options, figures, progress, of_uncertainty, completed=judged)
     return result, paths, found
