@@ -14,7 +14,7 @@ import weakref
 from contextlib import suppress
 from math import prod
 from threading import Lock
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +31,7 @@ FOLDER = "/var/tmp"
 class _Pages(mmap.mmap):
     """The pages of a file, of which the first `used` bytes belong to arrays."""
 
-    file: IO[bytes]
+    descriptor: int
     used: int
 
     def reserved(self, size: int) -> int | None:
@@ -39,12 +39,14 @@ class _Pages(mmap.mmap):
         place = -(-self.used // mmap.PAGESIZE) * mmap.PAGESIZE
         if place + size > len(self):
             return None
-        os.posix_fallocate(self.file.fileno(), place, size)
+        os.posix_fallocate(self.descriptor, place, size)
         self.used = place + size
         return place
 
 
 _LOCK, _FILES = Lock(), weakref.WeakSet[_Pages]()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_FILES.clear)  # two processes would use the same places
 
 
 def long_array(shape: tuple[int, ...], dtype: Any = float) -> AnyArray:
@@ -64,9 +66,14 @@ def long_array(shape: tuple[int, ...], dtype: Any = float) -> AnyArray:
 def _new_file(size: int) -> _Pages:
     """A file without arrays, which is not yet on the disk."""
     file = tempfile.TemporaryFile(dir=os.environ.get("TMPDIR", FOLDER))
-    os.truncate(file.fileno(), size)
-    pages = _Pages(file.fileno(), size)
-    pages.file, pages.used = file, 0
+    try:
+        os.truncate(file.fileno(), size)
+        pages = _Pages(file.fileno(), size)
+    except OSError:
+        file.close()
+        raise
+    pages.descriptor, pages.used = file.fileno(), 0
+    weakref.finalize(pages, file.close)
     _FILES.add(pages)
     return pages
 

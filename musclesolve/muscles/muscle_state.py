@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, stretch
+from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, stretch
 from musclesolve._util.long_arrays import LARGE, long_array
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
@@ -76,7 +76,7 @@ class MuscleState:
     ) -> MuscleState:
         """Evaluate the Hill model behind rigid tendons; musculotendon lengths (T, n) [m] and their rates [m/s]."""
 
-        def of_frames(length: Array, velocity: Array) -> tuple[Array, ...]:
+        def of_frames(length: Array, velocity: Array) -> tuple[AnyArray, ...]:
             fiber = parameters.fibers(length, velocity)
             return fiber.length, fiber.velocity, *parameters.forces(fiber), fiber.slack
 

@@ -9,7 +9,9 @@ import pytest
 from elastic_stride import elastic_trial
 
 import musclesolve as ms
+from musclesolve._util import long_arrays
 from musclesolve.checking.check import findings_of
+from musclesolve.dynamics import vectors
 from musclesolve.dynamics.kinematics import motion_derivatives
 from musclesolve.forces import prepare
 from musclesolve.muscles.muscle_state import zero_arms
@@ -26,7 +28,7 @@ WEAK = 0.5
 
 @pytest.fixture
 def in_blocks(monkeypatch):
-    """Motions of more than 64 frames are long."""
+    """Motions of more than 64 frames are long, and their arrays lie in files."""
     monkeypatch.setattr(recorded_body, "MOST_FRAMES", 64)
     monkeypatch.setitem(zero_arms.__globals__, "MOST_TOGETHER", 64)
     monkeypatch.setattr(motion_derivatives, "BLOCK", 64)
@@ -35,6 +37,9 @@ def in_blocks(monkeypatch):
     monkeypatch.setattr(share_module, "MOST_FRAMES", 64)
     monkeypatch.setattr(assemble, "SAMPLED", 20)
     monkeypatch.setattr(paths, "_LINES", 30)
+    monkeypatch.setattr(vectors, "BLOCK", 50)
+    monkeypatch.setitem(zero_arms.__globals__, "LARGE", 1000)
+    monkeypatch.setattr(long_arrays, "LARGE", 1000)
 
 
 @pytest.fixture(scope="module")

@@ -492,7 +492,7 @@ NOT_IN = {
 """Muscles that the sets of gait2392 (0) and Rajagopal et al. (-1) do not have."""
 
 
-def _arms(state: MuscleState) -> Iterator[Array]:
+def _moment_arms(state: MuscleState) -> Iterator[Array]:
     """The moment arms (T, m) of one muscle after the other, so that few are in memory."""
     for muscle in range(len(state.parameters.names)):
         yield state.moment_arm[:, :, muscle]
@@ -510,7 +510,7 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         length = (fiber / single)[frames]
         lows.append(np.where(slack[frames], 0.0, length).min())
         highs.append(length.max())
-    mean = np.stack([np.abs(arm[frames]).mean(axis=0) for arm in _arms(state)], axis=1)
+    mean = np.stack([np.abs(arm[frames]).mean(axis=0) for arm in _moment_arms(state)], axis=1)
     pull = mean * state.parameters.max_isometric_force
     share = (pull / np.maximum(pull.sum(axis=1, keepdims=True), 1e-12)).max(axis=0)
     far = {
@@ -528,7 +528,7 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         fault = finding("muscle_fiber.motion", "warning", values, where)
         yield with_cost(fault, body, Mended({"muscle_tendon": into}))
     if len(frames) > 3:
-        steps = (np.abs(np.diff(arm, axis=0)) for arm in _arms(state))
+        steps = (np.abs(np.diff(arm, axis=0)) for arm in _moment_arms(state))
         leap = np.stack([(s[1:-1] - np.maximum(s[:-2], s[2:])).max(axis=0) for s in steps], axis=1)
         angles = np.array([body.model.coordinates[name].rotational for name in body.dofs])
         leap = leap * angles[:, None] / size_of(body.model)

@@ -192,11 +192,11 @@ class LoadDynamics:
     def body_wrench(self) -> Array:
         """Wrench (T, bodies, 6) [N m, N] of the loads on each body, about the origin of the ground."""
         pose = self.dynamics.bodies.pose
-        return in_blocks(self._load_wrench, self.motion.time, pose.rotation, pose.position)
 
-    def _load_wrench(self, time: Array, *pose: Array) -> Array:
-        """The wrench of the loads at some times, with rotations and positions of the bodies."""
-        return load_wrench(self.model, self.loads, time, BodyMotion(*pose, np.empty(0)))
+        def of_frames(time: Array, rotation: Array, position: Array) -> Array:
+            return load_wrench(self.model, self.loads, time, BodyMotion(rotation, position, np.empty(0)))
+
+        return in_blocks(of_frames, self.motion.time, pose.rotation, pose.position)
 
     @cached_property
     def supplied(self) -> Array:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.long_arrays import let_go
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.fiber_lengths import USABLE, operating_range
 from musclesolve.pipeline.body import Analysis
@@ -28,6 +29,7 @@ def fiber_range(analysis: Analysis) -> tuple[Array, Array]:
             limits[0] = length.min(axis=0, initial=np.inf, where=solved[:, None])
             limits[1] = length.max(axis=0, initial=-np.inf, where=solved[:, None])
         ends.append(limits / part.state.parameters.optimal_fiber_length)
+        let_go()
     least, greatest = (analysis.over_muscles(parts) for parts in zip(*ends, strict=True))
     return least, greatest
 

@@ -96,7 +96,7 @@ def test_a_path_that_touches_nothing_is_its_points() -> None:
     layout, position, on, center, axes = over("sphere")
     lines = trace_paths(layout, position, on, center + np.array([0.0, 0.5, 0.0]), axes)
     assert (lines.used == 2).all()
-    trimmed = lines.trimmed()
+    trimmed = PathLines.joined([lines], len(position))
     assert trimmed.position.shape[1] == 2
     np.testing.assert_allclose(trimmed.position, position, atol=1e-7)
 

@@ -1,0 +1,96 @@
+"""Large arrays lie in files without a name, with the numbers of arrays in memory."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from musclesolve._util import long_arrays
+from musclesolve._util.long_arrays import let_go, long_array
+
+in_files = pytest.mark.skipif(sys.platform != "linux", reason="arrays lie in memory here")
+
+
+@pytest.fixture
+def small(monkeypatch, tmp_path):
+    """Arrays of 100 bytes are large, and the folder of the files is known."""
+    monkeypatch.setattr(long_arrays, "LARGE", 100)
+    monkeypatch.setattr(long_arrays, "FILE", 1 << 16)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    return tmp_path
+
+
+def test_numbers_stay_when_the_pages_are_let_go(small):
+    arrays = [long_array((50, 3)), long_array((1000, 7), np.float32), long_array((40, 90))]
+    expected = [
+        np.random.default_rng(k).normal(size=each.shape).astype(each.dtype) for k, each in enumerate(arrays)
+    ]
+    for each, values in zip(arrays, expected, strict=True):
+        assert not each.any() and each.flags.writeable and each.flags.c_contiguous
+        each[...] = values
+    for _ in range(2):
+        let_go()
+        for each, values in zip(arrays, expected, strict=True):
+            np.testing.assert_array_equal(each, values)
+            np.testing.assert_array_equal(pickle.loads(pickle.dumps(each)), values)
+    assert not list(small.iterdir())
+
+
+@in_files
+def test_small_arrays_lie_in_memory_and_arrays_larger_than_a_file_get_their_own(small):
+    assert long_array((3, 4)).base is None
+    first, larger, second = long_array((20,)), long_array((1 << 15,)), long_array((20,))
+    assert first.base is not None and larger.base is not first.base
+    assert not np.shares_memory(first, second)
+    larger[:] = 1.0
+    assert not first.any() and not second.any()
+
+
+@in_files
+def test_a_file_ends_with_its_arrays(small, monkeypatch):
+    monkeypatch.setattr(long_arrays, "_FILES", type(long_arrays._FILES)())
+    array = long_array((50, 50))
+    column = array[:, 3]
+    del array
+    column[:] = 2.0
+    let_go()
+    assert (column == 2.0).all() and len(long_arrays._FILES) == 1
+    del column
+    assert not len(long_arrays._FILES)
+
+
+FORKED = """
+import os
+from musclesolve._util import long_arrays
+long_arrays.LARGE = 100
+first = long_arrays.long_array((50,))
+if (child := os.fork()) == 0:
+    long_arrays.long_array((50,))[:] = 1.0
+    os._exit(0)
+os.waitpid(child, 0)
+print(int(long_arrays.long_array((50,)).any()))
+"""
+
+
+@in_files
+def test_a_process_that_was_forked_uses_its_own_files():
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=True)
+    assert done.stdout == "0\n"
+
+
+def test_without_a_folder_or_space_for_files_arrays_lie_in_memory(small, monkeypatch):
+    def full(*arguments):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(long_arrays.os, "posix_fallocate", full, raising=False)
+    monkeypatch.setattr(long_arrays, "_FILES", type(long_arrays._FILES)())
+    assert long_array((50, 3)).base is None
+    monkeypatch.undo()
+    monkeypatch.setattr(long_arrays, "LARGE", 100)
+    monkeypatch.setattr(long_arrays, "_FILES", type(long_arrays._FILES)())
+    monkeypatch.setenv("TMPDIR", str(small / "nowhere"))
+    assert long_array((50, 3)).base is None
