@@ -35,6 +35,7 @@ from musclesolve.checking.model.model_case import (
     single_supports,
     soles,
 )
+from musclesolve.checking.model.muscles import size_of
 from musclesolve.dynamics.vectors import blocks
 from musclesolve.motion.signals.low_pass import f90, low_pass
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
@@ -62,8 +63,9 @@ YAW = 2.6
 """Rms of the direction of a planted foot [degrees] that no foot has; public walks have up to 2.1."""
 LOW = 0.03
 """Depth of heel or toe below its place in standing [m] that the floor prevents; public walks have up to 0.029."""
-ROLL = 18.0
-"""Difference of the rates at which the soles of planted feet pitch [degrees/s]: eight public walks have up to 17."""
+ROLL = 22.0
+"""Difference of the rates at which the soles of planted feet of an adult pitch [degrees/s]: nine public walks have up
+to 17. Rates of a smaller body are greater by the root of its size (Froude)."""
 LEVEL = 0.05
 """Difference of the heights of contacts [m] up to which the floor is level."""
 SPEED = 0.35
@@ -113,7 +115,7 @@ class Standing:
     """Feet while they stand, right and left: pitch of the sole, toe up, direction outward [degrees], speed [m/s].
 
     yaw: rms of the direction of the planted foot about its mean in each contact [degrees]. low: greatest depth of heel
-    or toe below its place in standing [m]. roll: rate of the pitch of the planted foot [degrees/s].
+    or toe below its place in standing [m]. roll: rate of the pitch of the planted foot of an adult [degrees/s].
     """
 
     pitch: Array
@@ -188,7 +190,7 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
             )
         )
     pitch, out, speeds, yaw, low, roll = np.array(found).T
-    roll = roll if np.isfinite(roll).all() else np.zeros(2)
+    roll = roll * np.sqrt(size_of(model)) if np.isfinite(roll).all() else np.zeros(2)
     return Standing(pitch, out, speeds, yaw, low * (np.ptp(levels or [0.0]) < LEVEL), roll)
 
 
