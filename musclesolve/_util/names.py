@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import accumulate
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, input_error
@@ -111,3 +111,14 @@ class Names(dict[str, int]):
     def __missing__(self, name: str) -> int:
         """Raise InputError for a name that is not known."""
         raise unknown_name(name, self.what, self, f" in {self.whose!r}")
+
+
+def inert(cell: Any) -> Any:
+    """A cell that a spreadsheet does not take for a formula: such a text, which is no number, after an apostrophe."""
+    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")) or cell == "-":
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell

@@ -172,6 +172,7 @@ def _contents(folder: Path) -> FolderContents:
         persons = {role.subject for role in subject_roles(places)}
         if len(persons) == 1 and not found.trials:
             contents = folder_contents(folder, sorted(found.recordings))
+            contents.copies += found.copies
     elif not any(is_standing(file) for file in contents.markers):
         for place in (*folder.iterdir(), *folder.absolute().parent.iterdir()):
             if place.is_dir() and place.name != folder.absolute().name and is_static_folder(place.name):

@@ -15,7 +15,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.drafting.column_triples import PlateNames, plates_of
 from musclesolve.drafting.emg_channels import EmgFile, emg_channels, ranges
-from musclesolve.drafting.study.study_trials import searching
+from musclesolve.drafting.study.study_trials import searching, without_copies
 from musclesolve.errors import InputError
 from musclesolve.opensim.external_loads import StatedLoad, identified_columns, stated_loads
 from musclesolve.opensim.xml_tree import Element, read_xml
@@ -125,6 +125,7 @@ class FolderContents:
     models: list[Path] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
+    copies: list[str] = field(default_factory=list)  # as of `FoundStudy`
 
     def name_of(self, path: Path) -> str:
         """Name of a file in messages, with its folders below this one: files of subjects may have equal names."""
@@ -153,9 +154,10 @@ def folder_contents(folder: Path, chosen: Sequence[Path] | None = None) -> Folde
             named = (table.values() for table in tables if entries and isinstance(table, dict))
             parts |= {Path(text).name for texts in named for text in texts if isinstance(text, str)}
     contents = FolderContents(folder)
+    files = [path for path in files if path.name not in parts]
+    if chosen is None:
+        files, contents.copies = without_copies(files, folder)
     for path in files:
-        if path.name in parts:
-            continue
         try:
             if path.suffix.casefold() == ".toml" and path.name not in cameras:
                 contents.others.append(f"{path.name} (settings, no recording)")
@@ -403,6 +405,7 @@ def too_large(markers: Markers) -> str:
 def file_roles(contents: FolderContents) -> FileRoles:
     """Determine the roles of the files."""
     files, left_out = _once(contents)
+    left_out[:0] = contents.copies
     # One leg alone moves where a joint is moved to be found.
     moves = {file.path: travel(file, 0.9 if says_functional(file.path.stem) else 0.5) for file in files}
     # Some who stand raise the arms, or come and go.

@@ -11,7 +11,6 @@ short when the power failed is left out by the readers.
 """
 
 import csv
-import io
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -40,6 +39,7 @@ from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.results.dataset.quantities import QUANTITIES, by_formula, in_set
 from musclesolve.results.dataset.recording_labels import COMPONENTS
+from musclesolve.results.tables.lines import csv_text
 from musclesolve.settings.trial import AUTO, PREDICTED
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -328,12 +328,11 @@ class Recorder:
             self._frames.waiting += b"%s,%s\n" % (row, words.encode())
         for item in items:
             if (notes := item.frame.notes) != self._noted:
-                self._noted, text = notes, io.StringIO()
+                self._noted = notes
                 cells = [
                     [f"{item.arrival.sample.time:.6f}", note] for note in notes or ("nothing is missing",)
                 ]
-                csv.writer(text, lineterminator="\n").writerows(cells)
-                self._notes.waiting += text.getvalue().encode()
+                self._notes.waiting += csv_text(cells).encode()
 
     def _write_on(self) -> None:
         """Write waiting data until the session ends, also after errors of the disk."""

@@ -1,11 +1,9 @@
 """A study file drafted from the folders of its trials: subjects, groups, conditions by their names, the rest marked."""
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from io import StringIO
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -28,6 +26,7 @@ from musclesolve.drafting.study.study_trials import (
     Role,
     in_order,
     roles,
+    stated_body,
     study_trials,
     trials_of_sources,
     words_of,
@@ -38,6 +37,7 @@ from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.text.toml_text import value_text
 from musclesolve.results.cycles.normalization import unit_settings
 from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.results.tables.lines import csv_text
 from musclesolve.settings.json_schema import FOLDER, schema_name
 from musclesolve.settings.other_files import study_schema
 from musclesolve.settings.trial import PREDICTED
@@ -171,6 +171,7 @@ def draft_study(
     unused = [f"{table.path.name}: its subjects ({_few(list(table.rows))}) {unlike}" for table in read]
     unused *= known is None
     every_unread = (*found.unread, *dict.fromkeys(unread), *unused)
+    left_out = [*found.copies, *left_out]
     return StudyDraft(target, text, recognized, tuple(todos), every_unread, tuple(left_out), blank)
 
 
@@ -252,7 +253,10 @@ def _people(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> _Peop
     lacking, shown = dict[str, list[str]](), dict[str, list[str]]()
     for name in dict.fromkeys(trial.role.subject for trial in trials):
         own = [trial for trial in trials if trial.role.subject == name]
-        role, bodies = own[0].role, [trial.found.subject for trial in own]
+        role, of_recordings = own[0].role, [trial.recording for trial in own if trial.recording is not None]
+        # A study takes the mass of a model by itself; recordings and trial files beside it are to agree with it.
+        asked = of_recordings or not all("model" in trial.found.source for trial in own)
+        bodies = [stated_body(trial.found) if asked else trial.found.subject for trial in own]
         row = None if known is None else known.row_of(name)
         tabled = {} if known is None or row is None else known.rows[row]
         values[name] = {"group": role.group} if role.group and "group" not in tabled else {}
@@ -266,14 +270,13 @@ def _people(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> _Peop
                 differing.add(key)
                 counts = ", ".join(f"{value} in {count}" for value, count in stated.items())
                 doubts[name].append(f"{key} of {name} differs between its trials ({counts})")
-        of_recordings = [trial.recording for trial in own if trial.recording is not None]
         for key in dict.fromkeys(key for recording in of_recordings for key in recording.measured):
             if key not in {*values[name], *tabled, *differing}:
                 found = [recording.measured[key] for recording in of_recordings if key in recording.measured]
                 values[name][key] = round(float(median(found)), 1)
                 shown.setdefault(key, []).append(f"{name} {values[name][key]:g}")
         needed = dict.fromkeys(key for recording in of_recordings for key in recording.needs)
-        required = _BODY if of_recordings or not all("model" in trial.found.source for trial in own) else ()
+        required = _BODY if asked else ()
         for key in dict.fromkeys((*required, *needed)):
             if key not in {*values[name], *tabled, *differing}:
                 lacking.setdefault(key, []).append(name)
@@ -307,12 +310,8 @@ def _blank_table(people: _People) -> str:
     persons = [name for name in people.values if any(name in of for of in people.lacking.values())]
     if not persons:
         return ""
-    stream = StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["subject", *keys])
-    for name in persons:
-        writer.writerow([name, *("" if name in people.lacking[key] else _KNOWN_CELL for key in keys)])
-    return stream.getvalue()
+    rows = [[name, *("" if name in people.lacking[key] else _KNOWN_CELL for key in keys)] for name in persons]
+    return csv_text([["subject", *keys], *rows])
 
 
 def _predicted(trials: Sequence[_StudyTrial]) -> str:

@@ -58,6 +58,7 @@ from musclesolve.recording.text.text_file import (
     open_input,
     opening,
     read_lines,
+    sha256,
     split_cells,
     stem_of,
     suffix_of,
@@ -410,12 +411,14 @@ class FoundTrial:
 class FoundStudy:
     """The trials below a folder, recordings without a trial file, and what cannot be read.
 
-    recordings: file of a folder in which there is one of markers -> folders and name of its trial.
+    recordings: file of a folder in which there is one of markers -> folders and name of its trial. copies: sentences on
+    files that are left out as copies of others in their folder.
     """
 
     trials: tuple[FoundTrial, ...]
     recordings: Mapping[Path, tuple[str, ...]]
     unread: tuple[str, ...]
+    copies: tuple[str, ...] = ()
 
 
 def trials_of_sources(sources: Sequence[Path]) -> FoundStudy:
@@ -454,12 +457,13 @@ def trials_of_sources(sources: Sequence[Path]) -> FoundStudy:
                 for each in own.trials
             ]
             placed = {path: _below(name, levels) for path, levels in own.recordings.items()}
-            own = FoundStudy(tuple(trials), placed, own.unread)
+            own = replace(own, trials=tuple(trials), recordings=placed)
         found.append(own)
     return FoundStudy(
         tuple(trial for each in found for trial in each.trials),
         {path: levels for each in found for path, levels in each.recordings.items()},
         tuple(text for each in found for text in each.unread),
+        tuple(text for each in found for text in each.copies),
     )
 
 
@@ -489,12 +493,28 @@ def searching(folder: Path, expected: str) -> Iterator[None]:
         raise file_error("unreadable_file", folder, problem, expected, "name that folder") from reason
 
 
+def without_copies(files: Iterable[Path], folder: Path) -> tuple[list[Path], list[str]]:
+    """Files of a folder without copies of recordings, byte by byte, and a sentence on each copy.
+
+    The shortest name among copies is kept. Tables belong to motions by their names: another name is another table.
+    """
+    sized = [(path, path.stat().st_size) for path in files]
+    counts = Counter(size for _, size in sized if size)
+    first, copies = dict[str, Path](), dict[Path, str]()
+    for path, size in sorted(sized, key=lambda each: (len(each[0].name), each[0].name)):
+        if counts[size] > 1 and suffix_of(path) in (*_MARKERS, *TABLES, *STORAGE):
+            kept = first.setdefault(sha256(path), path)
+            if kept is not path and (suffix_of(path) in _MARKERS or kept.stem in path.stem):
+                copies[path] = f"{path.relative_to(folder).as_posix()} is a copy of {kept.name}, byte by byte"
+    return [path for path, _ in sized if path not in copies], list(copies.values())
+
+
 def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
     """Search a folder and its subfolders, except results and hidden folders.
 
     whole: whether the frames of B3D files are read, which show trials without ground forces.
     """
-    trials, unread = list[FoundTrial](), list[str]()
+    trials, unread, copies = list[FoundTrial](), list[str](), list[str]()
     raw: dict[Path, list[Path]] = {}
     loose: dict[Path, list[Path]] = {}
     with searching(folder, "a folder with the trials of a study, in it or below it"):
@@ -505,6 +525,8 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
                 trials += [_of_service(each, named, place) for each in service_trials(place)]
                 continue
             files = sorted(path for path in place.iterdir() if path.is_file() and path.name[0] != ".")
+            files, left_over = without_copies(files, folder)
+            copies += left_over
             of_files = [_of_file(path, levels) for path in files if path.suffix == ".toml"]
             written = [found for found in of_files if found is not None]
             trials += written
@@ -561,7 +583,7 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
             else each
             for each in kept
         )
-    return FoundStudy(kept, recordings, tuple(unread + misread))
+    return FoundStudy(kept, recordings, tuple(unread + misread), tuple(copies))
 
 
 @cache
@@ -892,6 +914,23 @@ def column_names(path: Path) -> list[str]:
         except InputError:
             return []
         return [cell for cell in split_cells(reader.filled_line() or "") if cell]
+
+
+def stated_body(trial: FoundTrial) -> Mapping[str, Any]:
+    """The body that a trial states; the mass from its OpenSim model unless it states one."""
+    named = _named_files(trial) if "file" in trial.source else [trial.source.get("model")]
+    masses = (_mass_of(Path(path)) for path in named if path is not None and Path(path).suffix == ".osim")
+    mass = None if "mass_kg" in trial.subject else next(masses, None)
+    return trial.subject if mass is None else {**trial.subject, "mass_kg": mass}
+
+
+@cache
+def _mass_of(model: Path) -> float | None:
+    """Mass of an OpenSim model [kg]; None where it cannot be read or has no mass."""
+    try:
+        return round(read_osim(model).mass, 2) or None
+    except InputError:
+        return None
 
 
 def _named_files(trial: FoundTrial) -> list[Path]:

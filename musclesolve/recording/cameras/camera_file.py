@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
-from musclesolve._util.names import suggestion
+from musclesolve._util.names import inert, suggestion
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.cameras.calibration import Calibration, calibrate_cameras
 from musclesolve.recording.cameras.camera import Camera
@@ -403,12 +403,12 @@ def write_camera_file(
         )
     check_writable(folder, "marker", markers.names, markers.time, markers.position, PIXEL_DECIMALS)
     for text in (name, *markers.names, *(camera.name for camera in cameras)):
-        if not text or text != text.strip() or any(letter in text for letter in ',;\t\n\r"\\/#'):
+        if not text or inert(text) != text.strip() or any(letter in text for letter in ',;\t\n\r"\\/#'):
             raise input_error(
                 "bad_value",
                 where=place,
                 problem=f"the files of cameras cannot hold the name {text!r}",
-                expected="a name without separators, quotes, slashes, # and surrounding blanks",
+                expected="a name without separators, quotes, slashes, #, outer blanks, and without = + - @ before it",
                 remedy="rename it before writing",
             )
     control_positions = np.asarray(control_points, dtype=np.float64)

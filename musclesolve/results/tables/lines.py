@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Column, Table
 
+from musclesolve._util.names import inert
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -42,17 +44,6 @@ def csv_text(rows: Iterable[Iterable[object]]) -> str:
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows([inert(cell) for cell in row] for row in rows)
     return text.getvalue()
-
-
-def inert(cell: Any) -> Any:
-    """A cell that a spreadsheet does not take for a formula: such a text, which is no number, after an apostrophe."""
-    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")) or cell == "-":
-        return cell
-    try:
-        float(cell)
-    except ValueError:
-        return f"'{cell}"
-    return cell
 
 
 def inert_frame(table: pd.DataFrame) -> pd.DataFrame:

@@ -46,6 +46,7 @@ from musclesolve.results.files.result_netcdf import (
     trial_from,
 )
 from musclesolve.results.plausibility import judged_facts, with_uncertainty
+from musclesolve.results.tables.lines import frame_csv
 from musclesolve.run_trial import run
 from musclesolve.settings.trial import is_predicted
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe, settings_hash
@@ -244,7 +245,7 @@ def share_into(
         progress("writing", 1.0)
         if is_simulated(inputs[0]):
             activations = result["activation"].transpose("time", "muscle").to_pandas()
-            tables = {ACTIVATIONS: activations.to_csv(float_format="%.6g").encode()}
+            tables = {ACTIVATIONS: frame_csv(activations.reset_index())}
         else:
             tables = storage_files(result, stem)
         files = {RESULT: result_content(result), **tables, **drawn}

@@ -22,7 +22,9 @@ from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.study.draft_study import draft_study, write_study
 from musclesolve.drafting.study.study_trials import study_trials
 from musclesolve.files import Table, read_markers, write_mot
+from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.service_folders import NO_FORCES
+from musclesolve.recording.subjects_table import read_subjects
 from musclesolve.studies.study.study_file import Study
 
 
@@ -465,3 +467,37 @@ def test_a_simulated_motion_is_not_filtered(tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8").replace("nRows=5", "nRows=6").rstrip("\n")
     path.write_text(f"{text}\n{text.splitlines()[-1]}\n", encoding="utf-8")
     assert 'cutoff_hz = "none"' in draft_folder(folder).trials[0].text
+
+
+def test_the_mass_of_a_model_is_not_asked(tmp_path: Path) -> None:
+    (tmp_path / "S1").mkdir()
+    (tmp_path / "S1" / "m.osim").write_text(MODEL, encoding="utf-8")
+    trial_file(tmp_path / "S1" / "walk.toml")
+    trial_file(tmp_path / "S2" / "walk.toml")  # names a model that is not there
+    draft = draft_study(tmp_path)
+    mass = round(read_osim(tmp_path / "S1" / "m.osim").mass, 2)
+    assert mass > 0.0 and study_of(tmp_path).subjects["S1"] == {"mass_kg": mass}
+    asked = next(todo for todo in draft.todos if "subjects.csv" in todo)
+    assert "mass_kg of S2" in asked and "mass_kg of S1" not in asked and "sex of S1, S2" in asked
+
+
+def test_copies_of_a_file_are_left_out_and_named(tmp_path: Path) -> None:
+    home = recordings(tmp_path / "S1")
+    copied = max(home.glob("*.trc"), key=lambda path: path.stat().st_size)
+    shutil.copy(copied, home / f"a copy of {copied.name}")
+    sentence = f"a copy of {copied.name} is a copy of {copied.name}, byte by byte"
+    assert draft_study(tmp_path).left_out == (f"S1/{sentence}",)
+    assert [each.subject for each in study_of(tmp_path).trials] == ["S1"]
+    alone = draft_folder(home)
+    assert sentence in alone.left_out and len(alone.trials) == 1
+
+
+@pytest.mark.parametrize("name", ["=cmd()", "+S1", "-S1", "@S1"])
+def test_a_subject_called_like_a_formula_is_inert_and_read_again(name: str, tmp_path: Path) -> None:
+    trial_file(tmp_path / name / "walk.toml")
+    trial_file(tmp_path / "other" / "walk.toml")
+    draft = draft_study(tmp_path)
+    assert f"'{name}" in [line.partition(",")[0] for line in draft.table.splitlines()]
+    paths = write_study(draft)
+    assert read_subjects(tmp_path / "subjects.csv").row_of(name) == f"'{name}"
+    assert name in read_study(paths[0]).subjects

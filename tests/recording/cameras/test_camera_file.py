@@ -384,6 +384,7 @@ def test_damaged_files_are_refused_or_read_in_the_right_shape(tmp_path: Path, da
     ("change", "parts"),
     [
         (lambda m: replace(m, names=("a,b", "c", "d", "e")), ("bad_value", "'a,b'")),
+        (lambda m: replace(m, names=("=a()", "c", "d", "e")), ("bad_value", "'=a()'")),
         (lambda m: replace(m, time=m.time**2), ("uneven_sampling", "write_camera_file")),
         (lambda m: replace(m, names=("A", "A", *m.names[2:])), ("duplicate_name", "'A'")),
         (lambda m: replace(m, position=m.position * np.inf), ("not_finite", "inf")),

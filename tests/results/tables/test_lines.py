@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
-from musclesolve.results.tables.lines import csv_text, frame_csv, inert
+import musclesolve
+from musclesolve._util.names import inert
+from musclesolve.results.tables.lines import csv_text, frame_csv
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+cmd|'/c calc'!A0", "-2+3", "@SUM(A1)", "\t=1"])
@@ -18,3 +23,19 @@ def test_a_text_is_no_formula(text: str) -> None:
 @pytest.mark.parametrize("cell", ["-01", "+1.5", "-1e-3", "-", "", "S01", -2.5, None])
 def test_numbers_and_names_stay(cell: object) -> None:
     assert inert(cell) is cell
+
+
+def test_tables_are_written_through_the_guard_alone() -> None:
+    """A writer of comma-separated values elsewhere would let names of files and muscles through as formulas."""
+    writing, root = (
+        re.compile(r"csv\.writer\(|csv\.DictWriter\(|\.to_csv\("),
+        Path(musclesolve.__file__).parent,
+    )
+    found = [
+        f"{path.relative_to(root)}: {line.strip()}"
+        for path in root.rglob("*.py")
+        if path.name != "lines.py"
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if writing.search(line) and "inert_frame(" not in line
+    ]
+    assert found == []
