@@ -745,8 +745,7 @@ def _coordination_said(answer: xr.Dataset) -> Iterator[str]:
         f"({100.0 * own['variance_accounted']:.0f} % of the variance)"
         for side, own in document["sides"].items()
     ]
-    said = "; ".join(numbers_of)
-    yield f"{said}."
+    yield f"{'; '.join(numbers_of)}."
     index = document["co_contraction"]
     if index:
         most = max(index, key=lambda dof: np.nan_to_num(index[dof]))
