@@ -171,7 +171,9 @@ def draft_study(
     unused = [f"{table.path.name}: its subjects ({_few(list(table.rows))}) {unlike}" for table in read]
     unused *= known is None
     every_unread = (*found.unread, *dict.fromkeys(unread), *unused)
-    return StudyDraft(target, text, recognized, tuple(todos), every_unread, tuple(left_out), blank)
+    return StudyDraft(
+        target, text, recognized, tuple(dict.fromkeys(todos)), every_unread, tuple(left_out), blank
+    )
 
 
 def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
