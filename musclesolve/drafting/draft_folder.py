@@ -222,12 +222,13 @@ def _draft_model(trial: FoundTrial, path: Path, mass: float | None) -> TrialDraf
 
 def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
     """The error of a folder without a motion, with the files found instead."""
-    drafted = [t.source["file"] for t in study_trials(contents.folder).trials if "file" in t.source]
-    if drafted:
+    found = study_trials(contents.folder)
+    drafted = [Path(trial.source["file"]) for trial in found.trials if "file" in trial.source]
+    if drafted and not found.recordings:
         return file_error(
             "occupied_folder",
             contents.folder,
-            f"the motions have trial files already: {few([Path(path).name for path in drafted])}",
+            f"the motions have trial files already: {few(map(contents.name_of, drafted))}",
             "recordings, or a motion of a model without a trial file",
             f"musclesolve check {shlex.quote(str(drafted[0]))}; to draft them again, remove them first",
         )

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.message_text import few
+from musclesolve.checking.files.unit_scale import FORCE_BAND, FORCES, PEAK, unit_factor
 from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
 from musclesolve.live.joining import wait_for
 from musclesolve.live.live import Frame, Live
@@ -48,11 +49,11 @@ class SessionWatch:
     """
 
     def __init__(self, say: Callable[[str], None] = LOG.warning) -> None:
-        self._say, self._said = say, dict[str, float]()
+        self._say = say
 
     def begin(self, live: Live) -> None:
         """See Sink."""
-        self._live = live
+        self._live, self._said = live, dict[str, float]()  # when each sentence was said
         self._weight = live.model.weight
         self._hidden_since = np.full(len(live.markers), np.nan)
         self._silent_since = np.full(len(live.plates), np.nan)
@@ -185,6 +186,14 @@ class SessionWatch:
                     + "the mass is right",
                 )
         vertical = np.array([each for _, each in self._vertical])
+        usual, peak = PEAK * self._weight, float(np.quantile(np.nansum(vertical, axis=1), 0.98))
+        if whole and peak > 0.0 and (factor := unit_factor(peak / usual, FORCES, FORCE_BAND)) is not None:
+            self._report(
+                "unit of forces",
+                time,
+                f"the plates show at most {peak:.3g} N, expected about {usual:.0f} N, as if forces were in "
+                f"{FORCES[factor]}: send newtons and newton meters, or see whether the subject is on the plates",
+            )
         for k in np.flatnonzero(np.isfinite(vertical).all(axis=0) & whole):
             level = float(np.quantile(vertical[:, k], UNLOADED_SHARE))
             if vertical[:, k].max() > RESIDUAL * self._weight and ZERO < abs(level) < 0.1 * self._weight:

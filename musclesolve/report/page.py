@@ -106,7 +106,7 @@ def write_report(
             file=target,
             problem=f"a report is a page of HTML, not {suffix}",
             expected="a name that ends in .html, or a folder",
-            remedy="-o report.html",
+            remedy="-o report.html, which a browser prints to PDF; musclesolve plot --format pdf draws the figures",
         )
     if os.path.realpath(target) in {os.path.realpath(path) for path in paths}:
         raise input_error(

@@ -256,6 +256,8 @@ class Plausibility:
             return str(sentences["motion"].format(remedy=self._lower_cutoff))
         if not self.failed:
             return ""
+        if all(comparison.criterion == "reserves" for comparison in self.failed):
+            return str(sentences["reserves"])
         places = [comparison.place for comparison in self.failed if comparison.place]
         where = f"around the {' and '.join(dict.fromkeys(places))}" if places else "named here"
         return str(sentences["forces"].format(where=where, remedy=self._remedy))

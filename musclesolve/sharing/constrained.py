@@ -81,7 +81,7 @@ class ExpressionConstraint:
     @property
     def linear(self) -> bool:
         """Whether the expression is linear in the activations, so that the set that it allows is convex."""
-        return self.body.pattern.nnz() == 0
+        return self.body.linear
 
     def bounds(self, frames: int) -> tuple[Array, Array]:
         """Return lower and upper bounds of every frame, (T,) each; refuse bounds of another number of frames."""

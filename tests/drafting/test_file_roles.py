@@ -244,6 +244,17 @@ def test_a_folder_of_folders_leads_to_a_study(tmp_path: Path) -> None:
         draft_folder(tmp_path)
 
 
+def test_one_trial_file_among_folders_does_not_stand_for_the_others(tmp_path: Path) -> None:
+    for day in ("day 1", "day 2"):
+        recordings(tmp_path / day)
+    write_drafts(draft_folder(tmp_path / "day 1"))
+    with refused("missing_file", "but folders: day 1, day 2", "init --study"):
+        draft_folder(tmp_path)
+    write_drafts(draft_folder(tmp_path / "day 2"))
+    with refused("occupied_folder", "already: day 1/trial.toml, day 2/trial.toml"):
+        draft_folder(tmp_path)
+
+
 def test_a_plate_with_a_repeated_column_is_not_passed_over(tmp_path: Path) -> None:
     recordings(tmp_path)
     text = (tmp_path / "forces.mot").read_text()

@@ -233,6 +233,7 @@ def test_reserves_and_emg():
     assert failed(data) == set()
     data["reserve_moment"][20:26, 3] = -7.0
     assert failed(data) == {"reserves"}
+    assert "a lower bound" in judged(data).use and "the range" not in judged(data).use
     (lacking,) = judged(
         data
     ).failed  # another cost or muscle set does not make up for moments beyond all strength

@@ -191,3 +191,11 @@ def test_the_example_prints_what_it_shows(function):
     said = []
     doctest.DocTestRunner().run(test, out=said.append)
     assert test.examples and not said, "".join(said)
+
+
+def test_a_constraint_in_steps_is_not_linear():
+    """Its slope is zero, and its second derivative, too: neither proves anything on the steps beside."""
+    steps = expression_constraint("steps", lambda a, f, data: casadi.floor(10 * a[0]), lower=3.0)
+    assert not steps.linear
+    found = solve_constrained(ARM, "force_squared", [steps])
+    assert found.stationary_only and found.status != ms.Status.INFEASIBLE

@@ -172,7 +172,8 @@ def draft_study(
     unused *= known is None
     every_unread = (*found.unread, *dict.fromkeys(unread), *unused)
     left_out = [*found.copies, *left_out]
-    return StudyDraft(target, text, recognized, tuple(todos), every_unread, tuple(left_out), blank)
+    once = tuple(dict.fromkeys(todos))
+    return StudyDraft(target, text, recognized, once, every_unread, tuple(left_out), blank)
 
 
 def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:

@@ -47,6 +47,15 @@ SLACK = 1e-9
 NUMPY_NOTICE = r"\s*casadi: a numpy function was called"
 """Begin of a warning of CasADi on np.sum and the like: of symbols they give what they gave in every version."""
 
+PIECES = "FABS SIGN FLOOR CEIL FMOD REMAINDER COPYSIGN FMIN FMAX LT LE EQ NE NOT AND OR IF_ELSE_ZERO".split()
+"""Operations of CasADi whose value or slope jumps, which no second derivative shows."""
+
+PIECED = (
+    "{name} is made of pieces (fabs, fmax, if_else or alike). A frame whose optimum lies where its value or slope "
+    "jumps has no certificate and is not solved. Round the corner there: sqrt(x**2 + 1e-4) for fabs(x)."
+)
+"""What a user reads of an expression that is made of pieces."""
+
 FRAMES_AT_ONCE = 64
 """Number of frames in one call of a CasADi function."""
 
@@ -95,7 +104,8 @@ def expression_cost(
             mask has the numbers 0 and 1.
         convex: whether you declare it convex. Then every solver for convex costs takes it, `batch` too if each
             term is of one muscle alone. `solve` checks a few points between the bounds and every solution: a
-            negative second derivative along any direction is an error. Elsewhere your declaration alone makes the
+            negative second derivative along any direction is an error, and so is a tangent above the cost at the
+            bounds, which shows kinks and jumps. Elsewhere your declaration alone makes the
             solution a minimum. Without it the certificate shows a stationary point, not a minimum.
         formula: for documentation.
         source: for documentation.
@@ -243,8 +253,32 @@ class ExpressionCost(Cost):
 
     @property
     def linear(self) -> bool:
-        """Return whether no second derivative exists."""
-        return bool(self.pattern.nnz() == 0)
+        """Whether the value is linear in the activations: no second derivative exists, and no piece ends."""
+        return bool(self.pattern.nnz() == 0 and not self.in_pieces)
+
+    @cached_property
+    def in_pieces(self) -> bool:
+        """Whether the value is made of pieces in the activations, as fabs, fmax and if_else make it."""
+        import casadi
+
+        kinds = {getattr(casadi, f"OP_{name}") for name in PIECES}
+        value, moving = self._tried["value"], set[int]()  # places of the memory that depend on activations
+        for k in range(value.n_instructions()):
+            kind, read, written = (
+                value.instruction_id(k),
+                value.instruction_input(k),
+                value.instruction_output(k),
+            )
+            moves = read[0] == 0 if kind == casadi.OP_INPUT else not moving.isdisjoint(read)
+            if moves and kind in kinds:
+                return True
+            if kind != casadi.OP_OUTPUT:
+                moving = moving | set(written) if moves else moving - set(written)
+        return False
+
+    def remarks(self, problem: Problem) -> tuple[str, ...]:
+        """See Cost; a certificate by slopes ends where the value or its slope jumps."""
+        return (PIECED.format(name=self.name),) if self.in_pieces else ()
 
     @property
     def separable(self) -> bool:
@@ -252,13 +286,18 @@ class ExpressionCost(Cost):
         pattern = self.pattern
         return bool(pattern.row() == pattern.get_col())
 
-    @cached_property
+    @property
     def pattern(self) -> Any:
         """The pattern of the Hessian (casadi.Sparsity), with some number of muscles."""
+        return self._tried["hessian"].sparsity_out(0)
+
+    @cached_property
+    def _tried(self) -> dict[str, Any]:
+        """Value and derivatives (`_functions`) with some number of muscles."""
         failure: Exception | None = None
         for shapes in self._probes():
             try:
-                return _functions(self, shapes)["hessian"].sparsity_out(0)
+                return _functions(self, shapes)
             except InputError:
                 raise
             except FAULTS as error:
@@ -312,10 +351,11 @@ class ExpressionCost(Cost):
         bad = curvature < -SLACK * np.abs(curvature).max(axis=1, keepdims=True, initial=0.0)
         if self.convex and bad.any():
             frame, muscle = np.argwhere(bad)[0]
-            raise self._not_convex(
+            reason = (
                 f"its second derivative by the activation of {(problem.muscle or ())[muscle]} is "
                 f"{curvature[frame, muscle]:g} at {activation[frame, muscle]:g}"
             )
+            raise input_error("sharing.cost_not_convex", cost=self.name, reason=reason)
         return curvature
 
     def term_hessian(self, problem: Problem, activation: Array) -> Array:
@@ -338,10 +378,8 @@ class ExpressionCost(Cost):
         hessian = hessian[np.isfinite(hessian).all(axis=(1, 2))]
         values = np.linalg.eigvalsh(hessian)
         if (values < -SLACK * np.abs(values).max(axis=1, keepdims=True, initial=0.0)).any():
-            raise self._not_convex(f"its second derivative along some activations is {values.min():g}")
-
-    def _not_convex(self, reason: str) -> InputError:
-        return input_error("sharing.cost_not_convex", cost=self.name, reason=reason)
+            reason = f"its second derivative along some activations is {values.min():g}"
+            raise input_error("sharing.cost_not_convex", cost=self.name, reason=reason)
 
     def require(self, problem: Problem) -> None:
         """Check that the problem has the fields used and the muscles that the expression picks by number.

@@ -8,7 +8,7 @@ and counts as wrong only if it is off by more than 1e-4 of the two, ten times th
 (visible curvature and noise), and 1e5 roundings of the value. Second derivatives count as wrong if they are off by more
 than a twentieth from differences of the gradient. Between the bounds all three are finite. A cost that does
 not state `nonconvex` must not bend downward: differences of the gradient show it for a sum over muscles, eigenvalues of
-the Hessian for other costs.
+the Hessian for other costs, tangents for expressions.
 """
 
 import numpy as np
@@ -44,6 +44,8 @@ def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
     for part in custom:
         if not isinstance(part, ExpressionCost):
             _check_derivatives(few, part, activation)
+        elif part.convex:
+            _check_tangents(few, part, activation)
     check_solution(few, cost, activation)
 
 
@@ -59,6 +61,26 @@ def check_solution(problem: Problem, cost: Cost, activation: Array) -> Array:
         elif not part.built_in and part.needs <= {"separable", "coupled", "rows"}:
             _check_convexity(problem, part, activation)
     return value
+
+
+def _check_tangents(problem: Problem, cost: ExpressionCost, activation: Array) -> None:
+    """Check that tangents at activations (T, n) lie below the cost at the bounds, of each muscle and of all together.
+
+    f(b) >= f(a) + f'(a) (b - a) is what convex means; kinks and jumps, which have no second derivative, break it too.
+    """
+    frames, muscles = activation.shape
+    moved = np.vstack([np.eye(muscles), np.ones(muscles)])
+    many = problem.frames(np.repeat(np.arange(frames), len(moved)))
+    middle = np.repeat(activation, len(moved), axis=0)
+    with np.errstate(all="ignore"):
+        value, slope = cost.term_value(many, middle), cost.term_gradient(many, middle)
+        for bound in (many.lower, many.upper):
+            step = np.tile(moved, (frames, 1)) * (bound - middle)
+            end, rise = cost.term_value(many, middle + step), (slope * step).sum(axis=1)
+            below = value + rise - end > SLACK * (np.abs(value) + np.abs(rise) + np.abs(end))
+            for place in np.flatnonzero(below)[:1]:
+                reason = f"it is {end[place]:g} where a tangent to it has {value[place] + rise[place]:g}"
+                raise input_error("sharing.cost_not_convex", cost=cost.name, reason=reason)
 
 
 def check_expression(problem: Problem, cost: Cost) -> None:

@@ -201,3 +201,43 @@ def test_a_linear_expression_is_a_linear_program(make_leg):
     found, known = (solve(make_leg(2), cost, "linprog") for cost in (total, ActivationPower(1)))
     assert found.solved.all() and not found.stationary_only
     np.testing.assert_allclose(found.cost, known.cost, rtol=1e-9)
+
+
+PIECES = {
+    "less_with_more": lambda a, f, data: casadi.sum1(casadi.fmin(3 * a, 0.5 + 0.1 * a)),
+    "fewer_steps": lambda a, f, data: casadi.sum1(casadi.floor(10 * a)),
+    "cheap_above": lambda a, f, data: casadi.sum1(casadi.if_else(a > 0.3, 0.2 * a, 2 * a)),
+    "away": lambda a, f, data: -casadi.sum1(casadi.fabs(a - 0.1)),
+}
+TWINS = Problem([[0.05, 0.05, -0.04]], [20.0], [1000.0, 1000.0, 400.0], [1000.0, 1000.0, 400.0])
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_pieces_without_second_derivatives_are_neither_linear_nor_convex(name):
+    """Elsewhere their second derivatives are zero: of twins a point was certified that costs 1.9 times the least."""
+    assert "nonconvex" in expression_cost(name, PIECES[name]).needs
+    with refused("bad_cost", "a tangent to it has"):
+        solve(TWINS, expression_cost(name, PIECES[name], convex=True), "slsqp")
+
+
+def test_an_optimum_at_a_corner_names_its_reason_and_the_remedy_helps():
+    """|a - 0.2| is least where a muscle rests in the corner; the rounded form of the note is solved by all."""
+    corner = expression_cost("corner", lambda a, f, data: casadi.sum1(casadi.fabs(a - 0.2)), convex=True)
+    found = solve(TWINS, corner)
+    assert not found.solved.any() and "sqrt(x**2 + 1e-4)" in found.summary()
+    rounded = expression_cost(
+        "rounded", lambda a, f, data: casadi.sum1(casadi.sqrt((a - 0.2) ** 2 + 1e-4)), convex=True
+    )
+    activations = [solve(TWINS, rounded, solver).activation for solver in ("batch", "ipopt", "slsqp")]
+    np.testing.assert_allclose(activations, [activations[0]] * 3, atol=1e-6)
+    assert corner.value(TWINS, activations[0][None])[0] == pytest.approx(
+        0.06, abs=0.01
+    )  # least: a third muscle at 0.2
+
+
+def test_pieces_of_constants_alone_leave_a_cost_linear():
+    linear = expression_cost(
+        "weighted", lambda a, f, data: casadi.sum1(casadi.fmax(data.w, 1.0) * a), constants={"w": np.ones(3)}
+    )
+    found = solve(TWINS, linear)
+    assert linear.linear and found.solved.all() and not found.stationary_only and not found.notes
