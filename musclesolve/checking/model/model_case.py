@@ -176,10 +176,17 @@ class Motion:
         heels = np.concatenate([np.gradient(sole.heel, self.time, axis=0) for sole in self.soles])
         return np.asarray(np.median(heels, axis=0) * [1.0, 0.0, 1.0])
 
+    def end_speeds(self, sole: Sole, time: Array) -> Array:
+        """Speeds (2, H, T) [m/s] over the ground of heel and toe, the slower one first.
+
+        sole: a foot in H motions of this model one after another, each at the times (T,).
+        """
+        ends = [np.gradient(end.reshape(-1, len(time), 3), time, axis=1) for end in (sole.heel, sole.toe)]
+        return np.sort(np.linalg.norm(np.array(ends) - self.belt, axis=3), axis=0)
+
     def foot_speed(self, sole: Sole) -> Array:
         """Speed (T,) [m/s] over the ground of the slower one of heel and toe."""
-        ends = [np.gradient(point, self.time, axis=0) - self.belt for point in (sole.heel, sole.toe)]
-        return np.asarray(np.min([np.linalg.norm(end, axis=1) for end in ends], axis=0))
+        return np.asarray(self.end_speeds(sole, self.time)[0, 0])
 
     def smooth(self, values: Array) -> Array:
         """Columns (T, n) filtered as the coordinates are."""

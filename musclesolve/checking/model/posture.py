@@ -70,6 +70,8 @@ LEVEL = 0.05
 """Difference of the heights of contacts [m] up to which the floor is level."""
 SPEED = 0.35
 """Speed of a foot that does not stand [m/s]."""
+STANDS = 0.3
+"""Duration for which a foot stands in a step [s]; in walking 0.5 to 0.7, of which a window may show a part."""
 FLIES = 0.08
 """Share of frames in free fall from which the body runs or jumps: its feet are not examined."""
 EXPLAINED = 0.35
@@ -81,7 +83,7 @@ ALONG, ROLLS = 9.5, 0.1
 """Mean angle between pressure and feet [degrees] that no feet have, and the way of the pressure that shows it [m]."""
 GAINS = tuple((stem, gain) for stem in ("hip_flexion", "knee_angle") for gain in (0.65, 0.8, 1.25, 1.5))
 """Scales of the angles of a leg with which its planted foot may stand stiller."""
-HEADINGS, ASTRAY = (-16.0, -8.0, 8.0, 16.0, -90.0, 90.0, 180.0), 60.0
+HEADINGS, ASTRAY = (-16.0, -8.0, 8.0, 16.0, -135.0, -90.0, -45.0, 45.0, 90.0, 135.0, 180.0), 40.0
 """Turns of the root about the vertical with which planted feet may stand stiller, and size of an error [degrees]."""
 VERTICAL = 0.9
 """Cosine of the angle to the vertical of the axis of a heading."""
@@ -148,10 +150,10 @@ class Standing:
         return float((self.misfits**2).sum())
 
 
-def _stances(frames: Mask, edge: float = 0.0) -> list[slice]:
-    """Stretches of at least `FEW` of some frames (T,), without a share of each at both ends."""
+def _stances(frames: Mask, edge: float = 0.0, least: float = FEW) -> list[slice]:
+    """Stretches of a number and more of some frames (T,), without a share of each at both ends."""
     cuts = ((first, stop, round(edge * (stop - first))) for first, stop in true_runs(frames))
-    return [slice(first + cut, stop - cut) for first, stop, cut in cuts if stop - first - 2 * cut >= FEW]
+    return [slice(first + cut, stop - cut) for first, stop, cut in cuts if stop - first - 2 * cut >= least]
 
 
 def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
@@ -164,8 +166,7 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
     found, levels = [], list[float]()
     for sole in soles(model, pose):
         number = model.body_number[sole.body]
-        ends = [np.gradient(point, time, axis=0) - fixed.belt for point in (sole.heel, sole.toe)]
-        slower, faster = np.sort([np.linalg.norm(end, axis=1) for end in ends], axis=0)
+        slower, faster = fixed.end_speeds(sole, time)[:, 0]
         still, planted = slower <= np.quantile(slower, STILL), faster < PLANTED
         forward = (pose.rotation[:, number] @ upright[number].T)[:, :, 0]
         level = forward @ flat
@@ -261,35 +262,53 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         return
     every, number = max(1, len(fixed.time) // FRAMES), fixed.model.coordinate_number
     time, value = fixed.time[::every], fixed.motion.value[::every]
-    gains = [each for each in GAINS if {f"{each[0]}_{side}" for side in SIDES} <= {*body.motion.names}]
+    (now,), (stands,) = _slips(fixed, value[None], time)
+    # the velocity of a belt is a median over whole strides
+    if now.max() <= SLIPS or (fixed.belt.any() and np.ptp(time) < SHORTEST):
+        return
+    known, where = {*body.motion.names}, Where(body.motion.file)
+    gains = [each for each in GAINS if {f"{each[0]}_{side}" for side in SIDES} <= known]
+    changed = np.repeat(value[None], len(gains), axis=0)
+    for each, (stem, gain) in zip(changed, gains, strict=True):
+        each[:, [number[f"{stem}_{side}"] for side in SIDES]] *= gain
+    then, stand = _slips(fixed, changed, time)
+    then = np.where(stand, then, np.inf)
+    for k, side in enumerate(SIDES if gains else ()):
+        remains = then.min(axis=0) / now
+        slides = now[k] > SLIPS and stands[1 - k]
+        if slides and remains[k] < STILLER and remains[1 - k] > OTHER_STILLER:
+            stem, gain = gains[int(then[:, k].argmin())]
+            said = {"name": f"{stem}_{side}", "gain": gain, "now": now[k], "then": then[:, k].min()}
+            yield finding("angle_scale.slides", "warning", said | {"other": now[1 - k]}, where)
     root = next(joint for joint in fixed.model.joints if joint.inboard.body == GROUND)
     heading = [
         axis.coordinates[0]
         for axis in root.rotations
         if len(axis.coordinates) == 1 and abs(root.inboard.rotation @ axis.axis @ fixed.model.up) > VERTICAL
     ]
-    turns = [*HEADINGS] if {*heading} & {*body.motion.names} else []
-    changed = np.repeat(value[None], 1 + len(gains) + len(turns), axis=0)
-    for each, (stem, gain) in zip(changed[1:], gains, strict=False):
-        each[:, [number[f"{stem}_{side}"] for side in SIDES]] *= gain
-    for each, turn in zip(changed[1 + len(gains) :], turns, strict=True):
-        each[:, number[heading[0]]] += np.radians(turn)
-    pose = body_motion(fixed.model, changed.reshape(-1, value.shape[1]))
-    every_pose = blocks(len(pose.position), len(value))
-    slips = np.array([standing(fixed, pose.poses(frames), time).speed for frames in every_pose])
-    now, then, turned = np.split(slips, [1, 1 + len(gains)])
-    where = Where(body.motion.file)
-    for k, side in enumerate(SIDES if len(then) else ()):
-        remains = then.min(axis=0) / now[0]
-        if now[0, k] > SLIPS and remains[k] < STILLER and remains[1 - k] > OTHER_STILLER:
-            stem, gain = gains[int(then[:, k].argmin())]
-            said = {"name": f"{stem}_{side}", "gain": gain, "now": now[0, k], "then": then[:, k].min()}
-            yield finding("angle_scale.slides", "warning", said | {"other": now[0, 1 - k]}, where)
-    if turns and now.min() > SLIPS and (turned < STILLER * now).all(axis=1).any():
-        best = int(turned.sum(axis=1).argmin())
-        said = {"name": heading[0], "by": turns[best], "now": now.mean(), "then": turned[best].mean()}
-        severity: Severity = "error" if abs(turns[best]) > ASTRAY else "warning"
+    if now.min() <= SLIPS or not {*heading} & known:
+        return
+    turned = np.repeat(value[None], len(HEADINGS), axis=0)
+    turned[:, :, number[heading[0]]] += np.radians(HEADINGS)[:, None]
+    # a foot that swings passes the body
+    way = (fixed.origin[-1] - fixed.origin[0]) / np.ptp(fixed.time) - fixed.belt
+    slips, stand = _slips(fixed, turned, time, max(SPEED, 0.5 * float(np.linalg.norm(way))))
+    best = int(slips.sum(axis=1).argmin())
+    if stand[best].all() and (slips[best] < STILLER * now).all():
+        said = {"name": heading[0], "by": HEADINGS[best], "now": now.mean(), "then": slips[best].mean()}
+        severity: Severity = "error" if abs(HEADINGS[best]) > ASTRAY else "warning"
         yield finding("walking_direction.model", severity, said, where)
+
+
+def _slips(fixed: Motion, values: Array, time: Array, below: float = SPEED) -> tuple[Array, Mask]:
+    """Speeds (H, 2) [m/s] of right and left foot while they are slowest, with angles (H, T, K), and whether they stand.
+
+    A foot stands that stays slower than `below` [m/s] for `STANDS`.
+    """
+    pose, step = body_motion(fixed.model, values.reshape(-1, values.shape[2])), float(np.diff(time).mean())
+    slower = np.stack([fixed.end_speeds(sole, time)[0] for sole in soles(fixed.model, pose)], axis=1)
+    stand = [[bool(_stances(foot < below, least=STANDS / step)) for foot in feet] for feet in slower]
+    return np.quantile(slower, STILL, axis=2), np.array(stand, bool).reshape(slower.shape[:2])
 
 
 def pressure_along_feet(

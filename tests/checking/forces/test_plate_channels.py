@@ -9,13 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from examined import examined
+from recorded_data import recorded
+from treadmill import on_a_treadmill
 
 from musclesolve.checking.forces.plate_balance import BalanceFit, accusations, balance, likeliest, observed
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data import reference_stride
 from musclesolve.forces import prepare
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.results.finding import Finding
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
+from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +47,7 @@ def test_channels_and_free_moment_make_the_wrench(stride):
         ("late vertical 0", [0.02]),
         ("late whole 1", [0.02]),
         ("late forward 1", [-0.03]),
-        ("added sideward 1", [-30.0, 10.0]),
+        ("added sideward 1", [-0.045, 0.015]),
     ],
 )
 def test_the_residual_shows_which_channel_is_wrong(stride, name, size):
@@ -89,3 +92,50 @@ def test_a_wrong_channel_is_named(change, code, word, tmp_path):
     found = spoiled(tmp_path, "l", change)
     assert {each.code for each in found} == {code}
     assert any(word in each.what for each in found) and {each.where.plate for each in found} == {"left"}
+
+
+def of_mass(path: Path, factor: float) -> Copy:
+    """A recording of a subject who is heavier by a factor, and whose forces are."""
+    copy = open_copy(path)
+    copy.set_key("subject", "mass_kg", repr(factor * copy.settings.subject.mass_kg))
+    for plate in copy.plates():
+        for role in ("force", "moment"):
+            copy.set_plate(plate, role, factor * copy.plate(plate, role))
+    return copy
+
+
+@pytest.mark.parametrize("factor", [0.3, 1.6])
+def test_no_plate_of_a_heavy_or_light_subject_adds_a_force(factor, tmp_path):
+    copy = of_mass(recorded("instrumented_knee") / "walk_ss9.toml", factor)
+    report = examined(write_copy(copy, tmp_path), costs=False)
+    assert not {"plate_drift", "time_offset"} & set(report.codes), str(report)
+
+
+@pytest.mark.parametrize("factor", [0.3, 1.7])
+def test_a_force_that_is_added_in_proportion_to_the_weight_is_found(factor, recorded_walk_trial, tmp_path):
+    copy = of_mass(recorded_walk_trial.path, factor)
+    weight, (plate,) = factor * copy.settings.subject.mass_kg * STANDARD_GRAVITY, copy.plates("l")
+    force = copy.plate(plate, "force").copy()
+    added = np.linspace(0.0, 0.072 * weight, len(force)) * (force[:, 2] > 0.03 * weight)
+    force[:, 1] += added
+    copy.set_plate(plate, "force", force)
+    found = [each for each in examined(write_copy(copy, tmp_path), costs=False).findings if each.where.plate]
+    (said,) = (each.what for each in found if each.code == "plate_drift")
+    size = float(said.partition("adds about ")[2].partition(" N")[0])
+    assert size == pytest.approx(np.sqrt(np.mean(added[added > 0.0] ** 2)), rel=0.25) and "sideward" in said
+    assert {each.where.plate for each in found} == {"left"}
+
+
+@pytest.mark.parametrize("belt", [False, True])
+def test_a_body_that_stays_in_its_place_shows_no_scale_of_space(belt, tmp_path):
+    copy = open_copy(reference_stride())
+    if belt:
+        on_a_treadmill(copy)
+    body = prepare(write_copy(copy, tmp_path))
+    assert isinstance(body, RecordedBody)
+    measured = balance(body.trial, body.mechanics)
+    assert measured is not None and measured.space is not None
+    off = observed(measured, [], body.trial.forces, [0, 1]).fit("space").deviation[0] * 6.0
+    spoiled = replace(measured, residual=measured.residual + off * measured.space)
+    fits = accusations(observed(spoiled, [], body.trial.forces, [0, 1]), ["space"])
+    assert ("space" in fits) == (not belt)

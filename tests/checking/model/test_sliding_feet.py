@@ -1,0 +1,73 @@
+"""Planted feet that slide accuse an angle or the pelvis; a part of a stride, in which no foot stands, does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from recorded_data import recorded
+
+import musclesolve as ms
+from benchmarks.planted_model_faults import on_column, trials
+from musclesolve.checking.model.model_case import Motion
+from musclesolve.checking.model.posture import feet_that_slide
+from musclesolve.files import Table
+from musclesolve.pipeline.opensim.assemble_body import model_body
+from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.opensim.model_settings import model_settings
+
+
+@cache
+def walk(name: str) -> tuple[ModelBody, Table]:
+    """A recorded walk of a model, and its coordinates."""
+    with TemporaryDirectory() as folder:
+        model, coordinates, moments, _ = trials(recorded("rajagopal_walk").parent)[name](Path(folder))
+    read = ms.read_osim(model)
+    return model_body(read, coordinates, moments, model_settings()), as_table(coordinates, "")
+
+
+def found(name: str, table: Table) -> list[str]:
+    body, _ = walk(name)
+    body = replace(body, motion=coordinate_motion(body.model, table), dynamics=None)
+    return [each.code + ": " + each.what for each in feet_that_slide(body, Motion.from_body(body))]
+
+
+def cut(table: Table, first: float, seconds: float) -> Table:
+    kept = (table.time >= first - 1e-9) & (table.time <= first + seconds + 1e-9)
+    return replace(table, time=table.time[kept], values=table.values[kept])
+
+
+@pytest.mark.parametrize("name", ["moments", "belt 1", "belt 3"])
+@pytest.mark.parametrize("seconds", [0.6, 0.8, 1.0, 1.2])
+def test_a_window_of_a_sound_walk_accuses_nothing(name: str, seconds: float) -> None:
+    _, table = walk(name)
+    starts = np.arange(table.time[0], table.time[-1] - seconds, 0.15)
+    assert len(starts) > 0
+    assert [found(name, cut(table, first, seconds)) for first in starts] == [[]] * len(starts)
+
+
+@pytest.mark.parametrize("seconds", [1.2, 1.5, 2.3])
+@pytest.mark.parametrize(
+    ("column", "factor", "added", "said"),
+    [
+        ("knee_angle_r", 1.25, 0.0, "knee_angle_r times 0.8"),
+        ("hip_flexion_l", 0.8, 0.0, "hip_flexion_l times 1.25"),
+        ("pelvis_rotation", 1.0, 9.0, "pelvis_rotation -8 degrees"),
+        ("pelvis_rotation", 1.0, 30.0, "pelvis_rotation"),
+        ("pelvis_rotation", 1.0, -118.0, "pelvis_rotation +135 degrees"),
+        ("pelvis_rotation", 1.0, 180.0, "pelvis_rotation +180 degrees"),
+    ],
+)
+def test_feet_that_slide_in_whole_steps_name_the_angle(
+    column: str, factor: float, added: float, said: str, seconds: float
+) -> None:
+    _, table = walk("moments")
+    spoiled = on_column(table, column, lambda values: factor * values + added)
+    texts = found("moments", cut(spoiled, float(table.time[0]), seconds))
+    assert len(texts) == 1 and said in texts[0], texts
+    assert texts[0].startswith("angle_scale" if factor != 1.0 else "walking_direction")
