@@ -59,11 +59,12 @@ def in_blocks(function: Callable[..., Values], *arrays: AnyArray) -> Values:
 
     if frames <= BLOCK:
         return function(*(array[:] for array in arrays))
-    for part in blocks(frames, BLOCK):
+    for part in blocks(frames):
         values = function(*(array[part] for array in arrays))
         several: tuple[AnyArray, ...] = values if isinstance(values, tuple) else (values,)
         whole = whole or list(map(unfilled, several))
         for every, some in zip(whole, several, strict=True):
             every[part] = some
-        let_go()
+        if part.start % (8 * BLOCK) == 0 or part.stop >= frames:
+            let_go()
     return cast(Values, tuple(whole) if isinstance(values, tuple) else whole[0])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import mmap
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, stretch
-from musclesolve._util.long_arrays import LARGE, long_array
+from musclesolve._util.long_arrays import long_array
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.vectors import in_blocks
@@ -24,21 +23,12 @@ MOST_TOGETHER = 1024
 def zero_arms(frames: int, dofs: int, muscles: int) -> Array:
     """Moment arms (T, m, n), zero until they are set.
 
-    Frames are last in memory where there are more than `MOST_TOGETHER`. Pages that are never written take none, and
-    most muscles cross few of the degrees of freedom of a body; `np.zeros` has pages so large that each holds several
-    muscles.
+    Frames are last where there are more than `MOST_TOGETHER`: most muscles cross few degrees of freedom of a body, and
+    what is never written takes no memory.
     """
     if frames <= MOST_TOGETHER or not dofs * muscles:
         return np.zeros((frames, dofs, muscles))
-    if 8 * frames * dofs * muscles >= LARGE:
-        arms = arms_in(long_array((frames * dofs * muscles,)), frames, dofs, muscles)
-        assert arms is not None
-        return arms
-    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
-    pages = mmap.mmap(-1, 8 * frames * dofs * muscles, **private)  # reading a shared page would take memory
-    if hasattr(mmap, "MADV_NOHUGEPAGE"):
-        pages.madvise(mmap.MADV_NOHUGEPAGE)
-    arms = arms_in(np.frombuffer(pages), frames, dofs, muscles)
+    arms = arms_in(long_array((frames * dofs * muscles,)), frames, dofs, muscles)
     assert arms is not None
     return arms
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous, stretch
 from musclesolve._util.checks import check_real_array
+from musclesolve._util.long_arrays import let_go, long_array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import ALL_SIDES, sides_of, with_side
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, segment_motion
@@ -242,7 +243,7 @@ def joined_parts(
     stops = np.cumsum([0, *(len(part.state.parameters.names) for part in made)]).tolist()
     arms = zero_arms(frames, len(dofs), stops[-1])
     of_muscles = {
-        name: np.empty((frames, stops[-1]), values.dtype)
+        name: long_array((frames, stops[-1]), values.dtype)
         for name, values in _over_frames(made[0].state).items()
         if name != "moment_arm"
     }
@@ -263,6 +264,7 @@ def joined_parts(
                 for name, values in _over_frames(some).items():
                     crossed = (values != 0.0).any(axis=0) if name == "moment_arm" else ...
                     getattr(owner, name)[block][:, crossed] = values[:, crossed]
+        let_go()
     return tuple(joined)
 
 
@@ -275,7 +277,7 @@ def _over_frames(owner: Any) -> dict[str, Any]:
 def _unfilled(owner: Any, frames: int) -> dict[str, Any]:
     """Arrays over all frames for the ones of a part or its loads in some frames."""
     some = _over_frames(owner).items()
-    return {name: np.empty((frames, *values.shape[1:]), values.dtype) for name, values in some}
+    return {name: long_array((frames, *values.shape[1:]), values.dtype) for name, values in some}
 
 
 def sharing_group(

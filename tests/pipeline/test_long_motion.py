@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def in_blocks(monkeypatch):
     monkeypatch.setattr(assemble, "SAMPLED", 20)
     monkeypatch.setattr(paths, "_LINES", 30)
     monkeypatch.setattr(vectors, "BLOCK", 50)
-    monkeypatch.setitem(zero_arms.__globals__, "LARGE", 1000)
+    monkeypatch.setattr(vectors, "blocks", partial(vectors.blocks, size=50))
     monkeypatch.setattr(long_arrays, "LARGE", 1000)
 
 

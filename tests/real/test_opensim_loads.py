@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +50,7 @@ def test_blocks_of_a_long_motion_give_the_same_bit_for_bit(
     monkeypatch.setattr(geometry, "_BLOCK", 40)
     monkeypatch.setattr(model_case, "SMOOTHED", 500)
     monkeypatch.setattr(vectors, "BLOCK", 50)
-    monkeypatch.setitem(zero_arms.__globals__, "LARGE", 1000)
+    monkeypatch.setattr(vectors, "blocks", partial(vectors.blocks, size=50))
     monkeypatch.setattr(long_arrays, "LARGE", 1000)
     found = shared_forces(recorded_walk)
     assert found.identical(shared)
