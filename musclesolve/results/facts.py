@@ -844,7 +844,7 @@ class MetabolicRate:
 def achilles(result: xr.Dataset) -> list[str]:
     """The muscles of the Achilles tendon, with side."""
     names = [str(name) for name in result["muscle"].values]
-    short = [str(name) for name in result["short_name"].values] if "short_name" in result.coords else names
+    short = [str(name) for name in result["short_name"].values] if "short_name" in result.variables else names
     return [names[k] for k in achilles_muscles(list(zip(names, short, strict=True)))]
 
 

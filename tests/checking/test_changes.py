@@ -10,6 +10,7 @@ from examined import examined
 import musclesolve as ms
 from musclesolve.desk.trial_document import TrialDocument, change_title
 from musclesolve.results.finding import Finding
+from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 
 @pytest.mark.parametrize(
@@ -46,3 +47,26 @@ def test_exchanged_landmarks_of_a_leg_are_exchanged_back_by_a_click(
     assert change_title(found[0].change) in (f"Exchange {one} and {other}", f"Exchange {other} and {one}")
     trial.state_all(dict(found[0].change))
     assert examined(trial.path).ok
+
+
+@pytest.mark.parametrize(("one", "other"), [("RHEE", "RTOE"), ("LASI", "LPSI")])
+def test_labels_exchanged_in_the_files_are_mapped_back_by_a_click(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    """The markers have their landmarks from a marker set: the click states both landmarks in the trial file."""
+    copy = open_copy(ms.synthetic_recording(tmp_path / "right", marker_set="plug_in_gait", truth=False))
+    copy.exchange(one, other)
+    assert copy.static is not None
+    position, places = copy.static.position.copy(), [copy.static.names.index(name) for name in (one, other)]
+    position[:, places] = position[:, places[::-1]]
+    copy.put(position, static=True)
+    trial = TrialDocument(write_copy(copy, tmp_path / "swapped"))
+    before = trial.text
+    (found,) = [each for each in examined(trial.path).findings if each.severity == "error"]
+    assert set(found.where.markers) == {one, other} and {place[0] for place, _ in found.change} == {"mapping"}
+    trial.state_all(dict(found.change))
+    assert {trial.value(*place) for place, _ in found.change} == {one, other}
+    assert examined(trial.path).ok
+    assert trial.to_undo is not None and all(str(place[1]) in trial.to_undo.what for place, _ in found.change)
+    trial.undo()
+    assert trial.text == before

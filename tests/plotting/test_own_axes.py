@@ -138,6 +138,8 @@ def test_a_png_has_the_resolution_asked_for(data):
         with page_style(dpi=dpi):
             content = file_content(figure)
         widths.append(int.from_bytes(content[16:20], "big"))
+    with mpl.rc_context({"savefig.dpi": 150.0}):
+        assert int.from_bytes(file_content(figure)[16:20], "big") == pytest.approx(1.5 * widths[1], abs=2)
     assert widths[1] == pytest.approx(figure.get_figwidth() * 100, abs=1)
     assert widths[0] == pytest.approx(2 * widths[1], abs=2) and widths[2] == pytest.approx(
         3 * widths[1], abs=3

@@ -37,6 +37,8 @@ def result(n_frames: int = 60, sides: str = "rl") -> xr.Dataset:
             "muscle_force": (("time", "muscle"), activation * strength),
             "max_isometric_force": (("muscle",), strength),
             "joint_angle": (("time", "dof"), 0.4 * wave),
+            "group": ("muscle", [m.group for _ in sides for m in muscles]),
+            "short_name": ("muscle", [m.short_name for _ in sides for m in muscles]),
             "joint_moment": (("time", "dof"), 60.0 * wave),
             "joint_power": (("time", "dof"), 100.0 * wave),
             "reserve_moment": (("time", "dof"), 0.0 * wave),
@@ -57,8 +59,6 @@ def result(n_frames: int = 60, sides: str = "rl") -> xr.Dataset:
         coords={
             "time": time,
             "muscle": names,
-            "group": ("muscle", [m.group for _ in sides for m in muscles]),
-            "short_name": ("muscle", [m.short_name for _ in sides for m in muscles]),
             "dof": dofs,
             "side": ["r", "l"],
             "joint": joints,

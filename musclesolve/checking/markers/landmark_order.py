@@ -138,10 +138,13 @@ def _out_of_order(case: Case) -> Iterator[Finding]:
 
 
 def _exchanged_keys(case: Case, names: tuple[str, str]) -> dict[tuple[str, str], Any] | None:
-    """The keys of the trial file that exchange two landmarks, None where it does not state both."""
-    stated = case.settings.mapping
-    swap = (names, names[::-1])
-    return {("mapping", a): stated[b] for a, b in swap} if set(names) <= set(stated) else None
+    """The keys of the trial file that exchange two landmarks; None where one of a marker set has several weights."""
+    stated, used = case.settings.mapping, case.trial.mapping
+    if any(name not in stated and len({*used[name].values()}) > 1 for name in names):
+        return None
+    markers = {name: list(used[name]) for name in names}
+    of = {name: stated.get(name, own[0] if len(own) == 1 else own) for name, own in markers.items()}
+    return {("mapping", a): of[b] for a, b in (names, names[::-1])}
 
 
 def exchange_of_labels(
@@ -341,7 +344,8 @@ def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
         in_file = None
     change = None if in_file else _exchanged_keys(case, names)
     labels = f"swap the labels {shown_by[0][0]} and {shown_by[1][0]} in"
-    place = case.key("mapping", names[0]) if change else Where(trial.markers.path)
+    stated = change and names[0] in case.settings.mapping
+    place = case.key("mapping", names[0]) if stated else Where(trial.markers.path)
     where = replace(place, markers=tuple(m for markers in shown_by for m in markers))
     values = {
         "right": names[0],
@@ -425,7 +429,8 @@ def front_and_back(case: Case) -> Iterator[Finding]:
             if in_file
             else f"check which markers are mapped to {names[0]} and {names[1]}",
         }
-        yield finding("labels_exchanged.pelvis", "error", values, where, repair)
+        change = None if in_file else _exchanged_keys(case, names)
+        yield finding("labels_exchanged.pelvis", "error", values, where, repair, change=change)
 
 
 def _against_the_others(trial: Trial, markers: Markers) -> tuple[Side, ...]:

@@ -382,9 +382,8 @@ def of_leg(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
         and np.issubdtype(variable.dtype, np.floating)
         and name not in uncut
     ]
-    kept_too = [STRENGTH] if STRENGTH in result else []
-    own = result[[*names, *kept_too]].set_coords(kept_too)
-    own = own.drop_vars(frames.MUSCLE_SIDE, errors="ignore").transpose("time", ..., missing_dims="ignore")
+    kept_too = [name for name in (STRENGTH, "group", "short_name") if name in result]
+    own = result[[*names, *kept_too]].set_coords(kept_too).transpose("time", ..., missing_dims="ignore")
     for label in LABELS:
         if label in own.dims:
             # names of this side and, unless the side is dropped, names without a side

@@ -32,7 +32,9 @@ MOTION_FAULTS = {
 }
 """Variables that mark a fault in the motion of a frame, with the name of the fault; causes first."""
 MUSCLE_SIDE = "muscle_side"
-"""Coordinate of the muscles of a model: the side whose verdict holds for the muscle."""
+"""Variable of the muscles of a model: the side whose verdict holds for the muscle."""
+MUSCLE_WORDS = ("short_name", "group", MUSCLE_SIDE)
+"""Words on each muscle of a result: variables, because coordinates would be in the title of each plot of xarray."""
 NEAR = 0.01
 """A strike counts as reached up to this share of the cycle, or one frame, beyond the frames."""
 LONGEST_INTERVAL = 1.5
@@ -138,7 +140,7 @@ def muscle_sides(result: xr.Dataset) -> dict[str, str]:
     Muscles that act on coordinates of no side alone, as in the trunk, have the status of `other`.
     """
     names = [str(name) for name in result["muscle"].values]
-    if MUSCLE_SIDE in result.coords:
+    if MUSCLE_SIDE in result.variables:
         return dict(zip(names, map(str, result[MUSCLE_SIDE].values), strict=True))
     return {name: side_of(name) for name in names}
 

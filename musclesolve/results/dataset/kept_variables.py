@@ -16,6 +16,7 @@ import xarray as xr
 
 from musclesolve._util.names import suggestion
 from musclesolve.errors import input_error
+from musclesolve.results.dataset.frame_validity import MUSCLE_WORDS
 from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.results.finding import FINDINGS
 
@@ -80,7 +81,9 @@ def kept_of(result: xr.Dataset, keep: Sequence[str]) -> xr.Dataset:
         result: of `run` or `share_model`.
         keep: names of variables; names that the result lacks are left out.
     """
-    kept = result[[name for name in keep if name in result]]
+    there = [name for name in keep if name in result]
+    words = MUSCLE_WORDS if any("muscle" in result[name].dims for name in there) else ()
+    kept = result[[*there, *(name for name in words if name in result)]]
     kept = kept.drop_vars([name for name, each in kept.coords.items() if not {*each.dims} <= {*kept.dims}])
     changed = {}
     for name in kept.data_vars:

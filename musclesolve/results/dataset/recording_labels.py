@@ -59,7 +59,7 @@ def recording_labels(body: RecordedBody, analysis: Analysis, paths: bool) -> Lab
     cutoffs, markers, filtering = filter_labels(measured.filter)
     # muscles of both sides that serve one group, as about joints of the trunk, have its verdict instead of their own
     own = analysis.muscle_sides
-    sides = {} if own == list(map(side_of, body.muscles)) else {MUSCLE_SIDE: ("muscle", own)}
+    sides = {} if own == list(map(side_of, body.muscles)) else {MUSCLE_SIDE: (("muscle",), np.array(own))}
     return Labels(
         variables={
             **skeleton,
@@ -68,15 +68,15 @@ def recording_labels(body: RecordedBody, analysis: Analysis, paths: bool) -> Lab
             **_angles(body, analysis.sides),
             **_of_ground(body, analysis.sides),
             **strides,
+            "short_name": (("muscle",), np.array([name for group in placed for name in group.short_names])),
+            "group": (("muscle",), np.array([name for group in placed for name in group.groups])),
+            **sides,
             "heading": (("time",), body.gait.heading_at(body.time)),
             **cutoffs,
         },
         coordinates={
             **points,
             **path_muscles,
-            "short_name": ("muscle", [name for group in placed for name in group.short_names]),
-            "group": ("muscle", [name for group in placed for name in group.groups]),
-            **sides,
             "component": COMPONENTS,
             "pelvis_rotation": ROTATIONS,
             **({"trunk_rotation": ROTATIONS} if _shows_trunk(body) else {}),

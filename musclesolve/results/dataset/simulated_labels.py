@@ -37,13 +37,16 @@ def simulated_labels(body: SimulatedBody, analysis: Analysis, paths: bool) -> La
         for side in analysis.sides
     }
     return Labels(
-        variables={**skeleton, **lines[0]},
+        variables={
+            **skeleton,
+            **lines[0],
+            "short_name": (("muscle",), np.array(body.muscles)),
+            "group": (("muscle",), np.array(["other"] * len(body.muscles))),
+            MUSCLE_SIDE: (("muscle",), np.array(analysis.muscle_sides)),
+        },
         coordinates={
             **points,
             **lines[1],
-            "short_name": ("muscle", list(body.muscles)),
-            "group": ("muscle", ["other"] * len(body.muscles)),
-            MUSCLE_SIDE: ("muscle", analysis.muscle_sides),
         },
         attributes={
             "subject": body.files["model"].stem,

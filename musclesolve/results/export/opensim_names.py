@@ -116,7 +116,7 @@ def _naming(
 
 def _short_names(result: xr.Dataset) -> dict[str, str]:
     """Short name of every muscle."""
-    if "short_name" not in result.coords:
+    if "short_name" not in result.variables:
         return {}
     names, shorts = (map(str, result[name].values) for name in ("muscle", "short_name"))
     return dict(zip(names, shorts, strict=True))

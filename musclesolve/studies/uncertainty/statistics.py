@@ -141,7 +141,7 @@ OF_RESULT = ("status", "valid", "ground_reaction_force", PREDICTED)
 """Variables copied from the nominal result: valid frames, and contacts of the feet if known."""
 
 COORDINATES = ("muscle", "group", "short_name", MUSCLE_SIDE, "joint")
-"""Coordinates of the nominal result that the quantities have, too; one of a model without loads has no joints."""
+"""Labels of the nominal result that the quantities have, too; one of a model without loads has no joints."""
 
 
 def assemble(
@@ -171,7 +171,7 @@ def assemble(
     layout, known_quantities = replay.layout, followed()
     known = {name: sources()[name] for name in replay.parameters.shapes}
     coords = {"dof": list(layout.dofs), "quantile": list(QUANTILES), "source": list(known)}
-    coords |= {name: result.coords[name] for name in COORDINATES if name in result.coords}
+    coords |= {name: result[name].variable for name in COORDINATES if name in result.variables}
     labeled = result[[name for name in OF_RESULT if name in result]].assign_coords(coords)
     if PREDICTED in labeled and not labeled[PREDICTED].any():
         labeled = labeled.drop_vars(PREDICTED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
@@ -25,6 +26,23 @@ def test_every_variable_of_a_result_is_a_quantity_over_its_dimensions():
         quantity = QUANTITIES[str(name)]
         assert variable.dims == quantity.dims, name
         assert {key: variable.attrs[key] for key in quantity.attrs} == quantity.attrs
+
+
+def test_the_title_of_a_plot_is_the_name_that_was_chosen():
+    """xarray puts every scalar coordinate into the title, and cuts the title after 50 characters."""
+    result = ms.run(reference_stride(), side="r")
+    chosen = {"muscle": "gluteus_medius_anterior_r", "dof": "knee_flexion_r", "joint": "knee_r"}
+    curves = [name for name in result.data_vars if result[name].dims in [("time", dim) for dim in chosen]]
+    assert {"muscle_force", "activation", "joint_moment", "joint_angle"} <= set(curves)
+    for name in curves:
+        dim = str(result[name].dims[1])
+        (line,) = result[name].sel({dim: chosen[dim]}).plot()
+        assert line.axes.get_title() == f"{dim} = {chosen[dim]}", name
+        plt.close(line.axes.figure)
+    contact = result.contact_force_component.sel(joint="knee_r", direction="axial")
+    (line,) = contact.plot()
+    assert set(line.axes.get_title().split(", ")) == {"joint = knee_r", "direction = axial"}
+    plt.close(line.axes.figure)
 
 
 def test_a_quantity_has_the_base_unit_of_its_kind():
