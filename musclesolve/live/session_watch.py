@@ -78,7 +78,7 @@ class SessionWatch:
         self._empty += self._live.empty_plates
         self._silent_since = _since(self._silent_since, silent, time)
         without = bool(self._live.channels) and (emg is None or not np.isfinite(emg).any())
-        self._samples += 1
+        self._now, self._samples = time, self._samples + 1
         self._missing.update(self._live.markers[k] for k in np.flatnonzero(~np.isfinite(markers).all(axis=1)))
         without_load = silent | self._live.empty_plates
         self._missing.update(_plates(without_load))
@@ -88,7 +88,7 @@ class SessionWatch:
             self._late.setdefault(about, []).append(delay)
         # in the first samples another unit makes all markers appear off their places: the session is refused for it
         for fault in frame.faults if self._samples > SAMPLES else ():
-            self._report(fault, time, fault)
+            self._report(fault, fault)
         # large residuals are the consequence of markers that are off
         if frame.valid.all() and not frame.faults:
             self._residual.append((time, float(np.linalg.norm(frame.pelvis_residual[:3]))))
@@ -120,7 +120,7 @@ class SessionWatch:
         """Report the present faults; markers (n, 3) [m] of the newest sample."""
         for k in np.flatnonzero(time - self._hidden_since >= HIDDEN):
             name = self._live.markers[k]
-            self._report(name, time, f"the marker {name} is hidden for {time - self._hidden_since[k]:.0f} s")
+            self._report(name, f"the marker {name} is hidden for {time - self._hidden_since[k]:.0f} s")
         seldom = LATE_SHARE * WATCH_INTERVAL * self._live.rate
         late = {about: max(delays) for about, delays in self._late.items() if len(delays) > seldom}
         for follows, those in (
@@ -131,7 +131,6 @@ class SessionWatch:
                 most = max(late[about] for about in those)
                 self._report(
                     f"late, {few(those)}",
-                    time,
                     f"the readings of {few(those)} come up to {1e3 * most:.0f} ms after their samples, too late, and "
                     f"then {follows}: end other programs, or begin again with --wait-ms {wait_for(most):.0f}",
                 )
@@ -148,14 +147,12 @@ class SessionWatch:
                 names = few(_plates(which))
                 self._report(
                     f"{how}, {names}",
-                    time,
                     f"{names} {'has' if which.sum() == 1 else 'have'} {how} for {time - since:.0f} s, and "
                     "the legs there are not measured: see whether amplifiers and streams run",
                 )
         if time - self._without_emg_since >= HIDDEN and "EMG" not in late:
             self._report(
                 "EMG",
-                time,
                 f"no EMG has come for {time - self._without_emg_since:.0f} s, and forces follow the cost alone: see "
                 "whether its stream runs",
             )
@@ -168,7 +165,6 @@ class SessionWatch:
             names = few([self._live.markers[k] for k in np.flatnonzero(still)], 3)
             self._report(
                 "far",
-                time,
                 f"{names}: up to {away[still].max():.3g} m from the middle of the markers, expected at most "
                 f"{FARTHEST_MARKER:g} m: see whether they are labeled right, and in the unit and the axes "
                 "of the others",
@@ -179,7 +175,6 @@ class SessionWatch:
             if share > RESIDUAL:
                 self._report(
                     "residual",
-                    time,
                     f"{100 * share:.0f} % of the body weight is missing at the pelvis, expected at most "
                     f"{100 * RESIDUAL:.0f} %: see whether a marker moved, "
                     + ("" if self._live.predicts else "plates are zeroed, ")
@@ -190,7 +185,6 @@ class SessionWatch:
         if whole and peak > 0.0 and (factor := unit_factor(peak / usual, FORCES, FORCE_BAND)) is not None:
             self._report(
                 "unit of forces",
-                time,
                 f"the plates show at most {peak:.3g} N, expected about {usual:.0f} N, as if forces were in "
                 f"{FORCES[factor]}: send newtons and newton meters, or see whether the subject is on the plates",
             )
@@ -199,13 +193,12 @@ class SessionWatch:
             if vertical[:, k].max() > RESIDUAL * self._weight and ZERO < abs(level) < 0.1 * self._weight:
                 self._report(
                     f"zero of plate {k + 1}",
-                    time,
                     f"plate {k + 1} shows {level:.0f} N while no foot is on it, expected less than {ZERO:g} N: zero it",
                 )
 
-    def _report(self, about: str, time: float, sentence: str) -> None:
-        if not 0.0 <= time - self._said.get(about, -np.inf) < REPEATED:
-            self._said[about] = time
+    def _report(self, about: str, sentence: str) -> None:
+        if not 0.0 <= self._now - self._said.get(about, -np.inf) < REPEATED:
+            self._said[about] = self._now
             self._say(sentence)
 
 

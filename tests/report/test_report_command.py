@@ -32,6 +32,8 @@ def test_the_page_goes_beside_the_result(call, result):
 
 
 def test_the_page_goes_where_it_is_told(call, result):
+    refusal = call(result, "-o", result.parent / "mine.pdf")
+    assert refusal.exit_code == 2 and "plot --format pdf" in refusal.output
     assert call(result, "-o", result.parent / "sub" / "mine.html").exit_code == 0
     assert call(result, "-o", result.parent / "sub").exit_code == 0
     named, usual = (

@@ -194,8 +194,8 @@ def test_the_example_prints_what_it_shows(function):
 
 
 def test_a_constraint_in_steps_is_not_linear():
-    """Its slope is zero, and its second derivative, too: neither proves anything on the steps beside."""
-    steps = expression_constraint("steps", lambda a, f, data: casadi.floor(10 * a[0]), lower=3.0)
+    """Its slope is zero in the middle, where it lacks 2: this proved, falsely, that no activation meets it."""
+    steps = expression_constraint("steps", lambda a, f, data: casadi.floor(10 * a[0]), lower=7.0)
     assert not steps.linear
     found = solve_constrained(ARM, "force_squared", [steps])
     assert found.stationary_only and found.status != ms.Status.INFEASIBLE

@@ -50,12 +50,6 @@ NUMPY_NOTICE = r"\s*casadi: a numpy function was called"
 PIECES = "FABS SIGN FLOOR CEIL FMOD REMAINDER COPYSIGN FMIN FMAX LT LE EQ NE NOT AND OR IF_ELSE_ZERO".split()
 """Operations of CasADi whose value or slope jumps, which no second derivative shows."""
 
-PIECED = (
-    "{name} is made of pieces (fabs, fmax, if_else or alike). A frame whose optimum lies where its value or slope "
-    "jumps has no certificate and is not solved. Round the corner there: sqrt(x**2 + 1e-4) for fabs(x)."
-)
-"""What a user reads of an expression that is made of pieces."""
-
 FRAMES_AT_ONCE = 64
 """Number of frames in one call of a CasADi function."""
 
@@ -264,11 +258,7 @@ class ExpressionCost(Cost):
         kinds = {getattr(casadi, f"OP_{name}") for name in PIECES}
         value, moving = self._tried["value"], set[int]()  # places of the memory that depend on activations
         for k in range(value.n_instructions()):
-            kind, read, written = (
-                value.instruction_id(k),
-                value.instruction_input(k),
-                value.instruction_output(k),
-            )
+            kind, read, written = (getattr(value, f"instruction_{of}")(k) for of in ("id", "input", "output"))
             moves = read[0] == 0 if kind == casadi.OP_INPUT else not moving.isdisjoint(read)
             if moves and kind in kinds:
                 return True
@@ -278,7 +268,11 @@ class ExpressionCost(Cost):
 
     def remarks(self, problem: Problem) -> tuple[str, ...]:
         """See Cost; a certificate by slopes ends where the value or its slope jumps."""
-        return (PIECED.format(name=self.name),) if self.in_pieces else ()
+        if not self.in_pieces:
+            return ()
+        made = f"{self.name} is made of pieces (fabs, fmax, if_else or alike)."
+        where = "A frame whose optimum lies where value or slope jumps has no certificate and is not solved."
+        return (f"{made} {where} Round the corner: sqrt(x**2 + 1e-4) for fabs(x).",)
 
     @property
     def separable(self) -> bool:
@@ -286,12 +280,12 @@ class ExpressionCost(Cost):
         pattern = self.pattern
         return bool(pattern.row() == pattern.get_col())
 
-    @property
+    @cached_property
     def pattern(self) -> Any:
         """The pattern of the Hessian (casadi.Sparsity), with some number of muscles."""
         return self._tried["hessian"].sparsity_out(0)
 
-    @cached_property
+    @property
     def _tried(self) -> dict[str, Any]:
         """Value and derivatives (`_functions`) with some number of muscles."""
         failure: Exception | None = None

@@ -141,6 +141,7 @@ def test_what_may_be_meant_otherwise_is_said(tmp_path: Path) -> None:
     angles(tmp_path / "S1" / "walk_kinematics.mot")
     todos = " ".join(draft_study(tmp_path).todos)
     assert "several models: a.osim, b.osim" in todos and "walk_ik.mot, walk_kinematics.mot" in todos
+    assert todos.count("are named as one motion: keep one of their trials") == 1  # of both trials
 
 
 def test_sessions_of_opencap_have_the_subject_of_their_metadata(tmp_path: Path) -> None:
