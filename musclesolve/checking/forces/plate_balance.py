@@ -88,10 +88,10 @@ STATED_MASS_ERROR = 0.03
 CHANNELS, LEVEL = ("forward", "sideward", "vertical"), ("forward", "sideward")
 # Spread on sound plates of the delay of a channel, of the delay of a plate [s], and of the force that a level channel
 # adds under the foot [body weights]: root mean square of 11 judged plates of six recordings (the largest are 15.5,
-# 17, 9 and 7 ms, and 1.9 %), each fitted alone: beside another error these have hardly any size (`UNUSUAL`).
+# 17, 9 and 7 ms, and 1.9 %), each fitted alone: beside another error they have hardly any size.
 CHANNEL = {"late forward": 0.0065, "late sideward": 0.0085, "late vertical": 0.0045, "late whole": 0.003}
 CHANNEL |= {f"added {name}": 0.01 for name in LEVEL}
-UNUSUAL = 1e-4
+UNUSUAL = {"late": 1e-4, "added": 1e-7}
 # Size from which a term is reported.
 LIMITS = {
     "place": DISPLACED,
@@ -253,7 +253,7 @@ def patterns(measured: BalanceFit, judged: list[int]) -> dict[str, tuple[Array, 
         if measured.way:
             terms[f"way {k}"] = measured.way[k][..., None], [large * WAY]
         for name, change in measured.channels[k].items() if measured.channels else ():
-            terms[f"{name} {k}"] = change, [UNUSUAL] * change.shape[2]
+            terms[f"{name} {k}"] = change, [UNUSUAL[name.split()[0]]] * change.shape[2]
     # No more than usual for every plate: the common part is a term of its own.
     terms["place"] = np.sum([terms[f"place {k}"][0] for k in range(len(measured.wrench))], axis=0), [1e-4] * 2
     terms["twist"] = np.sum(measured.twist, axis=0)[..., None], [1e-3]
