@@ -15,6 +15,8 @@ from musclesolve.desk.trial_document import Open
 from musclesolve.desk.view import STEP_OF, Focus, State, Step, StepView, by_click, hint, show_fault
 from musclesolve.results.finding import SEVERITIES, Finding, Where
 from musclesolve.results.judgement import NOT_USABLE, USABLE, Report
+from musclesolve.settings.schema import tables_of
+from musclesolve.settings.trial import ModelSettings, RecordedSettings
 
 HEADINGS = {"error": "Errors", "warning": "Warnings", "note": "Notes"}
 SIGNS = {"error": "error", "warning": "warning", "note": "info"}
@@ -106,12 +108,14 @@ class Check(StepView):
         hint(
             "The draft was not sure of these. Change what is wrong; “Done” says that it is right as it stands."
         )
+        tables = tables_of(ModelSettings if self.desk.is_model else RecordedSettings)
         for item in opens:
             with ui.row().classes("ms-finding ms-todo"):
                 ui.icon("help").classes("ms-sign")
                 with ui.column().classes("ms-words"):
-                    name = (
-                        f"{title_of(item.table)}: {title_of(item.key)}" if item.key else title_of(item.table)
+                    rule = tables[item.table].settings.get(item.key or "") if item.table in tables else None
+                    name = ": ".join(
+                        [title_of(item.table), *([title_of(item.key, rule)] if item.key else [])]
                     )
                     ui.label(name).classes("ms-what")
                     ui.label(capitalized(item.why)).classes("ms-remedy")

@@ -150,7 +150,7 @@ def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dat
         variables["contact_force"] = (("scenario", "time", "joint"), contact, about)
     axes = ("time", "dof", "muscle", "side", "joint")
     coords = {name: first[name] for name in axes if name in first.coords}
-    coords["group"] = first["group"].variable
+    coords["group"] = first["group"]
     found = xr.Dataset(
         variables,
         {"scenario": list(names), **coords},
