@@ -221,12 +221,14 @@ def coordinates_renamed(case: Case, folder: Path) -> Case:
     def named(names: tuple[str, ...]) -> Any:
         return tuple(new.get(name, name) for name in names)
 
+    def axes(own: tuple[TransformAxis, ...]) -> tuple[TransformAxis, ...]:
+        return tuple(replace(axis, coordinates=named(axis.coordinates)) for axis in own)
+
     def joint(own: Joint) -> Joint:
-        axes = {
-            key: tuple(replace(axis, coordinates=named(axis.coordinates)) for axis in getattr(own, key))
-            for key in ("rotations", "translations")
-        }
-        return replace(own, coordinates=named(own.coordinates), **axes)
+        rotations, translations = axes(own.rotations), axes(own.translations)
+        return replace(
+            own, coordinates=named(own.coordinates), rotations=rotations, translations=translations
+        )
 
     def point(own: OpenSimPoint) -> OpenSimPoint:
         moving, condition = own.moving, own.condition

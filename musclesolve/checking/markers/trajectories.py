@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, long_enough, time_spans, true_runs
+from musclesolve._util.arrays import Array, Mask, long_enough, median_of_known, time_spans, true_runs
 from musclesolve.checking.case import REACH, Case
 from musclesolve.checking.markers.body_distances import bodies, distances
 from musclesolve.checking.repair import move_back, remove_samples
@@ -219,6 +219,8 @@ BESIDE, CATCH_UP = 0.14, 3
 # A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it.
 STRETCHED = 0.035
 FEWEST_FRAMES = 3
+# Share of a jump that a distance shows, and share of this change that is left over a stride: less is no slip.
+ALONG, LASTS = 0.6, 0.5
 # Duration of a walking stride [s]: a shorter range before the first slip is no remedy.
 A_STRIDE = 1.0
 
@@ -299,6 +301,8 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
             ghosts.append((float(time[before[0]]), float(time[stop])))
         elif gone := _away(distance, first, stop, round(BACK * markers.rate)):
             ghosts.append((float(time[gone[0]]), float(time[gone[1]])))
+        elif _returns(away, distance, first, stop, moved, round(A_STRIDE * markers.rate)):
+            ghosts.append((float(time[first]), float(time[stop])))
         else:
             slips.append((first, stop, moved))
     if slips:
@@ -370,6 +374,21 @@ def _away(distance: Array, first: int, stop: int, reach: int) -> tuple[int, int]
     ]
     drifting, returning = (int(np.argmin([*run, False])) for run in (off[0][::-1], off[1]))
     return max(first - drifting, 0), min(stop + returning, len(distance) - 1)
+
+
+def _returns(away: Array, distance: Array, first: int, stop: int, moved: Array, reach: int) -> bool:
+    """Return whether most distances that a jump changes are the usual ones again over a stride of `reach` frames.
+
+    away (T, K, 3), distance (T, K) [m]: from the other markers on its bodies; moved (3,) [m]. A jump across the lines
+    to all other markers changes no distance enough.
+    """
+    due = np.nan_to_num(away[first] @ moved / distance[first])
+    seen = np.abs(due) > ALONG * np.linalg.norm(moved)
+    if not seen.any() or min(first + 1, len(distance) - stop) < reach:
+        return False
+    before, after = distance[first + 1 - reach : first + 1, seen], distance[stop : stop + reach, seen]
+    change = median_of_known(after) - median_of_known(before)
+    return bool(np.median(change / due[seen]) < LASTS)
 
 
 def _events(path: Array, jumped: Mask) -> list[tuple[int, int, Array, float]]:

@@ -447,24 +447,16 @@ def _missing(model: OpenSimModel, where: Where) -> Found:
     stems = {
         side: {split_side(name)[0] for name in model.muscles if split_side(name)[1] == side} for side in SIDES
     }
-    both = stems["r"] & stems["l"]
-    if not both or len(both) < 0.8 * len(stems["r"] | stems["l"]):
+    both, either = stems["r"] & stems["l"], stems["r"] | stems["l"]
+    if not both or len(both) < 0.8 * len(either):
         return
     one = [
         with_side(stem, side) for side, other in zip(SIDES, reversed(SIDES), strict=True)
         for stem in sorted(stems[other] - stems[side])
     ]  # fmt: skip
-    own = {stem.casefold() for stem in both | stems["r"] | stems["l"]}
-    lost: list[str] = []
-    for family in NOT_IN:
-        of_set = _names_of(family)
-        absent = sorted(of_set - own)
-        if absent and len(absent) <= 2 and len(of_set & own) >= 30:
-            lost = absent
-            break
-        if not absent:
-            lost = []
-            break
+    own = {stem.casefold() for stem in either}
+    absent = min((sorted(_names_of(family) - own) for family in NOT_IN), key=len)
+    lost = absent if len(absent) <= 2 else []
     if one or lost:
         values = {"muscles": few([*map(sided, one), *lost], NAMED)}
         without = Mended(left_out=tuple(map(twin, one))) if one and not lost else None

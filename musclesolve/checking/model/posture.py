@@ -26,6 +26,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.sides import SIDES, split_side
+from musclesolve.checking.model.coordinates import FEW_DEGREES
 from musclesolve.checking.model.model_case import (
     CUTOFF_HZ,
     FEWEST_FRAMES,
@@ -81,6 +82,8 @@ TURNS, CALMER = 2.2, 0.7
 share of it that remains once the rotation is corrected."""
 ALONG, ROLLS = 9.5, 0.1
 """Mean angle between pressure and feet [degrees] that no feet have, and the way of the pressure that shows it [m]."""
+FACTORS = {"angle_sign": -1.0, "angle_units": 180.0 / np.pi}
+"""Fault of an angle -> the factor that corrects it."""
 GAINS = tuple((stem, gain) for stem in ("hip_flexion", "knee_angle") for gain in (0.65, 0.8, 1.25, 1.5))
 """Scales of the angles of a leg with which its planted foot may stand stiller."""
 HEADINGS, ASTRAY = (-16.0, -8.0, 8.0, 16.0, -135.0, -90.0, -45.0, 45.0, 90.0, 135.0, 180.0), 40.0
@@ -218,14 +221,20 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     groups += [("columns_exchanged", pair) for pair in combinations(names, 2)]
     rotations = [each for each in groups if each[0] == "angle_sign" and each[1][0].startswith(TURNING)]
     # offsets alone tilt or turn feet that stand
-    if max(now.misfits[4:10].max(), 0.5 * now.misfits[:2].max()) < 1.0:
+    if max(now.misfits[4:].max(), 0.5 * now.misfits[:2].max()) < 1.0:
         groups = rotations if fits else []
+    small = (
+        [] if fits else [name for name in names if np.degrees(np.ptp(value[:, number[name]])) < FEW_DEGREES]
+    )
+    groups += [("angle_units", (name,)) for name in small]
     tried = []
     for some in blocks(len(groups), TOGETHER) if groups else ():
         changed = np.repeat(value[None], len(groups[some]), axis=0)
         for each, (code, group) in zip(changed, groups[some], strict=True):
             columns = [number[name] for name in group]
-            each[:, columns] = -value[:, columns] if code == "angle_sign" else value[:, columns[::-1]]
+            each[:, columns] = (
+                value[:, columns[::-1]] if code == "columns_exchanged" else FACTORS[code] * each[:, columns]
+            )
         pose = body_motion(fixed.model, changed.reshape(-1, value.shape[1]))
         for (code, group), frames in zip(groups[some], blocks(len(pose.position), len(value)), strict=True):
             tried.append((standing(fixed, pose.poses(frames), time), code, group))
@@ -236,6 +245,7 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         said |= {f"right{what}": float(right), f"left{what}": float(left)}
     best, code, group = min(tried, key=lambda each: each[0].cost, default=(now, "", ()))
     if best.cost < EXPLAINED * now.cost and best.misfits.max() < 1.2 and not fits:
+        code = "angle_units.column" if code == "angle_units" else code
         yield finding(code, "error", said | {"names": " and ".join(group)}, where)
         return
     for then, code, group in sorted(tried, key=lambda each: each[0].yaw.sum()):

@@ -87,6 +87,19 @@ def test_a_marker_that_drifts_away_and_jumps_back_or_the_reverse_has_not_slipped
     assert 0.04 < end - start < 0.11
 
 
+def test_a_marker_that_goes_back_within_a_stride_has_not_slipped(
+    recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    """Back over 0.7 s: over a stride the elbow has its usual distances from the shoulder and the wrist."""
+    copy = open_copy(recorded_walk_trial.path)
+    for frame, share in enumerate(np.linspace(1.0, 0.0, 70), copy.frame(0.5)):
+        copy.move("R.Elbow", slice(frame, frame + 1), copy.in_file((0.0, 0.0, 0.04 * share)))
+    assert found(copy, tmp_path / "back")[1] == [("leap", {"R.Elbow"})]
+    copy = open_copy(recorded_walk_trial.path)
+    moved(copy, "R.Elbow", 0.5, (0.0, 0.0, 40.0), None)
+    assert found(copy, tmp_path / "stays")[1] == [("marker_slipped", {"R.Elbow"})]
+
+
 def test_a_marker_that_jitters_has_not_slipped(tmp_path: Path) -> None:
     """Late for some frames and then ahead: the steps add up to a slip, the places before and after do not."""
     copy = open_copy(STRIDE)

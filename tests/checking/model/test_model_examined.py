@@ -25,7 +25,7 @@ from musclesolve.checking.model.posture import f90, held_stretches, standing
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
 from musclesolve.pipeline.opensim.model_settings import model_settings
-from musclesolve.results.finding import Finding
+from musclesolve.results.finding import Finding, codes
 from musclesolve.signals import low_pass
 
 MODELS = (
@@ -272,6 +272,14 @@ def test_muscles_of_public_models_do_not_deviate(name: str) -> None:
     body = anatomy_of(model, [name for name, muscle in model.muscles.items() if muscle.enabled])
     assert [each.said for each in deviations(body)] == []
     assert list(uneven_paths(model, set(body.names))) == []
+
+
+@pytest.mark.parametrize("name", ["knee_angle_r", "hip_flexion_l"])
+def test_one_angle_in_radians_is_named_before_what_follows(name: str) -> None:
+    case = walk()
+    found = found_in(replace(case, coordinates=on_column(case.coordinates, name, np.radians)))
+    first = min(found, key=lambda each: (each.severity != "error", list(codes()).index(each.code)))
+    assert first.code == "angle_units" and name in first.what, [each.what for each in found]
 
 
 def test_a_reversed_rotation_turns_the_planted_foot() -> None:
