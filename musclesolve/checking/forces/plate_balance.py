@@ -510,11 +510,8 @@ def _accused(trial: Trial, name: str, fit: Estimate) -> Finding:
     plates = [int(rest[-1])] if rest else list(range(len(trial.forces)))
     plate, first, error = trial.forces[plates[0]], float(fit.size[0]), float(fit.deviation[0])
     where = on_plate(plate) if rest else Where(plate.path if what == "place" else trial.markers.path)
-    values: dict[str, object] = {
-        "size": float(np.linalg.norm(fit.size)),
-        "error": error,
-        "limit": limit_of(name),
-    }
+    size, limit = float(np.linalg.norm(fit.size)), limit_of(name)
+    values: dict[str, object] = {"size": size, "error": error, "limit": limit}
     code, repair = TABLES["terms"][what], None
     if what == "scale":
         # true = (1 + c) measured
@@ -528,7 +525,7 @@ def _accused(trial: Trial, name: str, fit: Estimate) -> Finding:
     elif what == "added":
         # the residual gains what the force lacks
         weight = trial.subject.mass * STANDARD_GRAVITY
-        values |= {"size": weight * values["size"], "limit": weight * values["limit"]}
+        values |= {"size": weight * size, "limit": weight * limit}
         values |= {"channel": rest[0], "mean": -weight * first, "error": weight * float(fit.deviation.max())}
     elif what == "way":
         values |= {"share": 1.0 / (1.0 + first), "uncertain": error / (1.0 + first) ** 2}
