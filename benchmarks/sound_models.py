@@ -1,6 +1,6 @@
 """Sound variations of OpenSim trials: other sizes, strengths, names, muscles and rates have no finding of their own.
 
-python -m benchmarks.sound_variations DATA [NAME ...]
+python -m benchmarks.sound_models DATA [NAME ...]
 
 DATA is a folder with the recorded walks of `planted_model_faults.trials`, NAME a walk. A row of the table is a
 variation of a walk with the errors and warnings that the walk as recorded does not have; the last line counts them.

@@ -9,7 +9,7 @@ import pytest
 from recorded_data import recorded
 
 from benchmarks.planted_model_faults import Case
-from benchmarks.sound_variations import VARIATIONS, findings, mirrored, sized, walk
+from benchmarks.sound_models import VARIATIONS, findings, mirrored, sized, walk
 
 
 @cache
