@@ -330,13 +330,13 @@ def _in_axes(vector: Array, points: Array) -> Array:
 
 
 def _kept(beside: Array, first: int, stop: int, reach: int) -> float:
-    """Return the size [m] of the part of a jump from first to stop that remains, infinite where too few frames show it:
-    the least with and without the frames next to the jump, in which a marker catches up.
+    """Return the size [m] of the part of a jump from first to stop that remains, zero where too few frames show it: the
+    least with and without the frames next to the jump, in which a marker catches up.
 
     beside (T, 3) [m]: place of the marker beside the others on its bodies: before and after the jump a polynomial of
         time, with a step between.
     """
-    sizes = [np.inf]
+    sizes = list[float]()
     every = np.arange(max(first + 1 - reach, 0), min(stop + reach, len(beside)))
     every = every[np.isfinite(beside[every]).all(axis=1)]
     for left_out in (0, CATCH_UP):
@@ -347,7 +347,7 @@ def _kept(beside: Array, first: int, stop: int, reach: int) -> float:
         columns = np.column_stack([np.vander((frames - first) / reach, 4), later])
         fit, *_ = np.linalg.lstsq(columns, beside[frames], rcond=None)
         sizes.append(float(np.linalg.norm(fit[-1])))
-    return min(sizes)
+    return min(sizes, default=0.0)
 
 
 def _away(distance: Array, first: int, stop: int, reach: int) -> tuple[int, int] | None:
