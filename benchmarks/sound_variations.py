@@ -602,7 +602,8 @@ def plates_reordered(copy: Sound, draw: np.random.Generator) -> Varied:
 
 @kind
 def empty_plate(copy: Sound, draw: np.random.Generator) -> Varied:
-    noise = 0.3 * draw.standard_normal((len(copy.forces.time), 9))
+    unloaded = copy.settings.filter.unloaded_below_n or 10.0
+    noise = min(0.3, 0.1 * unloaded) * draw.standard_normal((len(copy.forces.time), 9))
     noise[:, 3:6] = [0.3, 0.0, 0.4]
     names = tuple(f"spare_{role}_{axis}" for role in ROLES for axis in "xyz")
     copy.forces = replace(

@@ -58,12 +58,9 @@ class Law:
     ahead: Array  # (T, 3) horizontal unit vector of the walking direction
 
 
-def law(case: Case, *, whole_range: bool = False) -> Law | None:
-    """Return Newton's law for a case, None where markers, plates or measured time do not suffice.
-
-    whole_range: use all of the time range, also where the feet show that the plates do not measure all contacts.
-    """
-    return None if "plates" in case.unknown else _law(case.trial, whole_range)
+def law(case: Case) -> Law | None:
+    """Return Newton's law for a case, None where markers, plates or measured time do not suffice."""
+    return None if "plates" in case.unknown else _law(case.trial, False)
 
 
 @once
@@ -167,15 +164,9 @@ EARLY_S = 0.007
 UNEXPLAINED, BETTER = 0.35, 0.7
 
 
-def time_offset(case: Case) -> tuple[float, float] | None:
-    """Return the delay of the forces behind the markers and the standard deviation of its error [s], None where it
-    cannot be measured.
-    """
-    return None if "plates" in case.unknown else _time_offset(case.trial)
-
-
 @once
-def _time_offset(trial: Trial) -> tuple[float, float] | None:
+def time_offset(trial: Trial) -> tuple[float, float] | None:
+    """Return the delay of the forces behind the markers and the standard deviation of its error [s], if known."""
     # A great shift makes feet and plates disagree: then all frames are used. Wrong axes of the plates spoil the forward
     # direction: then the vertical one must do.
     for whole_range in (False, True):
@@ -256,10 +247,10 @@ def shift_values(shift: float, limit: float) -> dict[str, object]:
 
 
 # Wrong axes hide a shift, so the search is repeated.
-@check_at(Stage.SYNCHRONY, Stage.SYNCHRONY_IN_RIGHT_AXES)
+@check_at(Stage.SYNCHRONY, Stage.SYNCHRONY_IN_RIGHT_AXES, needs=["plates"])
 def synchrony(case: Case) -> Iterator[Finding]:
     """Find a shift between forces and markers."""
-    shift, error = time_offset(case) or (0.0, 0.0)
+    shift, error = time_offset(case.trial) or (0.0, 0.0)
     limit = max(SMALLEST_S, SOFT_TISSUE_S + ERRORS * error)
     if abs(shift) >= limit:
         yield early_or_late(case, shift, limit)

@@ -144,9 +144,8 @@ def gaps(case: Case) -> Iterator[Finding]:
     above = upper_markers(case.trial)
     path = case.trial.markers.path
     for gap in filled.gaps:
-        if gap.marker in held or gap.last < start or gap.first > end:
-            continue
-        if gap.marker in above and not gap.filled:
+        elsewhere = gap.last < start or gap.first > end
+        if gap.marker in held or elsewhere or (gap.marker in above and not gap.filled):
             continue
         where = Where(path, markers=(gap.marker,), times=((gap.first, gap.last),))
         values = {"name": gap.marker, "count": gap.frames, "account": gap.account, "error": gap.error}
@@ -216,8 +215,9 @@ AROUND = 10
 TOGETHER, BACK = 5, 0.25
 # Time before and after a jump that shows whether the marker keeps its new place [s], without so many frames next to it.
 BESIDE, CATCH_UP = 0.14, 3
-# A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it.
-STRETCHED = 0.035
+# A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it, more on
+# people taller than the second [m].
+STRETCHED, TALL = 0.035, 1.75
 FEWEST_FRAMES = 3
 # Duration of a walking stride [s]: a shorter range before the first slip is no remedy.
 A_STRIDE = 1.0
@@ -418,9 +418,10 @@ def _stretched(trial: Trial, jumps: list[str]) -> Iterator[Finding]:
     if pairs is None:
         return
     jumping = np.isin(pairs.names, jumps)
+    limit = STRETCHED * float(np.fmax(trial.subject.stature / TALL, 1.0))
     error = np.nan_to_num(pairs.measured(markers.position) - pairs.usual)
     error[:, jumping[pairs.one] | jumping[pairs.other]] = 0.0
-    far = np.abs(error) > STRETCHED
+    far = np.abs(error) > limit
     while far.any():
         # The marker of most of the stretched pairs is the first to look at.
         count = {int(m): int(far[:, pairs.of(m)].sum()) for m in pairs.markers}
@@ -437,7 +438,7 @@ def _stretched(trial: Trial, jumps: list[str]) -> Iterator[Finding]:
                 "other": other,
                 "usual": pairs.usual[pair],
                 "length": pairs.usual[pair] + greatest,
-                "limit": STRETCHED,
+                "limit": limit,
             }
             where = Where(
                 markers.path, markers=(pairs.names[worst], other), times=time_spans(frames, markers.time)
