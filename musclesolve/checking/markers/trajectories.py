@@ -331,7 +331,7 @@ def _in_axes(vector: Array, points: Array) -> Array:
 
 def _kept(beside: Array, first: int, stop: int, reach: int) -> float:
     """Return the size [m] of the part of a jump from first to stop that remains, zero where too few frames show it: the
-    least with and without the frames next to the jump, in which a marker catches up.
+    least with the frames next to the jump, less two standard errors, and without them, in which a marker catches up.
 
     beside (T, 3) [m]: place of the marker beside the others on its bodies: before and after the jump a polynomial of
         time, with a step between.
@@ -346,7 +346,9 @@ def _kept(beside: Array, first: int, stop: int, reach: int) -> float:
             continue
         columns = np.column_stack([np.vander((frames - first) / reach, 4), later])
         fit, *_ = np.linalg.lstsq(columns, beside[frames], rcond=None)
-        sizes.append(float(np.linalg.norm(fit[-1])))
+        scatter = np.linalg.norm(beside[frames] - columns @ fit) / np.sqrt(len(frames) - columns.shape[1])
+        error = scatter * np.sqrt(np.linalg.inv(columns.T @ columns)[-1, -1])
+        sizes.append(float(np.linalg.norm(fit[-1])) - (0.0 if left_out else 2.0 * error))
     return min(sizes, default=0.0)
 
 
