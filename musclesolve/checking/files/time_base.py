@@ -135,16 +135,16 @@ def lost_frames(case: Case) -> Iterator[Finding]:
 @check_at(Stage.UNITS)
 def sampling_rates(case: Case) -> Iterator[Finding]:
     """Find sampling rates that are too low for the motion of a subject."""
-    for what, recorded in zip(
-        ("markers", "forces"), (case.trial.markers, *case.trial.forces[:1]), strict=False
-    ):
-        rate = recorded.rate
+    recorded = {"markers": (case.trial.markers.rate, case.trial.markers.path)}
+    for plate in case.trial.forces[:1]:
+        recorded["forces"] = (plate.rate, plate.path)
+    for what, (rate, path) in recorded.items():
         if round(rate) < LOWEST_RATE_HZ:  # as a camera of 49.95 Hz is called
             values = {"recording": what, "rate": rate, "needed": LOWEST_RATE_HZ}
             in_milliseconds = LOWEST_RATE_HZ / 1000.0 <= rate < SLOWEST_HZ
             severity: Severity = "error" if in_milliseconds else "warning"
             code = "low_rate.milliseconds" if in_milliseconds else "low_rate"
-            yield finding(code, severity, values, Where(recorded.path))
+            yield finding(code, severity, values, Where(path))
 
 
 @check_at(Stage.PLATE_POSITION)
