@@ -13,8 +13,9 @@ from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.foot_contacts import support_shares
 from musclesolve.results.finding import Finding, Severity, finding
 
-# Differences of the mass from the mass that the forces accelerate: a warning, and an error.
-MASS, FAR_MASS = 0.06, 0.2
+# Differences of the mass from the mass that the forces accelerate: a warning, and an error; and the least number of
+# standard deviations of its error.
+MASS, FAR_MASS, ERRORS = 0.06, 0.2, 2.0
 # Differences where the plates measure only single supports: the pelvis alone shows the rise of the body, to 4 % in
 # walking and 10 % in running.
 ALONE, FAR_ALONE = 0.15, 0.25
@@ -29,13 +30,13 @@ def body_mass(case: Case) -> Iterator[Finding]:
     if not stated > 0.0:
         return
     if required is not None:
-        fitting, _ = carried_mass(case, required)
-        off = fitting / stated - 1.0
-        if abs(off) >= MASS and fitting > 0.0:
+        fitting, error = carried_mass(case, required)
+        off, limit = fitting / stated - 1.0, max(MASS, ERRORS * error / stated)
+        if abs(off) >= limit and fitting > 0.0:
             amount = "too much" if off > 0 else "too little"
             severity: Severity = "error" if abs(off) > FAR_MASS else "warning"
             change = {("subject", "mass_kg"): round(fitting, 1)}
-            values = {"fitting": fitting, "given": stated, "off": off, "limit": MASS, "amount": amount}
+            values = {"fitting": fitting, "given": stated, "off": off, "limit": limit, "amount": amount}
             yield finding("mass", severity, values, place, change=change)
         return
     # Force on the plate of each foot in single support over the body weight.

@@ -13,6 +13,7 @@ from musclesolve.checking.repair import change_markers, change_plate, rotate_pla
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import Markers
 from musclesolve.recording.file_axes import axis_vector, global_from_laboratory, standing_axes
+from musclesolve.recording.plates.foot_contacts import touch
 from musclesolve.results.finding import Finding, Where, finding
 from musclesolve.settings.trial import FILE_AXES
 
@@ -132,9 +133,10 @@ def _upright(direction: Array) -> Array:
 
 @check_at(Stage.OTHER_VERTICAL_AXES)
 def vertical_axes_of_forces(case: Case) -> Iterator[Finding]:
-    """Find plates that do not push up along the axis that the markers have up."""
+    """Find plates that do not push up along the axis that the markers have up, while they bear more than noise."""
     for index, plate in enumerate(case.trial.forces):
-        total = plate.force.sum(axis=0)
+        bears = np.linalg.norm(plate.force, axis=1) > touch(case.trial)
+        total = plate.force[bears].sum(axis=0)
         size = float(np.linalg.norm(total))
         if plate.turned or size == 0.0 or total[2] > ALONG * size or np.abs(total).max() < ALONG * size:
             continue

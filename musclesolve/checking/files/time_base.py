@@ -139,7 +139,7 @@ def sampling_rates(case: Case) -> Iterator[Finding]:
     for plate in case.trial.forces[:1]:
         recorded["forces"] = (plate.rate, plate.path)
     for what, (rate, path) in recorded.items():
-        if rate < LOWEST_RATE_HZ:
+        if round(rate) < LOWEST_RATE_HZ:  # as a camera of 49.95 Hz is called
             values = {"recording": what, "rate": rate, "needed": LOWEST_RATE_HZ}
             in_milliseconds = LOWEST_RATE_HZ / 1000.0 <= rate < SLOWEST_HZ
             severity: Severity = "error" if in_milliseconds else "warning"

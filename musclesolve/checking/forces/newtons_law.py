@@ -58,12 +58,9 @@ class Law:
     ahead: Array  # (T, 3) horizontal unit vector of the walking direction
 
 
-def law(case: Case, *, whole_range: bool = False) -> Law | None:
-    """Return Newton's law for a case, None where markers, plates or measured time do not suffice.
-
-    whole_range: use all of the time range, also where the feet show that the plates do not measure all contacts.
-    """
-    return None if "plates" in case.unknown else _law(case.trial, whole_range)
+def law(case: Case) -> Law | None:
+    """Return Newton's law for a case, None where markers, plates or measured time do not suffice."""
+    return None if "plates" in case.unknown else _law(case.trial, False)
 
 
 @once
@@ -157,8 +154,9 @@ SHIFTED_SAMPLES = 10_000
 """Number of samples shifted at once."""
 COMPARED = 3000
 """Frames, spread over the recording, of which the shift is found: half a minute of markers at 100 Hz."""
-# Shifts below the first are within the estimate's own error; from the second on results are wrong [s].
-SMALLEST_S, SERIOUS = 0.015, 0.03
+# Shifts below the first are not judged; from the second on results are wrong [s]. Soft tissue makes forces late by
+# about the third [s]: a shift must lie so many standard deviations of its error beyond it.
+SMALLEST_S, SERIOUS, SOFT_TISSUE_S, ERRORS = 0.015, 0.03, 0.01, 2.0
 # Least time by which forces are early against the markers that is reported [s]: soft tissue follows bones, so that on
 # nine sound recordings the forces are between 0.3 ms early and 13 ms late.
 EARLY_S = 0.007
@@ -166,13 +164,9 @@ EARLY_S = 0.007
 UNEXPLAINED, BETTER = 0.35, 0.7
 
 
-def time_offset(case: Case) -> float | None:
-    """Return the delay of the forces behind the markers [s], None where it cannot be measured."""
-    return None if "plates" in case.unknown else _time_offset(case.trial)
-
-
 @once
-def _time_offset(trial: Trial) -> float | None:
+def time_offset(trial: Trial) -> tuple[float, float] | None:
+    """Return the delay of the forces behind the markers and the standard deviation of its error [s], if known."""
     # A great shift makes feet and plates disagree: then all frames are used. Wrong axes of the plates spoil the forward
     # direction: then the vertical one must do.
     for whole_range in (False, True):
@@ -184,12 +178,14 @@ def _time_offset(trial: Trial) -> float | None:
     return None
 
 
-def _best_shift(trial: Trial, required: Law, ahead: bool) -> float | None:
-    """Return the shift d [s] with which the forces best accelerate the subject, None where none does well.
+def _best_shift(trial: Trial, required: Law, ahead: bool) -> tuple[float, float] | None:
+    """Return the shift d with which the forces best accelerate the subject and the standard deviation of its error [s],
+    None where no shift does well.
 
     With F(t) the total force and a(t) the acceleration of the center of mass, m (a + g) = F. The shift d minimizes
     sum |k F(t + d) - (a(t) + g)|^2 over the vertical and, if requested, the forward direction; k, which stands for one
-    over the mass, is fitted with it, so that a wrong mass does not count as a shift.
+    over the mass, is fitted with it, so that a wrong mass does not count as a shift. With n independent residuals, of
+    variance r / n, and the second derivative h of the sum r about its minimum, the variance of d is 2 r / (n h).
     """
     shifts = np.arange(-FARTHEST, FARTHEST + SHIFT_STEP / 2, SHIFT_STEP)
     # Columns in one piece: `at_times` reads them once for each shift.
@@ -226,11 +222,15 @@ def _best_shift(trial: Trial, required: Law, ahead: bool) -> float | None:
     best = int(np.nanargmin(left))
     now = left[shifts.size // 2]
     if best in (0, shifts.size - 1) or left[best] > UNEXPLAINED or not left[best] < BETTER * now:
-        return 0.0 if now <= UNEXPLAINED else None
+        return (0.0, 0.0) if now <= UNEXPLAINED else None
     around = left[best - 1 : best + 2]
     bend = around[0] - 2.0 * around[1] + around[2]
-    fine = 0.5 * (around[0] - around[2]) / bend if np.isfinite(bend) and bend > 0.0 else 0.0
-    return float(shifts[best] + fine * SHIFT_STEP)
+    if not (np.isfinite(bend) and bend > 0.0):
+        return float(shifts[best]), 0.0
+    fine = 0.5 * (around[0] - around[2]) / bend
+    independent = (1 + ahead) * max(required.frames.sum() / (2.0 * CORRELATION * trial.markers.rate), 1.0)
+    error = SHIFT_STEP * np.sqrt(2.0 * left[best] / (independent * bend))
+    return float(shifts[best] + fine * SHIFT_STEP), float(error)
 
 
 def shift_values(shift: float, limit: float) -> dict[str, object]:
@@ -247,23 +247,24 @@ def shift_values(shift: float, limit: float) -> dict[str, object]:
 
 
 # Wrong axes hide a shift, so the search is repeated.
-@check_at(Stage.SYNCHRONY, Stage.SYNCHRONY_IN_RIGHT_AXES)
+@check_at(Stage.SYNCHRONY, Stage.SYNCHRONY_IN_RIGHT_AXES, needs=["plates"])
 def synchrony(case: Case) -> Iterator[Finding]:
     """Find a shift between forces and markers."""
-    shift = time_offset(case)
-    if shift is not None and abs(shift) >= SMALLEST_S:
-        yield early_or_late(case, shift)
+    shift, error = time_offset(case.trial) or (0.0, 0.0)
+    limit = max(SMALLEST_S, SOFT_TISSUE_S + ERRORS * error)
+    if abs(shift) >= limit:
+        yield early_or_late(case, shift, limit)
 
 
-def early_or_late(case: Case, shift: float) -> Finding:
-    """Return the finding of forces that come later than the markers by a shift [s]."""
+def early_or_late(case: Case, shift: float, limit: float = SMALLEST_S) -> Finding:
+    """Return the finding of forces that come later than the markers by a shift beyond a limit [s]."""
     plates = case.trial.forces
     repair = in_order(*(change_plate(index, time=plate.time - shift) for index, plate in enumerate(plates)))
     offset = round(case.trial.settings.plates.offset_s - shift, 3)
     return finding(
         "time_offset",
         "error" if abs(shift) >= SERIOUS else "warning",
-        shift_values(shift, SMALLEST_S) | {"early": EARLY_S},
+        shift_values(shift, limit) | {"early": EARLY_S},
         Where(plates[0].path),
         repair,
         change={("plates", "offset_s"): offset},
@@ -353,18 +354,23 @@ def from_middle(case: Case, foot: Foot, time: Array, point: Array) -> float:
 SHORTEST_FORCE, SHORTEST_CONTACT = 0.03, 0.06
 
 
+def frames_of(duration: float, rate: float) -> int:
+    """Return the least number of frames at a rate [Hz] that last a duration [s]."""
+    return max(1, int(np.ceil(duration * rate - 1e-6)))
+
+
 @check_at(Stage.SUPPORT, needs=["plates"])
 def contacts_and_forces(case: Case) -> Iterator[Finding]:
     """Compare contacts of the feet with forces of the plates, within the time range."""
     if not case.trial.forces or case.found("up_axis", severity="error"):  # forces were turned by another axis
         return
     time, rate, inside = case.trial.markers.time, case.trial.markers.rate, within(case.trial)
-    edge, least, path = max(1, round(EDGE * rate)), touch(case.trial), case.trial.forces[0].path
+    edge, least, path = frames_of(EDGE, rate), touch(case.trial), case.trial.forces[0].path
     for side, foot in seen_feet(case.trial).items():
         name, vertical = SIDE_NAMES[side], vertical_force(case.trial, side)
         known = inside & case.trial.measured(side, time)
         loaded = eroded(foot.air, edge) & known & (vertical > least)
-        loaded = long_enough(loaded, round(SHORTEST_FORCE * rate))
+        loaded = long_enough(loaded, frames_of(SHORTEST_FORCE, rate))
         if loaded.any():
             most, where = vertical[loaded].max(), Where(path, plate=name, times=time_spans(loaded, time))
             # A foot that stands still under its load is above or below the ground that its plate states.
@@ -380,7 +386,7 @@ def contacts_and_forces(case: Case) -> Iterator[Finding]:
                 values = {"most": most, "side": name, "limit": least}
                 yield finding("force_without_contact", "error", values, where)
         standing = eroded(foot.ground, edge) & known & (vertical < least)
-        standing = long_enough(standing, round(SHORTEST_CONTACT * rate))
+        standing = long_enough(standing, frames_of(SHORTEST_CONTACT, rate))
         if standing.any():
             spans = time_spans(standing, time)
             most = float(np.max(vertical[standing]))

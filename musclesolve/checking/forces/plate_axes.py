@@ -380,8 +380,8 @@ def leaning_force(case: Case) -> Iterator[Finding]:
 # Loads below this share of the body weight have an uncertain center of pressure.
 LOADED_SHARE = 0.15
 # The sole beyond the markers [m]: behind the heel, ahead of the toe (the marker is on the forefoot), to either side of
-# the line from heel to toe; and the margin given to it.
-BEHIND, AHEAD, BESIDE, MARGIN = 0.03, 0.08, 0.06, 0.02
+# the line from heel to toe, of a person of the last number [m]; and the margin given to it.
+BEHIND, AHEAD, BESIDE, STATURE, MARGIN = 0.03, 0.08, 0.06, 1.75, 0.02
 # In walking the center of pressure goes from the heel to the forefoot; the middle between its ends lies about so far
 # ahead of the heel marker: this share of the stature, between those of the recorded walk (0.074) and the reference
 # stride (0.081). The toe marker is put in too many places to count from it.
@@ -509,7 +509,9 @@ def displaced_plates(case: Case) -> Iterator[Finding]:
         if SIDE_NAMES[plate.side] in astray:
             continue
         others = [p.off @ p.outward for p in under_feet if case.trial.forces[p.plate].side != plate.side]
-        here, there = float(passage.off @ passage.outward), float(np.mean(others)) if others else 0.0
+        # Where only one foot shows its way, the other one may have the same displacement.
+        here = float(passage.off @ passage.outward)
+        there = float(np.mean(others)) if others else here
         alike = np.sign(here) * min(abs(here), abs(there), FOOT_ASYMMETRY) if here * there > 0.0 else 0.0
         off = passage.off - alike * passage.outward
         size = float(np.linalg.norm(off))
@@ -534,14 +536,15 @@ def moment_channels(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.SUPPORT)
 def pressure_outside_sole(case: Case) -> Iterator[Finding]:
-    """Find times at which the center of pressure leaves the sole."""
-    first, last = case.trial.time_range
+    """Find times at which the center of pressure leaves the sole, which is as long and wide as the person is tall."""
+    (first, last), stature = case.trial.time_range, case.trial.subject.stature
+    size = stature / STATURE if np.isfinite(stature) else 1.0
     for index, plate in enumerate(case.trial.forces):
         spans: list[Run] = []
         farthest = 0.0
         for track in tracks(case, index, plate):
-            lengthwise = np.maximum(-BEHIND - track.along, track.along - track.length - AHEAD)
-            beyond = np.maximum(np.maximum(lengthwise, np.abs(track.across) - BESIDE), 0.0)
+            lengthwise = np.maximum(-size * BEHIND - track.along, track.along - track.length - size * AHEAD)
+            beyond = np.maximum(np.maximum(lengthwise, np.abs(track.across) - size * BESIDE), 0.0)
             inside = (track.time >= first) & (track.time <= last)
             for start, end in time_spans((beyond > MARGIN) & inside, track.time):
                 if end - start >= SHORTEST_CONTACT:

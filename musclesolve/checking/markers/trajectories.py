@@ -144,9 +144,8 @@ def gaps(case: Case) -> Iterator[Finding]:
     above = upper_markers(case.trial)
     path = case.trial.markers.path
     for gap in filled.gaps:
-        if gap.marker in held or gap.last < start or gap.first > end:
-            continue
-        if gap.marker in above and not gap.filled:
+        elsewhere = gap.last < start or gap.first > end
+        if gap.marker in held or elsewhere or (gap.marker in above and not gap.filled):
             continue
         where = Where(path, markers=(gap.marker,), times=((gap.first, gap.last),))
         values = {"name": gap.marker, "count": gap.frames, "account": gap.account, "error": gap.error}
@@ -216,8 +215,9 @@ AROUND = 10
 TOGETHER, BACK = 5, 0.25
 # Time before and after a jump that shows whether the marker keeps its new place [s], without so many frames next to it.
 BESIDE, CATCH_UP = 0.14, 3
-# A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it.
-STRETCHED = 0.035
+# A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it, more on
+# people taller than the second [m].
+STRETCHED, TALL = 0.035, 1.75
 FEWEST_FRAMES = 3
 # Share of a jump that a distance shows, and share of this change that is left over a stride: less is no slip.
 ALONG, LASTS = 0.6, 0.5
@@ -334,13 +334,13 @@ def _in_axes(vector: Array, points: Array) -> Array:
 
 
 def _kept(beside: Array, first: int, stop: int, reach: int) -> float:
-    """Return the size [m] of the part of a jump from first to stop that remains, infinite where too few frames show it:
-    the least with and without the frames next to the jump, in which a marker catches up.
+    """Return the size [m] of the part of a jump from first to stop that remains, zero where too few frames show it: the
+    least with the frames next to the jump, less two standard errors, and without them, in which a marker catches up.
 
     beside (T, 3) [m]: place of the marker beside the others on its bodies: before and after the jump a polynomial of
         time, with a step between.
     """
-    sizes = [np.inf]
+    sizes = list[float]()
     every = np.arange(max(first + 1 - reach, 0), min(stop + reach, len(beside)))
     every = every[np.isfinite(beside[every]).all(axis=1)]
     for left_out in (0, CATCH_UP):
@@ -350,8 +350,10 @@ def _kept(beside: Array, first: int, stop: int, reach: int) -> float:
             continue
         columns = np.column_stack([np.vander((frames - first) / reach, 4), later])
         fit, *_ = np.linalg.lstsq(columns, beside[frames], rcond=None)
-        sizes.append(float(np.linalg.norm(fit[-1])))
-    return min(sizes)
+        scatter = np.linalg.norm(beside[frames] - columns @ fit) / np.sqrt(len(frames) - columns.shape[1])
+        error = scatter * np.sqrt(np.linalg.inv(columns.T @ columns)[-1, -1])
+        sizes.append(float(np.linalg.norm(fit[-1])) - (0.0 if left_out else 2.0 * error))
+    return min(sizes, default=0.0)
 
 
 def _away(distance: Array, first: int, stop: int, reach: int) -> tuple[int, int] | None:
@@ -437,9 +439,10 @@ def _stretched(trial: Trial, jumps: list[str]) -> Iterator[Finding]:
     if pairs is None:
         return
     jumping = np.isin(pairs.names, jumps)
+    limit = STRETCHED * float(np.fmax(trial.subject.stature / TALL, 1.0))
     error = np.nan_to_num(pairs.measured(markers.position) - pairs.usual)
     error[:, jumping[pairs.one] | jumping[pairs.other]] = 0.0
-    far = np.abs(error) > STRETCHED
+    far = np.abs(error) > limit
     while far.any():
         # The marker of most of the stretched pairs is the first to look at.
         count = {int(m): int(far[:, pairs.of(m)].sum()) for m in pairs.markers}
@@ -456,7 +459,7 @@ def _stretched(trial: Trial, jumps: list[str]) -> Iterator[Finding]:
                 "other": other,
                 "usual": pairs.usual[pair],
                 "length": pairs.usual[pair] + greatest,
-                "limit": STRETCHED,
+                "limit": limit,
             }
             where = Where(
                 markers.path, markers=(pairs.names[worst], other), times=time_spans(frames, markers.time)

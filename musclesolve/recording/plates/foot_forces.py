@@ -289,7 +289,7 @@ def with_feet(
     ]
     threshold = settings.filter.unloaded_below_n
     steps = {recording.plate.number: contacts(recording, walk, feet, threshold) for recording in recordings}
-    forces, notes = _assigned_plates(document, settings, recordings, steps)
+    forces, notes = _assigned_plates(document, settings, recordings, steps, bool(stated))
     assigned = (
         replace(force, gaps=automatic[force.number].gaps) for force in forces if force.number is not None
     )
@@ -352,7 +352,7 @@ def c3d_forces(
     for number, plate in places.items():
         for side, start, end in stands_on(plate, feet):
             carried = [c for of in steps.values() for c in of if c.side == side and c.significant]
-            if not any(c.start < end and c.end > start for c in carried) and _in_times(settings, start, end):
+            if not any(c.start < end and c.end > start for c in carried) and _in_range(settings, start, end):
                 raise left_out[number]
     if finds_range(settings):
         plates = [recording.plate for recording in recordings]
@@ -409,7 +409,9 @@ def _named_plates(
         (recording,) = (each for each in recordings if each.plate.number == number)
         significant = [step for step in steps[number] if step.significant]
         of_other_foot = [
-            step for step in significant if step.side not in (side, None) and _in_range(settings, step)
+            step
+            for step in significant
+            if step.side not in (side, None) and _in_range(settings, step.start, step.end)
         ]
         if of_other_foot:
             other: Side = "l" if side == "r" else "r"
@@ -431,7 +433,7 @@ def _named_plates(
         f"The force on {step}, up to {step.peak:.0f} N, is left out: [[force]] does not name that plate."
         for number, of_plate in steps.items()
         for step in of_plate
-        if number not in used and step.significant and _in_range(settings, step)
+        if number not in used and step.significant and _in_range(settings, step.start, step.end)
     ]
     return tuple(forces), notes
 
@@ -441,12 +443,16 @@ def _assigned_plates(
     settings: RecordedSettings,
     recordings: list[PlateRecording],
     steps: Mapping[int, list[Contact]],
+    others: bool = False,
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
-    """Return the plates divided among the feet by their contacts, and notes on the assignment."""
+    """Return the plates divided among the feet by their contacts, and notes on the assignment.
+
+    Refuses plates on which no foot stands, unless there are others.
+    """
     path = recordings[0].path
     significant = [step for of_plate in steps.values() for step in of_plate if step.significant]
     for step in significant:
-        if step.side is None and _in_range(settings, step):
+        if step.side is None and _in_range(settings, step.start, step.end):
             raise file_error(
                 "unassigned_plate",
                 (path, step),
@@ -455,7 +461,7 @@ def _assigned_plates(
                 "choose a range without this contact ([time]), or name plates and feet in [[force]]",
             )
     forces = tuple(force for r in recordings for force in on_feet(r, steps[r.plate.number]))
-    if not forces:
+    if not forces and not others:
         raise file_error(
             "unassigned_plate",
             (path, "FORCE_PLATFORM"),
@@ -476,12 +482,8 @@ def _assigned_plates(
     return forces, notes
 
 
-def _in_range(settings: RecordedSettings, contact: Contact) -> bool:
-    """Return whether a contact lies in the stated time range; an automatic range leaves it out."""
-    return _in_times(settings, contact.start, contact.end)
-
-
-def _in_times(settings: RecordedSettings, first: float, last: float) -> bool:
+def _in_range(settings: RecordedSettings, first: float, last: float) -> bool:
+    """Return whether times are in the stated time range; an automatic range leaves contacts out."""
     if finds_range(settings):
         return False
     start, end = settings.time.start_s, settings.time.end_s

@@ -1,0 +1,98 @@
+"""Sound recordings that are cut, turned, scaled, sampled or labeled otherwise: nothing is said against them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import musclesolve as ms
+from benchmarks.sound_variations import (
+    EXCUSED,
+    KINDS,
+    Sound,
+    accusations,
+    copy_of,
+    cut,
+    scale_forces,
+    times_at,
+    tried,
+    write,
+)
+from tests.support.recorded_data import recorded
+
+WALKS = {"p1": "treadmill_walk/p1/walk.toml", "p3": "treadmill_walk/p3/walk.toml"}
+WALKS |= {"s18": "treadmill_emg/s18/trial.toml", "implant": "instrumented_knee/walk_ss1.toml"}
+
+
+@pytest.fixture(scope="module")
+def stride(tmp_path_factory: pytest.TempPathFactory) -> Sound:
+    return copy_of(Path(ms.data.reference_stride()), tmp_path_factory.mktemp("stride"))
+
+
+class Fixed(np.random.Generator):
+    """Draws of one value instead of uniform numbers; else those of a seed."""
+
+    def __init__(self, value: float) -> None:
+        super().__init__(np.random.PCG64(3))
+        self.value = value
+
+    def uniform(self, *args: object, **_: object) -> float:  # type: ignore[override]
+        return self.value
+
+
+def scaled(mass: float) -> Callable[[Sound], Sound]:
+    return lambda copy: KINDS["scaled"](copy, Fixed(mass))[0]
+
+
+def window(first: float, last: float) -> Callable[[Sound], Sound]:
+    def change(copy: Sound) -> Sound:
+        cut(copy, first, last)
+        return copy
+
+    return change
+
+
+def drawn(kind: str, seed: int) -> Callable[[Sound], Sound]:
+    return lambda copy: KINDS[kind](copy, np.random.default_rng(seed))[0]
+
+
+# Each of these was accused once, of what the number behind it says.
+ACCUSED = {
+    "one whole contact of a foot": ("p1", window(2.17, 3.32)),  # pressure_offset
+    "a ghost at the first frame": ("p3", window(2.48, 3.7)),  # marker_slipped
+    "a ghost near the last frame": ("p3", window(1.22, 2.63)),  # marker_slipped
+    "another number of frames in 30 ms": ("p1", scaled(1.64)),  # force_without_contact
+    "a long foot": ("s18", scaled(1.62)),  # pressure_outside
+    "a plate that bears nothing": ("p3", drawn("empty_plate", 7)),  # plate_axes
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_variation_of_the_stride_is_accused(kind: str, stride: Sound, tmp_path: Path) -> None:
+    accused = [trial for trial in tried({"stride": stride}, tmp_path, 1, 1, [kind]) if trial.accusations]
+    assert not accused, "\n".join(sentence for trial in accused for sentence in trial.sentences)
+
+
+@pytest.mark.parametrize("case", ACCUSED)
+def test_no_recording_is_accused_again(case: str, tmp_path: Path) -> None:
+    name, change = ACCUSED[case]
+    copy = copy_of(recorded(WALKS[name]), tmp_path)
+    original = ms.check(write(deepcopy(copy), tmp_path / "original"))
+    report = ms.check(write(change(copy), tmp_path / "varied"))
+    assert not accusations(report, original, EXCUSED["files_cut"]), str(report)
+
+
+def test_a_fault_is_no_sound_variation(stride: Sound, tmp_path: Path) -> None:
+    original = ms.check(write(deepcopy(stride), tmp_path / "original"))
+    faulty = deepcopy(stride)
+    scale_forces(faulty, 1.2, 1.0)
+    report = ms.check(write(faulty, tmp_path / "faulty"))
+    assert {"mass", "verdict"} & set(accusations(report, original))
+
+
+def test_times_at_a_rate_stay_within_the_recording() -> None:
+    assert times_at(np.array([0.5, 1.0, 1.5]), 4.0).tolist() == [0.5, 0.75, 1.0, 1.25, 1.5]
