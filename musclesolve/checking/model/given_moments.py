@@ -162,6 +162,12 @@ OPPOSITE = -0.6
 """Correlation with the moment of the motion from which a moment is reversed."""
 LIKE = 0.5
 """Largest unexplained share of the moments at which a shift is measured."""
+MOMENT_END_S = 0.05
+"""Margin to the ends of the moments [s]: the filter errs by up to 7 N m there, and by 2 N m from here on. At the ends of
+the motion accelerations make moments wrong by 120 N m, and by up to 3 N m from `MEMORY` on."""
+ALONE_S = 0.24
+"""Least time during which each foot carries the body alone, to judge a single column [s]. Parts of sound walks have
+wrong factors up to 0.22 s; whole files of one stride have 0.26 to 0.35 s."""
 SHORT = 0.5
 """Least share of the shorter of two recordings in which both are known."""
 
@@ -205,8 +211,19 @@ class MomentCase(Examined):
 
     @property
     def frames(self) -> Mask:
-        """Frames (T,) in which one leg swings, and no foot stands without a load."""
-        return np.asarray(np.isfinite(self.due).all(axis=1) & np.isfinite(self.body.moment).all(axis=1))
+        """Frames (T,) in which one leg swings, and no foot stands without a load, away from the ends of both files."""
+        known = np.isfinite(self.due).all(axis=1) & np.isfinite(self.body.moment).all(axis=1)
+        time, motion, moments = self.fixed.time, self.body.every_motion.time, self.table.time
+        for ends, margin in ((motion, MEMORY), (moments, MOMENT_END_S)):
+            known &= (time > ends[0] + margin - 1e-6) & (time < ends[-1] - margin + 1e-6)
+        return np.asarray(known)
+
+    @property
+    def on_both_feet(self) -> bool:
+        """Whether each foot carries the body alone for long enough to judge a single column."""
+        frames, both = self.frames, single_supports(self.fixed)
+        times = [float((swings & frames).sum()) / self.fixed.rate for _, swings in both]
+        return bool(times) and min(times) >= ALONE_S
 
     def expected(self, names: list[str]) -> Array:
         """Moments (F, n) of the motion in these frames."""
@@ -362,7 +379,7 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
         values = {"share": 1.0 / factor, "unit": unit or "no known unit", "factor": used, "mass": mass}
         yield case.fault("moment_units.moments", "error", values, changed_columns(columns, used))
         return
-    for k, name in enumerate(names):
+    for k, name in enumerate(names if case.on_both_feet else ()):
         size = np.sqrt((due[:, k] ** 2).mean())
         own = float((given[:, k] * due[:, k]).sum())
         like = own / (float(np.linalg.norm(given[:, k]) * np.linalg.norm(due[:, k])) + 1e-300)
@@ -375,7 +392,7 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
 def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
     """Find a shift in time between moments and motion."""
     names, time, frames = case.names, case.fixed.time, case.frames
-    if not names or frames.sum() < FEWEST_FRAMES:
+    if not names or not case.on_both_feet:
         return
     due = case.expected(names)
 

@@ -26,7 +26,8 @@ from musclesolve.checking.model.given_moments import (
     changed_columns,
     foreign_columns,
 )
-from musclesolve.checking.model.model_case import FEWEST_FRAMES, single_supports
+from musclesolve.checking.model.load_units_and_axes import CLEAR
+from musclesolve.checking.model.model_case import FEWEST_FRAMES, MEMORY, covariance, single_supports
 from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.opensim.inverse_dynamics import device_forces, joint_forces
@@ -34,7 +35,7 @@ from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.found_loads import foot_pushes
 from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS
-from musclesolve.results.finding import Finding, finding
+from musclesolve.results.finding import Finding, Severity, finding
 
 LARGE, SMALL = 8.0, 3.0
 """Least rms of a moment that shows its column [N m]; of moments of this model and motion."""
@@ -144,11 +145,14 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
         table.values[inside][:, columns], table.time[inside], names
     ):
         if size[names.index(name)]:
-            said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "value": value}
-            if rate:
-                yield case.fault("moment_zero.line", "warning", said, times=((begin, end),))
-            else:
-                yield case.fault("moment_zero.stretch", "error", said, times=((begin, end),))
+            said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "value": value + 0.0}
+            if not _is_apart(
+                table.time[inside], table.values[inside][:, columns[names.index(name)]], begin, end, rate
+            ):
+                continue
+            severity: Severity = "warning" if rate else "error"
+            code = "moment_zero.line" if rate else "moment_zero.stretch"
+            yield case.fault(code, severity, said, times=((begin, end),))
     for name, moment in zip(names, table.values[inside][:, columns].T, strict=True):
         steps = np.abs(np.diff(moment))
         rounding = float(steps.min(where=steps > 0.0, initial=np.inf))
@@ -159,6 +163,21 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
                     begin, end = table.time[inside][[first, stop - 1]]
                     said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "value": most}
                     yield case.fault("moment_unlike.cut", "warning", said, times=((begin, end),))
+
+
+def _is_apart(time: Array, moment: Array, first: float, last: float, rate: float) -> bool:
+    """Return whether a stretch of a moment (T,) is no effect of rounding, nor of a moment that vanishes.
+
+    The moment jumps at an end of a stretch that keeps a value; the steps of a line are no steps of the rounding.
+    """
+    steps = np.abs(np.diff(moment))
+    moved = steps[steps > 0.0]
+    rounding, usual = float(moved.min()), float(np.median(moved))
+    begin, stop = np.searchsorted(time, [first - 1e-9, last - 1e-9])
+    if rate:
+        return bool(np.median(steps[begin:stop]) > CUT[1] * rounding)
+    beside = [steps[k] for k in (begin - 1, stop) if 0 <= k < len(steps)]
+    return bool(max(beside, default=0.0) > max(CUT[1] * rounding, usual))
 
 
 def copied_moments(case: MomentCase) -> Iterator[Finding]:
@@ -185,6 +204,8 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     if due_of_root is None or unmeasured > LOST:
         return
     case = replace(case, due=due_of_root)
+    if not case.on_both_feet:
+        return
     names = [name for name in case.names if has_side(name) and split_side(name)[0] in ANGLES]
     if not names or case.frames.sum() < 2 * FEWEST_FRAMES:
         return
@@ -249,28 +270,37 @@ def _legs_apart(case: MomentCase, names: list[str]) -> Iterator[Finding]:
     Moments of the pressure about the standing foot are unknowns of each frame: the rest of the moments of a leg is the
     force on the foot times the lengths of the leg, tau = c tau_due, or with another scale g of the knee.
     """
-    fixed = case.fixed
-    pose, scales = body_motion(fixed.model, fixed.motion.value), dict[str, tuple[float, float]]()
+    fixed, memory = case.fixed, round(MEMORY * case.fixed.rate)
+    pose, logs = body_motion(fixed.model, fixed.motion.value), dict[str, list[tuple[float, float]]]()
     for foot, swings in single_supports(fixed):
         side = next(sole.side for sole in fixed.soles if sole.body == foot)
         leg = [name for name in names if split_side(name)[1] == side]
         alone = (swings & case.frames)[case.frames]
-        if f"knee_angle_{side}" not in leg or f"ankle_angle_{side}" not in leg or alone.sum() < FEWEST_FRAMES:
+        if f"knee_angle_{side}" not in leg or f"ankle_angle_{side}" not in leg:
             return
         numbers = [fixed.model.coordinate_number[name] for name in leg]
         push = foot_pushes(fixed.model, pose, [foot])[case.frames][alone][:, numbers, :3]
         basis = np.linalg.qr(push)[0]
         given, due = case.given(leg)[alone], case.expected(leg)[alone]
         knee = given * (np.array(leg) == f"knee_angle_{side}")
-        rest, of_due, of_knee = (
-            (each - np.einsum("tik,tjk,tj->ti", basis, basis, each)).ravel() for each in (given, due, knee)
+        rest, *patterns = (
+            each - np.einsum("tik,tjk,tj->ti", basis, basis, each) for each in (given, due, knee)
         )
-        change = np.linalg.lstsq(np.stack([of_due, of_knee], axis=1), rest, rcond=None)[0][1]
-        scales[side] = float(of_due @ rest / (of_due @ of_due)), float(1.0 / max(1.0 - change, 0.1))
-    both = zip(*(scales.get(side, (1.0, 1.0)) for side in "rl"), strict=True)
-    for (right, left), stem, limit in zip(both, ("ankle_angle", "knee_angle"), (LEGS, KNEES), strict=True):
-        if min(right, left) > 0.0 and not 1.0 / limit < right / left < limit:
-            said = {"name": stem, "right": right, "left": left, "limit": limit}
+        logs[side] = []
+        for count in (1, 2):
+            fitted, spread = covariance(np.stack(patterns[:count], axis=2), rest, memory)
+            scale = float(fitted[0] if count == 1 else 1.0 / max(1.0 - fitted[1], 0.1))
+            # periods of the errors, of which each unknown takes one
+            free = max(alone.sum() / memory / count - 1.0, 1e-9)
+            error = np.sqrt(max(spread[-1, -1], 0.0) * (1.0 + 1.0 / free)) * (
+                scale if count > 1 else 1.0 / scale
+            )
+            logs[side].append((float(np.log(max(scale, 1e-3))), float(abs(error))))
+    for (right, of_right), (left, of_left), stem, limit in zip(
+        logs["r"], logs["l"], ("ankle_angle", "knee_angle"), (LEGS, KNEES), strict=True
+    ):
+        if abs(right - left) > max(np.log(limit), CLEAR * np.hypot(of_right, of_left)):
+            said = {"name": stem, "right": np.exp(right), "left": np.exp(left), "limit": limit}
             yield case.fault("moment_scale.legs", "warning", said)
             return
 

@@ -96,6 +96,7 @@ def body_of(
     )
     dynamics = None if loads is None else load_dynamics(model, motion, loads)
     shown = {"model": model, "motion": motion, "dofs": dofs, "moment_table": table, "moment_file": None}
+    shown["every_motion"] = motion
     return SimpleNamespace(**shown, dynamics=dynamics, moment=np.zeros((len(motion.time), len(dofs))))
 
 

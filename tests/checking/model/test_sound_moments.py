@@ -1,0 +1,72 @@
+"""Parts and other forms of sound files of moments have no finding that the whole file does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recorded_data import recorded
+
+import musclesolve as ms
+from benchmarks.planted_model_faults import Case, on_column, trials
+from benchmarks.sound_moments import variations, windows
+from musclesolve.checking.model.examine import OF_MOMENTS
+from musclesolve.checking.model.given_moments import moment_case
+from musclesolve.checking.model.model_case import Motion
+from musclesolve.checking.model.moment_columns import held_moments
+from musclesolve.pipeline.opensim.assemble_body import model_body
+from musclesolve.pipeline.opensim.coordinate_motion import as_table
+from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.results.finding import Finding
+
+
+def case_of(name: str, folder: Path) -> Case:
+    recorded("fascicle_walk")
+    files = trials(recorded("rajagopal_walk").parent)[name](folder)
+    model, coordinates, moments, _ = files
+    assert moments is not None
+    return Case(ms.read_osim(model), as_table(coordinates, ""), as_table(moments, ""), None, (), ())
+
+
+def findings(case: Case) -> Iterator[Finding]:
+    body = model_body(case.model, case.coordinates, case.moments, model_settings()).measured
+    examined = moment_case(body, Motion.from_body(body))
+    assert examined is not None
+    for check in OF_MOMENTS:
+        examined = examined.with_findings(list(check(examined)))
+    yield from examined.findings
+
+
+@pytest.mark.parametrize("name", ["moments", "belt 1", "belt 3"])
+def test_parts_and_other_numbers_of_sound_moments_have_no_other_finding(name: str, tmp_path: Path) -> None:
+    case = case_of(name, tmp_path)
+    whole = {each.code for each in findings(case)}
+    for text, part in chain(variations(case), windows(case, 0.2, (0.8, 1.0, 1.2))):
+        new = [each.what for each in findings(part) if each.code not in whole]
+        assert not new, (text, new)
+
+
+def test_a_moment_that_rounds_to_zero_is_no_stretch_and_one_that_drops_to_zero_is(tmp_path: Path) -> None:
+    case = case_of("moments", tmp_path)
+    table = case.moments
+    assert table is not None
+    late = table.time > np.mean(table.time)
+    for vanishing in (True, False):
+        spoiled = on_column(
+            table,
+            "hip_adduction_r_moment",
+            lambda each, gone=vanishing: (
+                -0.0 + np.where(late, 0.0, each)
+                if not gone
+                else np.round(each * np.clip((np.mean(table.time) - table.time) / 0.4, 0.0, 1.0) ** 2, 1)
+            ),
+        )
+        body = model_body(case.model, case.coordinates, spoiled, model_settings()).measured
+        examined = moment_case(body, Motion.from_body(body))
+        assert examined is not None
+        said = [each.what for each in held_moments(examined) if "is exactly" in each.what]
+        assert bool(said) != vanishing, said
+        assert not any("-0 N m" in each for each in said)
