@@ -231,7 +231,7 @@ def share_into(
         drawn = _figures(result, progress) if figures else {}
         progress("writing", 1.0)
         if is_simulated(inputs[0]):
-            activations = result["activation"].transpose("time", "muscle").to_pandas()
+            activations = result["activation"].to_dataset("muscle").to_dataframe()
             tables = {ACTIVATIONS: frame_csv(activations.reset_index())}
         else:
             tables = storage_files(result, stem)
