@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 import xarray as xr
 
@@ -53,8 +53,6 @@ from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_c
 from musclesolve.studies.many_trials.trial_record import MEASURES, Measures, Outcome, TrialRecord
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from musclesolve.pipeline.opensim.model_body import ModelBody
     from musclesolve.pipeline.recorded_body import RecordedBody
 
@@ -246,7 +244,7 @@ def share_into(
         drawn = _figures(result, progress) if figures else {}
         progress("writing", 1.0)
         if is_simulated(inputs[0]):
-            activations = cast("pd.DataFrame", result["activation"].transpose("time", "muscle").to_pandas())
+            activations = result["activation"].to_dataset("muscle").to_dataframe()
             tables = {ACTIVATIONS: frame_csv(activations.reset_index())}
         else:
             tables = storage_files(result, stem)
