@@ -528,7 +528,7 @@ def _accused(trial: Trial, name: str, fit: Estimate) -> Finding:
     elif what == "added":
         # the residual gains what the force lacks
         weight = trial.subject.mass * STANDARD_GRAVITY
-        values |= {"size": weight * values["size"], "limit": weight * values["limit"]}
+        values |= {"size": weight * float(np.linalg.norm(fit.size)), "limit": weight * limit_of(name)}
         values |= {"channel": rest[0], "mean": -weight * first, "error": weight * float(fit.deviation.max())}
     elif what == "way":
         values |= {"share": 1.0 / (1.0 + first), "uncertain": error / (1.0 + first) ** 2}
