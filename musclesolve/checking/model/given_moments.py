@@ -163,8 +163,8 @@ OPPOSITE = -0.6
 LIKE = 0.5
 """Largest unexplained share of the moments at which a shift is measured."""
 MOMENT_END_S = 0.05
-"""Margin to the ends of the moments [s]: the filter errs by up to 7 N m there, and by 2 N m from here on. At the ends of
-the motion accelerations make moments wrong by 120 N m, and by up to 3 N m from `MEMORY` on."""
+"""Margin to the ends of the moments [s]: the filter errs by up to 7 N m there, and by 2 N m from here on. At the ends
+of the motion accelerations make moments wrong by 120 N m, and by up to 3 N m from `MEMORY` on."""
 ALONE_S = 0.24
 """Least time during which each foot carries the body alone, to judge a single column [s]. Parts of sound walks have
 wrong factors up to 0.22 s; whole files of one stride have 0.26 to 0.35 s."""
