@@ -7,6 +7,7 @@ the disk is reserved before an array is made; where there is none, or no such fi
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
 import tempfile
@@ -26,6 +27,8 @@ FILE = 1 << 30
 """Size of a file, of which the part that arrays use is on the disk [bytes]."""
 FOLDER = "/var/tmp"
 """Folder of the files unless the environment names one (TMPDIR): /tmp lies in memory on some machines."""
+MAP_FIXED = 0x10
+"""Flag of mmap on Linux: at this address, in the place of what is there."""
 
 
 class _Pages(mmap.mmap):
@@ -45,8 +48,23 @@ class _Pages(mmap.mmap):
 
 
 _LOCK, _FILES = Lock(), weakref.WeakSet[_Pages]()
+
+
+def _as_copies() -> None:
+    """Map the arrays of a forked process anew: it writes into copies, as into its other memory, and in own files."""
+    map_at = ctypes.CDLL(None).mmap
+    map_at.restype = ctypes.c_void_p
+    for pages in tuple(_FILES):
+        address = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+        fixed, use = mmap.MAP_PRIVATE | MAP_FIXED, mmap.PROT_READ | mmap.PROT_WRITE
+        size, place = ctypes.c_size_t(len(pages)), ctypes.c_long(0)
+        if map_at(ctypes.c_void_p(address), size, use, fixed, pages.descriptor, place) != address:
+            os._exit(1)  # the arrays of the other process would change
+    _FILES.clear()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_FILES.clear)  # two processes would use the same places
+    os.register_at_fork(after_in_child=_as_copies)
 
 
 def long_array(shape: tuple[int, ...], dtype: Any = float) -> AnyArray:

@@ -69,17 +69,18 @@ from musclesolve._util import long_arrays
 long_arrays.LARGE = 100
 first = long_arrays.long_array((50,))
 if (child := os.fork()) == 0:
+    first[:] += 1.0
+    long_arrays.let_go()
     long_arrays.long_array((50,))[:] = 1.0
-    os._exit(0)
-os.waitpid(child, 0)
-print(int(long_arrays.long_array((50,)).any()))
+    os._exit(0 if (first == 1.0).all() else 1)
+print(os.waitpid(child, 0)[1], int(first.any()), int(long_arrays.long_array((50,)).any()))
 """
 
 
 @in_files
-def test_a_process_that_was_forked_uses_its_own_files():
+def test_a_process_that_was_forked_writes_into_copies_and_its_own_files():
     done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=True)
-    assert done.stdout == "0\n"
+    assert done.stdout == "0 0 0\n"
 
 
 def test_without_a_folder_or_space_for_files_arrays_lie_in_memory(small, monkeypatch):
