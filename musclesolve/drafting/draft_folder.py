@@ -5,7 +5,6 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,11 +15,11 @@ from musclesolve.checking.loading import load
 from musclesolve.constants import (
     FLIGHT_CUTOFF_HZ,
     KEY_POINT_CUTOFF_HZ,
-    USUAL_COST,
     USUAL_MASS,
     WALKING_CUTOFF_HZ,
 )
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
+from musclesolve.drafting.draft_model import MODEL_KIND, SHARING, model_tables, recognized
 from musclesolve.drafting.draft_text import NAME, DraftTable, Line, draft_text, read_back
 from musclesolve.drafting.emg_channels import emg_tables, left_out_text
 from musclesolve.drafting.folder_contents import (
@@ -52,14 +51,11 @@ from musclesolve.drafting.subject_size import GivenSubject, check_given, subject
 from musclesolve.errors import InputError, MuscleSolveError, file_error
 from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.opensim.b3d import SUFFIX as B3D
-from musclesolve.opensim.read_model import read_osim
-from musclesolve.opensim.service_folders import METADATA, OPENCAP, WITHOUT_PLATES
 from musclesolve.recording.c3d.c3d_file import is_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table, Trial
 from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.plates.foot_contacts import IN_PLACE, ground_velocity, velocity
-from musclesolve.recording.text.opensim_text import read_mot
-from musclesolve.recording.text.text_file import file_path, name_from, read_lines, stem_of, suffix_of
+from musclesolve.recording.text.text_file import file_path, name_from, stem_of, suffix_of
 from musclesolve.recording.trial.functional_trials import file_key
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.settings.json_schema import FOLDER, schema_line, schema_name, schema_text
@@ -84,11 +80,6 @@ PLACEHOLDER = {
 """Placeholder of the subject while the recording is read; it is never written."""
 SPLIT = 0.1
 """Difference of the speeds of the feet on their belts from which both are stated [m/s]."""
-SHARING = DraftTable("sharing", (Line("cost", USUAL_COST, "the default; others: docs/costs.md"),))
-MODEL_KIND = "model_trial"
-"""Name of the schema of trial files of OpenSim models."""
-SAME_MASS = 0.02
-"""Difference of a stated mass from the mass of the model, as a share, above which it is reported."""
 _NOBODY = GivenSubject()
 
 
@@ -217,7 +208,7 @@ def _draft_model(trial: FoundTrial, path: Path, mass: float | None) -> TrialDraf
     tables = model_tables(trial, path, mass)
     todos = tuple(todo for table in tables for todo in table.todos)
     text = draft_text(TITLE, tables, MODEL_KIND)
-    return TrialDraft(path, text, tuple(_recognized_model(trial)), todos, tables)
+    return TrialDraft(path, text, tuple(recognized(trial)), todos, tables)
 
 
 def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
@@ -535,78 +526,3 @@ def model_trials(folder: Path) -> tuple[FoundTrial, ...]:
         for trial in study_trials(folder).trials
         if {"model", "coordinates"} <= trial.source.keys() and not trial.exclude
     )
-
-
-def model_tables(trial: FoundTrial, path: Path, stated_mass: float | None) -> tuple[DraftTable, ...]:
-    """The tables of the trial file of a model.
-
-    Args:
-        trial: found in a folder.
-        path: of the trial file.
-        stated_mass: stated mass of the subject [kg]; by default the mass of the trial.
-    """
-    model = read_osim(trial.source["model"])
-    mass = trial.subject.get("mass_kg") if stated_mass is None else stated_mass
-    weighs, todo = f"its bodies have {model.mass:.1f} kg", ""
-    if mass is not None and abs(float(mass) / model.mass - 1.0) > SAME_MASS:
-        todo = (
-            f"scale the model to the mass of the subject: its bodies have {model.mass:.1f} kg, stated are "
-            f"{float(mass):g} kg; all forces and moments are in proportion to it"
-        )
-    lines = [Line("model", _name(trial, "model", path), weighs, todo)]
-    lines.append(Line("coordinates", _name(trial, "coordinates", path), "its inverse kinematics"))
-    if "moments" in trial.source:
-        lines.append(Line("moments", _name(trial, "moments", path), "its joint moments"))
-    elif trial.source["loads"] == PREDICTED:
-        candidates = ", ".join(name_from(file, path) for file in trial.unclear)
-        todo = (
-            f"enter the file of its ground reactions or moments, whose name does not show it: {candidates}"
-            if candidates
-            else "enter the file of the ground reactions, or confirm that no plate measured them: none lies here"
-        )
-        lines.append(Line("loads", PREDICTED, "from the motion, without force plates", todo))
-    else:
-        lines.append(Line("loads", _name(trial, "loads", path), "ground reactions"))
-    cutoff: float | str = WALKING_CUTOFF_HZ
-    why = "usual for walking; running needs 10 to 20 Hz"
-    if _is_simulated(Path(trial.source["coordinates"])):
-        cutoff, why = "none", "rows at the steps of an integrator: a simulated motion, smooth as it is"
-    if OPENCAP in trial.kind:
-        cutoff = KEY_POINT_CUTOFF_HZ
-        why = "walking, by key points of video; running needs more, and better points"
-    return (
-        DraftTable("files", tuple(lines), tuple(dict.fromkeys(f"{note}." for note in trial.notes))),
-        DraftTable("filter", (Line("cutoff_hz", cutoff, why),)),
-        SHARING,
-    )
-
-
-def _is_simulated(coordinates: Path) -> bool:
-    """Whether the last row repeats the row before, as where RRA wrote the steps of its integrator."""
-    try:
-        table = read_mot(coordinates)
-        last = [line.split() for line in read_lines(coordinates) if line.strip()][-2:]
-    except InputError:
-        return False
-    return len(table.time) > 1 and last[0] == last[1]
-
-
-def _recognized_model(trial: FoundTrial) -> Iterator[tuple[str, str]]:
-    """Yield the recognized facts, subject and statement, for the terminal."""
-    motion, model = (Path(trial.source[key]).name for key in ("coordinates", "model"))
-    yield "motion", f"{motion}: coordinates of {model}"
-    if trial.of_service:
-        said = ", ".join(f"{key} {value}" for key, value in trial.subject.items())
-        stated = (
-            f"; stated of the subject: {said}" if said else f"; nothing is stated of the subject ({METADATA})"
-        )
-        yield "source", f"{trial.kind}{stated if OPENCAP in trial.kind or said else ''}"
-    due: Any = trial.source.get("loads", trial.source.get("moments"))
-    yield "forces", "predicted from the motion" if due == PREDICTED else Path(due).name
-    for note in trial.notes:
-        if note != WITHOUT_PLATES:
-            yield "", note
-
-
-def _name(trial: FoundTrial, key: str, path: Path) -> str:
-    return name_from(Path(trial.source[key]), path)

@@ -1,4 +1,4 @@
-"""STO and MOT files of a result for OpenSim and its GUI."""
+"""STO and MOT files of a result for OpenSim and its GUI, and a table for other programs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +16,7 @@ from musclesolve.recording.text.opensim_text import mot_text
 from musclesolve.results.dataset.quantities import QUANTITIES, in_set
 from musclesolve.results.export.opensim_names import Naming
 from musclesolve.results.export.time_series import abscissa_of, columns
+from musclesolve.results.tables.lines import frame_csv
 from musclesolve.version import __version__
 
 _SI = "Units are S.I. units (seconds, meters, Newtons, ...); nan: no valid solution."
@@ -155,3 +156,8 @@ def storage_files(result: xr.Dataset, stem: str) -> dict[str, bytes]:
         table = Table(time, tuple(names), values, False, path)
         files[path.name] = "".join(mot_text(path, table, decimals=8, title=title)).encode()
     return files
+
+
+def activation_csv(result: xr.Dataset) -> bytes:
+    """Times [s] and a column of activations for each muscle, as comma-separated values."""
+    return frame_csv(result["activation"].to_dataset("muscle").to_dataframe().reset_index())

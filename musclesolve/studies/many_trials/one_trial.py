@@ -28,7 +28,6 @@ from musclesolve.plotting.figure_names import (
     UNCERTAINTY,
     files_of,
     in_every_format,
-    pages_of,
 )
 from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle, page_style
 from musclesolve.recording.trial.trial_file import read_trial
@@ -38,15 +37,13 @@ from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.files.result_netcdf import (
     check_folder,
     check_inputs,
-    netcdf_bytes,
     read_result,
     result_attributes,
     result_content,
     storable,
     trial_from,
 )
-from musclesolve.results.plausibility import judged_facts, with_uncertainty
-from musclesolve.results.tables.lines import frame_csv
+from musclesolve.results.plausibility import judged_facts
 from musclesolve.run_trial import run
 from musclesolve.settings.trial import is_predicted
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe, settings_hash
@@ -173,24 +170,13 @@ def analyze_with_uncertainty(
     """
     if samples is None:
         return (*analyze(trial, folder, options, figures, progress), None)
-    from musclesolve.plotting.page.figure_files import figures_of
-    from musclesolve.studies.uncertainty.monte_carlo import uncertainty
+    from musclesolve.studies.uncertainty.uncertainty_files import UncertaintyFiles
 
-    found: xr.Dataset | None = None
-
-    def of_uncertainty(body: RecordedBody | ModelBody, of_body: xr.Dataset) -> dict[str, bytes]:
-        nonlocal found
-        found = uncertainty(body, samples, seed, progress=progress, result=of_body)
-        drawn = figures_of(found, pages_of(found, UNCERTAINTIES) if figures else {}, progress)
-        return {UNCERTAINTY: netcdf_bytes(found), **drawn}
-
-    def judged(of_body: xr.Dataset) -> xr.Dataset:
-        if found is None or "joint" not in of_body.coords or "joint" not in found.coords:
-            return of_body
-        return with_uncertainty(of_body, found)
-
-    result, paths = analyze(trial, folder, options, figures, progress, of_uncertainty, completed=judged)
-    return result, paths, found
+    further = UncertaintyFiles(samples, seed, figures, progress)
+    return (
+        *analyze(trial, folder, options, figures, progress, further, completed=further.judged),
+        further.found,
+    )
 
 
 def share_into(
@@ -213,7 +199,7 @@ def share_into(
     Returns:
         The result and the files.
     """
-    from musclesolve.results.export.opensim_files import ENDINGS, storage_files
+    from musclesolve.results.export.opensim_files import ENDINGS, activation_csv, storage_files
     from musclesolve.run_trial import share_model
 
     stem = inputs[1].stem
@@ -244,8 +230,7 @@ def share_into(
         drawn = _figures(result, progress) if figures else {}
         progress("writing", 1.0)
         if is_simulated(inputs[0]):
-            activations = result["activation"].to_dataset("muscle").to_dataframe()
-            tables = {ACTIVATIONS: frame_csv(activations.reset_index())}
+            tables = {ACTIVATIONS: activation_csv(result)}
         else:
             tables = storage_files(result, stem)
         files = {RESULT: result_content(result), **tables, **drawn}

@@ -33,8 +33,6 @@ from musclesolve.pipeline.share import share_part
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble, segment_axes
-from musclesolve.results.dataset.quantities import explained
-from musclesolve.results.dataset.result_quantities import body_weight, magnitude
 from musclesolve.settings.schema import settings_of
 from musclesolve.studies.questions.assistance import (
     Target,
@@ -43,7 +41,6 @@ from musclesolve.studies.questions.assistance import (
     optimal_torque,
     torque_against,
 )
-from musclesolve.studies.questions.judged import judgement_of
 from musclesolve.studies.questions.margins import weakened
 from musclesolve.studies.questions.muscles_named import (
     factors_of,
@@ -52,17 +49,9 @@ from musclesolve.studies.questions.muscles_named import (
     strength_factors,
 )
 from musclesolve.studies.questions.scenario import NOW, TABLES, Scenario, stated_scenarios
-from musclesolve.studies.side_by_side import stacked
+from musclesolve.studies.questions.scenario_results import MINIMIZED, scenarios_side_by_side
 
 AnyBody = RecordedBody | ModelBody
-MINIMIZED = ("minimized_before", "minimized", "minimized_together")
-"""Variables of scenarios with `minimize`; NaN in others."""
-OF_SCENARIO = (
-    *("activation", "muscle_force", "reserve_moment", "device_torque", "knee_contact_medial"),
-    *("knee_contact_lateral", "status", "valid", "kkt_residual", "cost"),
-    *MINIMIZED,
-)
-"""Variables with different values in each scenario."""
 
 
 def what_if(
@@ -136,32 +125,7 @@ def what_if(
                 remedy="run the trial with the other set, and compare the results",
             )
         results.append(result)
-    return _side_by_side(results, names).assign_attrs(references=references)
-
-
-def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
-    """The variables of each scenario along a dimension `scenario`, with names, units and attributes of the first."""
-    first = results[0]
-    weight = float(body_weight(first))
-    variables = stacked(results, OF_SCENARIO, "scenario")
-    if "joint_reaction" in first:
-        contact = np.stack([magnitude(result["joint_reaction"]).values for result in results]) / weight
-        about = {"units": "body weights", "long_name": "magnitude of the joint contact force"}
-        variables["contact_force"] = (("scenario", "time", "joint"), contact, about)
-    axes = ("time", "dof", "muscle", "side", "joint")
-    coords = {name: first[name] for name in axes if name in first.coords}
-    coords["group"] = first["group"]
-    found = xr.Dataset(
-        variables,
-        {"scenario": list(names), **coords},
-        {
-            "costs": [str(result.attrs["cost"]) for result in results],
-            **{key: first.attrs[key] for key in ("tendon", "subject") if key in first.attrs},
-            **judgement_of(first),
-            "notes": "Motion and ground reactions are held in every scenario. People would change them.",
-        },
-    )
-    return explained(found)
+    return scenarios_side_by_side(results, names).assign_attrs(references=references)
 
 
 def _with_references(trial: AnyTrial, wanted: Sequence[Scenario]) -> tuple[list[Scenario], list[int]]:
