@@ -113,15 +113,17 @@ def share_in_blocks(
     With rigid tendons frames do not depend on each other. Activations and forces of all muscles are in one array each;
     each part has its columns.
     """
-    frames, stop = len(parts[0].time), np.cumsum([len(part.state.parameters.names) for part in parts])
-    activation, force = (long_array((frames, int(stop[-1]))) for _ in range(2))
-    arrays, carried = list[SolutionArrays](), list[Any]()
-    for part, last in zip(parts, stop.tolist(), strict=True):
+    frames, stops = (
+        len(parts[0].time),
+        np.cumsum([len(part.state.parameters.names) for part in parts]).tolist(),
+    )
+    activation, force = (long_array((frames, stops[-1])) for _ in range(2))
+    arrays, carried = list[SolutionArrays](), [dict[str, Any]() for _ in parts]
+    for part, last in zip(parts, stops, strict=True):
         muscles = len(part.state.parameters.names)
         arrays.append(SolutionArrays.unfilled(frames, len(part.shared), muscles))
         columns = slice(last - muscles, last)
         arrays[-1].activation, arrays[-1].force = activation[:, columns], force[:, columns]
-        carried.append({})
     for block in blocks(frames, BLOCK):
         progress("sharing", 0.7 + 0.25 * block.start / frames)
         solved = [share_part(part.frames(block, loaded=True), sharing) for part in parts]
