@@ -113,14 +113,10 @@ def share_in_blocks(
     With rigid tendons frames do not depend on each other. Activations and forces of all muscles are in one array each;
     each part has its columns.
     """
-    frames, stops = (
-        len(parts[0].time),
-        np.cumsum([len(part.state.parameters.names) for part in parts]).tolist(),
-    )
-    activation, force = (long_array((frames, stops[-1])) for _ in range(2))
+    frames, counts = len(parts[0].time), [len(part.state.parameters.names) for part in parts]
+    activation, force = (long_array((frames, sum(counts))) for _ in range(2))
     arrays, carried = list[SolutionArrays](), [dict[str, Any]() for _ in parts]
-    for part, last in zip(parts, stops, strict=True):
-        muscles = len(part.state.parameters.names)
+    for part, muscles, last in zip(parts, counts, np.cumsum(counts), strict=True):
         arrays.append(SolutionArrays.unfilled(frames, len(part.shared), muscles))
         columns = slice(last - muscles, last)
         arrays[-1].activation, arrays[-1].force = activation[:, columns], force[:, columns]
