@@ -34,8 +34,7 @@ from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.symbolic.hill import BALANCED, equilibrium_function, rigid_fiber, rigid_forces
-from musclesolve.symbolic.iterated_paths import Evaluated, IteratedPaths
-from musclesolve.symbolic.path_length import Places, iterated_muscles, path_length
+from musclesolve.symbolic.path_length import Evaluated, IteratedPaths, Places, iterated_muscles, path_length
 from musclesolve.symbolic.piecewise import in_order
 from musclesolve.symbolic.placing import all_coordinates, places_of_model, places_of_set
 

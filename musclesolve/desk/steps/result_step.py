@@ -132,7 +132,7 @@ def moving_picture(result: Path) -> Path:
 
 def figures(result: Path, of_comparison: bool = False) -> Path:
     """The page with the figures beside a result or a comparison, made where there is none of this file."""
-    from musclesolve.report.figure_page import comparison_page, figure_page
+    from musclesolve.report.page import comparison_page, figure_page
     from musclesolve.results.files.atomic_writing import write_files
 
     path, make = result.with_name(FIGURES), comparison_page if of_comparison else figure_page
