@@ -420,10 +420,6 @@ class MarkersStep:
         await self._state({("mapping", name): value})
         self._focus(name)
 
-    def _done(self, name: str) -> None:
-        self._choose(None)
-        self._focus(name)
-
     def _of_marker(self, meaning: Meaning, marker: str) -> None:
         ui.label(f"Marker {marker}").classes("ms-part")
         hint(". ".join(seen_text(meaning, marker)) + ".")

@@ -12,8 +12,7 @@ from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading, statements
 from musclesolve.desk.result_files import FIGURES, PICTURE, address, is_older
 from musclesolve.desk.steps.run_step import Run
-from musclesolve.desk.steps.verdict import facts_of, show_verdict
-from musclesolve.desk.steps.work import Work
+from musclesolve.desk.steps.work import Work, facts_of, show_verdict
 from musclesolve.desk.tasks import PATIENCE
 from musclesolve.desk.view import State, Step, StepView, show_fault
 from musclesolve.errors import MuscleSolveError
