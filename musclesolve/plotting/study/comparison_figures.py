@@ -203,7 +203,7 @@ def compared_group_forces(compared: xr.Dataset, side: str) -> Sheet:
     """Draw the sum of the forces of the muscles of each function group, every panel with its own scale."""
     groups = [str(name) for name in compared["function_group"].values]
     names = muscles_by_group(groups, groups)
-    return _page_of_cycles(
+    return _of_cycles(
         compared, side, "group_force", "function_group", "Force of function groups", list(names), 3
     )
 
@@ -212,10 +212,10 @@ def compared_group_forces(compared: xr.Dataset, side: str) -> Sheet:
 def compared_contact_forces(compared: xr.Dataset, side: str) -> Sheet:
     """Draw the magnitude of the contact force at hip, knee and ankle."""
     names = [str(name) for name in compared["joint"].values if joint_kind(str(name)) in LEG_JOINTS]
-    return _page_of_cycles(compared, side, "contact_force", "joint", CONTACT_TITLE, names, 1)
+    return _of_cycles(compared, side, "contact_force", "joint", CONTACT_TITLE, names, 1)
 
 
-def _page_of_cycles(
+def _of_cycles(
     compared: xr.Dataset, side: str, variable: str, dim: str, title: str, names: list[str], columns: int
 ) -> Sheet:
     """Draw a panel for each name, with a curve for each result."""
