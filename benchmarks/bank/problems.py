@@ -12,7 +12,7 @@ import numpy as np
 import musclesolve as ms
 from musclesolve._util.arrays import Array
 from musclesolve.data import reference_stride
-from musclesolve.muscles.muscle_set import load_muscle_set
+from musclesolve.muscles.muscle_parameters import load_muscle_set
 from musclesolve.studies.benchmark.measure import random_problem
 
 FRAMES = 4

@@ -23,10 +23,22 @@ from nicegui import ui
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
-from musclesolve.desk.all_steps import STEPS
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.guard import HOST, Guard
 from musclesolve.desk.result_files import zipped
+from musclesolve.desk.steps.check_step import CHECK
+from musclesolve.desk.steps.compare_step import COMPARE
+from musclesolve.desk.steps.emg_step import EMG
+from musclesolve.desk.steps.events_step import EVENTS
+from musclesolve.desk.steps.export_step import EXPORT
+from musclesolve.desk.steps.files_step import FILES
+from musclesolve.desk.steps.markers_step import MARKERS
+from musclesolve.desk.steps.plates_step import PLATES
+from musclesolve.desk.steps.questions_step import QUESTIONS
+from musclesolve.desk.steps.result_step import RESULT
+from musclesolve.desk.steps.study_step import STUDY
+from musclesolve.desk.steps.subject_step import SUBJECT
+from musclesolve.desk.steps.watch_step import WATCH
 from musclesolve.desk.view import View
 from musclesolve.desk.work_folder import LARGEST
 from musclesolve.errors import InputError, input_error
@@ -36,6 +48,22 @@ LOOK = 1.0
 """Interval at which the trial file is checked for changes of other programs [s]."""
 POLL = 0.1
 """Interval at which messages of the task process are received [s]."""
+STEPS = (
+    FILES,
+    SUBJECT,
+    MARKERS,
+    PLATES,
+    EVENTS,
+    EMG,
+    CHECK,
+    RESULT,
+    QUESTIONS,
+    COMPARE,
+    EXPORT,
+    WATCH,
+    STUDY,
+)
+"""The steps of the desk, in their order."""
 SHOWN = (
     ".html",
     ".png",

@@ -124,7 +124,7 @@ def export(progress: Progress, result: Path, file_format: str) -> list[Path]:
 
 def answer(progress: Progress, result: Path, question: str) -> list[Path]:
     """The answer to a question about a result, as `musclesolve report --questions`; the file and its page."""
-    from musclesolve.report.figure_page import answer_page
+    from musclesolve.report.page import answer_page
     from musclesolve.results.files.atomic_writing import write_files
     from musclesolve.results.files.result_netcdf import read_result
     from musclesolve.studies.questions.answers import files_again
@@ -154,7 +154,7 @@ def check_study(progress: Progress, study: Path) -> dict[str, Any]:
 
 def study(progress: Progress, study: Path, folder: Path) -> list[Path]:
     """All trials of a study and its page, as `musclesolve study`; the files."""
-    from musclesolve.report.study.study_files import study_into
+    from musclesolve.report.study.study_page import study_into
 
     return study_into(folder, study, progress=progress)[1]
 

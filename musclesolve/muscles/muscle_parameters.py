@@ -1,19 +1,21 @@
-"""The parameters of muscles: one record for muscle sets on a subject and for muscles of an OpenSim model."""
+"""The parameters of muscles: one record for a set on a subject and for an OpenSim model; muscle sets by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+import muscle_db
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_real_array, one_or_several
 from musclesolve._util.message_text import as_text
-from musclesolve.errors import input_error
+from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.curves.curve_family import CurveFamily, curve_family
 from musclesolve.muscles.hill_model import (
     MAX_SHORTENING_VELOCITY,
@@ -235,3 +237,13 @@ def joined_muscles(parts: Sequence[MuscleParameters]) -> MuscleParameters:
         passive=PassiveElement(*map(np.concatenate, zip(*(part.passive for part in parts), strict=True))),
         **{name: np.concatenate([getattr(part, name) for part in parts]) for name in _NUMBERS},
     )
+
+
+def load_muscle_set(name_or_path: str | Path) -> muscle_db.MuscleDatabase:
+    """Read a muscle set: a bundled one by its name, or a TOML file."""
+    try:
+        return muscle_db.load(name_or_path)
+    except muscle_db.MuscleDatabaseError as error:
+        where = ", ".join(part for part in (error.line and f"line {error.line}", error.field) if part) or None
+        texts = {"expected": error.expected, "remedy": error.remedy}
+        raise InputError(error.problem, code=error.code, file=error.file, where=where, **texts) from error

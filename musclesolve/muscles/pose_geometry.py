@@ -19,7 +19,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_joi
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
-from musclesolve.muscles.muscle_set import load_muscle_set
+from musclesolve.muscles.muscle_parameters import load_muscle_set
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import joined, scale_muscles
 

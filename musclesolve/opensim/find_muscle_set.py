@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import muscle_db
-from musclesolve.muscles.muscle_set import load_muscle_set
+from musclesolve.muscles.muscle_parameters import load_muscle_set
 from musclesolve.muscles.scaling.fiber_lengths import operating_range
 
 MODEL = ".osim"

@@ -4,18 +4,18 @@ import matplotlib.figure
 
 from .figure_sets import save_figures as save_figures
 from .page.page_style import page_style as page_style
-from .result.certificate_figure import certificates as certificates
 
 # Of a result.
 from .result.joint_figures import joint_moments as joint_moments
 from .result.muscle_figures import one_muscle as one_muscle
-from .result.passive_moment_figure import passive_moment_figure as passive_moment_figure
-from .result.pose_figure import pose_activations as pose_activations
+from .result.residual_figures import certificates as certificates
 
 # Of an average, a comparison, an uncertainty, of sensitivities.
 from .study.comparison_figures import compare_muscle_forces as compare_muscle_forces
-from .study.cost_figure import cost_shapes as cost_shapes
+from .study.comparison_figures import pose_activations as pose_activations
 from .study.group_figures import group_curves as group_curves
+from .study.listed_figures import cost_shapes as cost_shapes
+from .study.listed_figures import passive_moment_figure as passive_moment_figure
 from .study.sensitivity_maps import force_sensitivity_map as force_sensitivity_map
 from .study.sensitivity_maps import sensitivity_map as sensitivity_map
 

@@ -1,4 +1,4 @@
-"""A report: one self-contained HTML page, made of the files of trials and written beside them."""
+"""A report: one self-contained HTML page, made of the files of trials and written beside them; pages of the desk."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,10 +10,11 @@ import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import input_error
-from musclesolve.plotting.figure_names import REPORT, UNCERTAINTY
+from musclesolve.plotting.figure_names import COMPARISON, FIGURE_NAMES, REPORT, RESULTS, UNCERTAINTY
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.result.sheet_figure import clinical_sheet
 from musclesolve.report.analyzed_recording import analyzed_trial
+from musclesolve.report.content import trial_sections
 from musclesolve.report.content.methods import Citations, methods
 from musclesolve.report.content.overview import (
     average,
@@ -22,7 +23,7 @@ from musclesolve.report.content.overview import (
     subjects,
     versions,
 )
-from musclesolve.report.content.pieces import DAMAGE, reason
+from musclesolve.report.content.pieces import DAMAGE, Absent, reason
 from musclesolve.report.content.trial_sections import contact_sources
 from musclesolve.report.figures.figure_choice import Picture, drawn, figures_of
 from musclesolve.report.inputs import AVERAGE, RESULT, Inputs, TrialFiles, read_inputs
@@ -40,7 +41,12 @@ from musclesolve.report.sections import (
 from musclesolve.results.cycles.cycle_averages import differences
 from musclesolve.results.dataset.result_quantities import text, trial_name
 from musclesolve.results.files.atomic_writing import reserved, write_files
-from musclesolve.results.files.result_netcdf import answers_beside, check_folder, with_storable_texts
+from musclesolve.results.files.result_netcdf import (
+    answers_beside,
+    check_folder,
+    read_result,
+    with_storable_texts,
+)
 from musclesolve.results.norms import norms
 from musclesolve.version import __version__
 
@@ -251,3 +257,37 @@ def _titles(trials: Sequence[TrialFiles]) -> list[str]:
         if len(set(longer)) == len(longer):
             return longer
     return [f"{number}: {name}" for number, name in enumerate(names, start=1)]
+
+
+def figure_page(result: Path) -> str:
+    """The figures of a result and of its uncertainty, where that lies beside it, as one page for a browser."""
+    beside = result.with_name(UNCERTAINTY)
+    (trial, *_) = read_inputs([result, *([beside] if beside.is_file() else [])]).trials
+    kinds: dict[str, list[Picture]] = {figure.tab: [] for figure in FIGURE_NAMES.values() if figure.tab}
+    for shown in pictures_of(trial, "t1"):
+        kinds[FIGURE_NAMES[shown.name].tab].append(shown)
+    full = {kind: own for kind, own in kinds.items() if own}
+    return whole_page("figures.html", heading="Figures of the result", kinds=full)
+
+
+def answer_page(path: Path, question: str) -> str:
+    """The answer to a question about a trial: sentences, figures and tables, as in the section of a report."""
+    data, pictures = read_result(path), list[Picture]()
+    try:
+        content = dict(trial_sections.answer(data, question))
+    except Absent as absent:
+        content = {"answer": str(absent)}
+    else:
+        for name, draw in figures_of(data, question).items():
+            pictures.append(drawn(name, name, draw, data))
+    kinds = {"Figures": pictures} if pictures else {}
+    return whole_page("figures.html", heading="Answer", kinds=kinds, **content)
+
+
+def comparison_page(path: Path) -> str:
+    """Figures of a comparison of costs (comparison.nc) or of results (compared.nc), a page for each leg and figure."""
+    data, kinds = read_result(path), dict[str, list[Picture]]()
+    for name, draw in figures_of(data, COMPARISON if "cost" in data.dims else RESULTS).items():
+        tab = FIGURE_NAMES[name.rpartition("_")[0]].tab
+        kinds.setdefault(tab, []).append(drawn(name, name, draw, data))
+    return whole_page("figures.html", heading="Figures of the comparison", kinds=kinds)

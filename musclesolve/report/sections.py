@@ -78,19 +78,14 @@ def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
         judged,
         " ".join((judged.use, *judged.why)),
         [
-            {"joint": plain(stem), "unit": unit, "legs": legs, "implants": _in_implants(stem, facts)}
+            {"joint": plain(stem), "unit": unit, "legs": legs, "implants": found.words if found else ""}
             for stem, legs in rows.items()
+            for found in [measured(stem, facts.movement)]  # in implants, None where none measured
         ],
         emg or "not measured",
         chosen(said, "error", "warning"),
         chosen(said, "remark"),
     )
-
-
-def _in_implants(stem: str, facts: Facts) -> str:
-    """The range that implants measured at a joint in this movement, "" where none did."""
-    found = measured(stem, facts.movement)
-    return "" if found is None else found.words
 
 
 def no_headline(why: str) -> Headline:

@@ -258,25 +258,6 @@ class ResidualSize:
 
 
 @dataclass(frozen=True)
-class MotionChanged:
-    """Change of a motion to reduce the residual: its size, and the residual before and after.
-
-    Root mean squares over the frames; balancing_mass_kg: the body mass that would balance the forces best.
-    """
-
-    rms_m: float
-    largest_m: float
-    rms_of_points_m: dict[str, float]
-    rms_force_before_n: float
-    rms_force_n: float
-    peak_force_before_n: float
-    peak_force_n: float
-    rms_moment_before_nm: float
-    rms_moment_nm: float
-    balancing_mass_kg: float
-
-
-@dataclass(frozen=True)
 class Channel:
     """Agreement of activation with the envelope of an EMG channel."""
 
@@ -488,8 +469,12 @@ class Facts:
         return self._residual_size("pelvis_residual_before") or self.pelvis_residual
 
     @cached_property
-    def motion_change(self) -> MotionChanged | None:
-        """Change of the motion that reduces the residual; None where the motion was not changed."""
+    def motion_change(self) -> dict[str, Any] | None:
+        """Change of the motion to reduce the residual, in m, N and N m; None where the motion was not changed.
+
+        Its size, and the residual before and after as root mean squares and peaks over the frames;
+        balancing_mass_kg: the body mass that would balance the forces best.
+        """
         before, after = self._residual_size("pelvis_residual_before"), self.pelvis_residual
         if before is None or after is None or "motion_change" not in self.result:
             return None
@@ -497,18 +482,18 @@ class Facts:
         rms = np.sqrt(np.mean(change**2, axis=0))
         names = [str(name) for name in self.result["point"].values]
         newtons = 0.01 * self.body_weight
-        return MotionChanged(
-            rms_m=float(np.sqrt(np.mean(change**2))),
-            largest_m=float(self.result.attrs["largest_motion_change_m"]),
-            rms_of_points_m=dict(zip(names, map(float, rms), strict=True)),
-            rms_force_before_n=newtons * before.rms_force_percent_body_weight,
-            rms_force_n=newtons * after.rms_force_percent_body_weight,
-            peak_force_before_n=newtons * before.peak_force_percent_body_weight,
-            peak_force_n=newtons * after.peak_force_percent_body_weight,
-            rms_moment_before_nm=before.rms_moment_nm,
-            rms_moment_nm=after.rms_moment_nm,
-            balancing_mass_kg=float(self.result.attrs["mass_balancing_forces_kg"]),
-        )
+        return {
+            "rms_m": float(np.sqrt(np.mean(change**2))),
+            "largest_m": float(self.result.attrs["largest_motion_change_m"]),
+            "rms_of_points_m": dict(zip(names, map(float, rms), strict=True)),
+            "rms_force_before_n": newtons * before.rms_force_percent_body_weight,
+            "rms_force_n": newtons * after.rms_force_percent_body_weight,
+            "peak_force_before_n": newtons * before.peak_force_percent_body_weight,
+            "peak_force_n": newtons * after.peak_force_percent_body_weight,
+            "rms_moment_before_nm": before.rms_moment_nm,
+            "rms_moment_nm": after.rms_moment_nm,
+            "balancing_mass_kg": float(self.result.attrs["mass_balancing_forces_kg"]),
+        }
 
     def _residual_size(self, name: str) -> ResidualSize | None:
         """Size of a residual by the name of its variable; None where it is not known."""

@@ -564,9 +564,9 @@ def residuals(facts: Facts) -> Said:
     if (change := facts.motion_change) is None:
         yield hold(None, "motion_change")
         return
-    of_points = sorted(change.rms_of_points_m.items(), key=itemgetter(1), reverse=True)[:MOST_MOVED]
+    of_points = sorted(change["rms_of_points_m"].items(), key=itemgetter(1), reverse=True)[:MOST_MOVED]
     most = ", ".join(f"{point} {1e3 * rms:.1f}" for point, rms in of_points)
-    yield say("motion_change", asdict(change), most=most)
+    yield say("motion_change", change, most=most)
 
 
 def _residual_beyond(facts: Facts) -> list[str]:
@@ -682,7 +682,7 @@ def frames_left_out(facts: Facts) -> Said:
     if len(facts.legs) == 1 and OTHER not in facts.legs:
         yield say("one_leg", part=next(iter(facts.legs.values())).part)
     if (change := facts.motion_change) is not None:
-        yield say("motion_changed", **asdict(change))
+        yield say("motion_changed", **change)
     version = text(facts.result, "musclesolve_version")
     if version != __version__:
         made = f"version {version}" if version else "a version that it does not name"

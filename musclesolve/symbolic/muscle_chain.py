@@ -22,8 +22,7 @@ from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.curves.curve_family import curve_family
-from musclesolve.muscles.muscle_parameters import MuscleParameters
-from musclesolve.muscles.muscle_set import load_muscle_set
+from musclesolve.muscles.muscle_parameters import MuscleParameters, load_muscle_set
 from musclesolve.muscles.paths.engine import PathLayout
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined, scale_muscles
 from musclesolve.opensim.geometry import opensim_geometry, path_system, tendon_shifts
@@ -34,10 +33,17 @@ from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.symbolic.hill import BALANCED, equilibrium_function, rigid_fiber, rigid_forces
-from musclesolve.symbolic.iterated_paths import Evaluated, IteratedPaths
-from musclesolve.symbolic.path_length import Places, iterated_muscles, path_length
+from musclesolve.symbolic.path_length import (
+    Evaluated,
+    IteratedPaths,
+    Places,
+    all_coordinates,
+    iterated_muscles,
+    path_length,
+    places_of_model,
+    places_of_set,
+)
 from musclesolve.symbolic.piecewise import in_order
-from musclesolve.symbolic.placing import all_coordinates, places_of_model, places_of_set
 
 SIZE = "size"
 

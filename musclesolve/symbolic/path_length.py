@@ -1,4 +1,4 @@
-"""Length of the path of one muscle over at most one cylinder or sphere, as an expression.
+"""Length of the path of one muscle over at most one cylinder or sphere, as an expression; others by iteration.
 
 Rules and formulas come from the kernel (muscles/paths/kernel: wrapping.py, cylinder.py, sphere.py), with a
 choice between two expressions where the kernel has a branch. Roots are taken of numbers above zero, so that the branch
@@ -8,20 +8,35 @@ objects follow from the expression, tangent points included.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
+from musclesolve._util.arrays import Array
+from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.paths.engine import PathLayout
 from musclesolve.muscles.paths.kernel.arrays import CYLINDER, ELLIPSOID, HELD
 from musclesolve.muscles.paths.kernel.cylinder import ROUND_OFF
+from musclesolve.muscles.paths.kernel.placing import NEARLY_ZERO
 from musclesolve.muscles.paths.kernel.sphere import CENTRAL, GRAZING
+from musclesolve.muscles.paths.paths import Paths
+from musclesolve.opensim.geometry import PathSystem
+from musclesolve.opensim.model import Joint, OpenSimModel
+from musclesolve.symbolic.piecewise import natural_spline, of_coordinates
 
 ABOVE_ZERO = 1e-24
 """Least number whose root is taken."""
 FAR = 1e9
 """Longer than any path [m]."""
+STEP = {2: 1e-5, 3: 1e-3}
+"""Change of a coordinate [rad or m] of the differences for each derivative."""
+
+Evaluated = Callable[[Array], tuple[Array, Array]]
+"""Lengths (T, n) [m] and moment arms (T, m, n) in poses (T, m)."""
+Pose = tuple[Any, Any]
+"""Rotation (3, 3) and translation (3,) [m] of a body."""
 
 
 class Places(NamedTuple):
@@ -238,3 +253,179 @@ def _any_side(w: Any, axis: int, sign: float) -> Any:
         nearer = ca.fabs(w[k]) < least
         best, least = ca.if_else(nearer, across(k), best), ca.if_else(nearer, ca.fabs(w[k]), least)
     return best
+
+
+class IteratedPaths(ca.Callback):  # type: ignore[misc]
+    """Lengths (n,) of paths that the path engine finds by iteration in a pose (m,), or their derivatives, 1 to 3.
+
+    First derivatives are the moment arms of the engine, exact at its tangent points. Second derivatives are central
+    differences of these, with about seven correct digits; third derivatives, on which the second ones of moments
+    depend, are differences of differences, with about five. No C code can be generated.
+    """
+
+    def __init__(self, evaluate: Evaluated, size: tuple[int, int], order: int = 0) -> None:
+        ca.Callback.__init__(self)
+        self._evaluate, self._size, self._order = evaluate, size, order
+        self._kept: list[Any] = []  # CasADi does not keep Python's objects alive
+        self.construct(f"iterated_paths_{order}", {})
+
+    def get_n_in(self) -> int:
+        """The pose."""
+        return 1
+
+    def get_n_out(self) -> int:
+        """The lengths, or one derivative."""
+        return 1
+
+    def get_sparsity_in(self, i: int) -> Any:
+        """A column (m,)."""
+        return ca.Sparsity.dense(self._size[1], 1)
+
+    def get_sparsity_out(self, i: int) -> Any:
+        """Lengths (n,), derivatives (n, m), and derivatives of these, column after column, (n m, m)."""
+        n, m = self._size
+        rows = n * m ** max(self._order - 1, 0)
+        return ca.Sparsity.dense(rows, m if self._order else 1)
+
+    def eval(self, arguments: Any) -> list[Any]:
+        """Evaluate the engine in one pose, or in the poses of the differences."""
+        pose = np.array(arguments[0]).reshape(1, -1)
+        if self._order == 0:
+            return [ca.DM(self._evaluate(pose)[0][0])]
+        slopes = self._slopes(pose, self._order, STEP.get(self._order, 0.0))
+        return [ca.DM(slopes.reshape(self._size[1], -1).T)]
+
+    def _slopes(self, poses: Array, order: int, step: float) -> Array:
+        """All derivatives (T, n m^order) of an order, the coordinate of the last one first."""
+        if order == 1:
+            return -self._evaluate(poses)[1].reshape(len(poses), -1)
+        steps = step * np.eye(poses.shape[1])
+        moved = np.concatenate([poses[:, None] + steps, poses[:, None] - steps]).reshape(-1, poses.shape[1])
+        after, before = np.split(self._slopes(moved, order - 1, step), 2)
+        return ((after - before) / (2.0 * step)).reshape(len(poses), -1)
+
+    def has_jacobian(self) -> bool:
+        """Whether there is another derivative."""
+        return self._order < max(STEP)
+
+    def get_jacobian(self, name: str, inputs: Any, outputs: Any, options: Any) -> Any:
+        """The derivative, in the form of CasADi: a function of pose and value."""
+        derivative = IteratedPaths(self._evaluate, self._size, self._order + 1)
+        pose, value = ca.MX.sym("q", self._size[1]), ca.MX.sym("value", ca.Sparsity(*self.size_out(0)))
+        function = ca.Function(name, [pose, value], [derivative(pose)], inputs, outputs, options)
+        self._kept += [derivative, function]
+        return function
+
+
+def rotation_about(axis: Array, angle: Any) -> Any:
+    """Rotation about a unit axis (Rodrigues)."""
+    skew = np.cross(np.eye(3), axis)
+    return np.eye(3) + ca.sin(angle) * ca.SX(skew) + (1.0 - ca.cos(angle)) * ca.SX(skew @ skew)
+
+
+def places_of_set(model: Model, paths: Paths, coordinates: Mapping[int, Any]) -> Places:
+    """Points and objects of a set on a subject whose base stands still; coordinates: by number of the joint [rad].
+
+    A body moves its points by x = t + R s from standing; a joint holds its pivot (`Tree.frames`).
+    """
+    tree, standing = model.tree, model.standing
+    axes, poses = tree.axes(standing[None])[0], {tree.root: (ca.SX.eye(3), ca.SX.zeros(3))}
+    for k, (parent, child) in enumerate(zip(tree.parent.tolist(), tree.child.tolist(), strict=True)):
+        rotation, shift = poses[parent]
+        if k in coordinates:
+            turned = rotation @ rotation_about(axes[k], coordinates[k])
+            poses[child] = turned, shift + (rotation - turned) @ standing[tree.pivot[k]]
+        else:
+            poses[child] = rotation, shift
+    carriers: dict[int, Pose] = {}
+    for f, spline in enumerate(paths.frames.motion):
+        rotation, shift = poses[int(paths.frames.body[f])]
+        motion, pivot = natural_spline(spline, coordinates[int(paths.frames.dof[f])]), paths.frames.pivot[f]
+        turned = rotation @ _from_vector(motion[3:])
+        carriers[f] = turned, shift + rotation @ (pivot + ca.vertcat(*motion[:3])) - turned @ pivot
+
+    def carried(body: int, frame: int) -> Pose:
+        return carriers[frame] if frame >= 0 else poses[body]
+
+    on: list[Any] = [1.0] * len(paths.standing)
+    switches = paths.switched, paths.switch_dof, paths.switch_lower, paths.switch_upper
+    for p, dof, lower, upper in zip(*(each.tolist() for each in switches), strict=True):
+        on[p] = ca.logic_and(coordinates[dof] >= lower, coordinates[dof] <= upper)
+    objects = paths.objects
+    of_points = map(carried, paths.point_body.tolist(), paths.point_frame.tolist())
+    of_objects = list(map(carried, objects.body.tolist(), objects.frame.tolist()))
+    return Places(
+        [shift + rotation @ s for (rotation, shift), s in zip(of_points, paths.standing, strict=True)],
+        on,
+        [shift + rotation @ c for (rotation, shift), c in zip(of_objects, objects.center, strict=True)],
+        [rotation @ own for (rotation, _), own in zip(of_objects, objects.axes, strict=True)],
+    )
+
+
+def _from_vector(vector: list[Any]) -> Any:
+    """Rotation of a rotation vector [rad]: `set_turn` of the kernel."""
+    if all(isinstance(part, float) for part in vector):
+        return ca.SX.eye(3)
+    column = ca.vertcat(*vector)
+    square = ca.sumsqr(column)
+    small = square < NEARLY_ZERO**2
+    safe = ca.if_else(small, 1.0, square)
+    first = ca.if_else(small, 1.0 - square / 6.0, ca.sin(ca.sqrt(safe)) / ca.sqrt(safe))
+    second = ca.if_else(small, 0.5 - square / 24.0, (1.0 - ca.cos(ca.sqrt(safe))) / safe)
+    skew = ca.skew(column)
+    return ca.SX.eye(3) + first * skew + second * (skew @ skew)
+
+
+def all_coordinates(model: OpenSimModel, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Every coordinate of an OpenSim model: chosen, at its default, or by its coupler (`coordinate_values`)."""
+    values = {name: chosen.get(name, each.default) for name, each in model.coordinates.items()}
+    for coupler in model.couplers:
+        values[coupler.dependent] = of_coordinates(
+            coupler.function, [values[name] for name in coupler.independent]
+        )
+    return values
+
+
+def places_of_model(system: PathSystem, values: Mapping[str, Any]) -> Places:
+    """Points and objects of an OpenSim model in the ground, for expressions of all coordinates [rad or m]."""
+    model = system.model
+    poses: dict[str, Pose] = {model.bodies[0]: (ca.SX.eye(3), ca.SX.zeros(3))}
+    for joint in model.joints:
+        rotation, shift = poses[joint.inboard.body]
+        turned, moved = _joint_pose(joint, values)
+        if joint.is_reversed:
+            turned, moved = turned.T, -turned.T @ moved
+        moved = shift + rotation @ (joint.inboard.position + joint.inboard.rotation @ moved)
+        turned = rotation @ joint.inboard.rotation @ turned @ joint.outboard.rotation.T
+        poses[joint.outboard.body] = turned, moved - turned @ joint.outboard.position
+    names, position, on = tuple(model.coordinates), [], list[Any]()
+    places = [ca.SX(place) for place in system.local]
+    for p in {p for p, *_ in system.moving}:
+        components = {
+            axis: of_coordinates(f, [values[names[k]]]) for q, axis, k, f in system.moving if q == p
+        }
+        places[p] = system.points[p].frame.position + system.points[p].frame.rotation @ ca.vertcat(
+            *(components[axis] for axis in range(3))
+        )
+    for point, place in zip(system.points, places, strict=True):
+        rotation, shift = poses[point.frame.body]
+        position.append(shift + rotation @ place)
+        on.append(1.0)
+        if point.condition is not None:
+            name, lower, upper = point.condition
+            on[-1] = ca.logic_and(values[name] >= lower, values[name] <= upper)
+    bodies = [poses[model.bodies[body]] for body in system.object_body]
+    centers = [shift + rotation @ c for (rotation, shift), c in zip(bodies, system.center, strict=True)]
+    axes = [rotation @ own for (rotation, _), own in zip(bodies, system.axes, strict=True)]
+    return Places(position, on, centers, axes)
+
+
+def _joint_pose(joint: Joint, values: Mapping[str, Any]) -> Pose:
+    """Pose of the child frame of a joint in its parent frame."""
+    rotation, shift = ca.SX.eye(3), ca.SX.zeros(3)
+    for axis in joint.translations:
+        shift = shift + of_coordinates(axis.function, [values[name] for name in axis.coordinates]) * axis.axis
+    for axis in joint.rotations:
+        angle = of_coordinates(axis.function, [values[name] for name in axis.coordinates])
+        rotation = rotation @ rotation_about(axis.axis, angle)
+    return rotation, shift

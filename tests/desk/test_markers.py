@@ -13,9 +13,19 @@ import pytest
 
 from musclesolve.data import reference_stride
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.marker_meaning import Mapped, Meaning, Recording, parts, way_text
+from musclesolve.desk.marker_meaning import (
+    Mapped,
+    Meaning,
+    Recording,
+    cell_text,
+    in_words,
+    missing_text,
+    parts,
+    row_title,
+    seen_text,
+    way_text,
+)
 from musclesolve.desk.marker_picture import Picture
-from musclesolve.desk.marker_words import cell_text, in_words, missing_text, row_title, seen_text
 from musclesolve.desk.steps.markers_step import state
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.files import landmarks, read_markers, write_trc

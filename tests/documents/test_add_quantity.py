@@ -32,7 +32,7 @@ from musclesolve.plotting import save_figures
 from musclesolve.plotting.study.group_figures import group_drawings
 from musclesolve.report.content import trial_sections
 from musclesolve.report.inputs import read_inputs
-from musclesolve.report.figure_page import figure_page
+from musclesolve.report.page import figure_page
 from musclesolve.report.sections import specifications
 from musclesolve.results.export.export import export
 from musclesolve.results.files.result_netcdf import read_result, write_result

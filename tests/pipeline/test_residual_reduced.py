@@ -81,7 +81,7 @@ def test_the_verdict_is_on_the_residual_before(result, kept) -> None:
 def test_a_result_says_what_was_changed(result, kept, tmp_path) -> None:
     change = Facts(result).motion_change
     assert change is not None and Facts(kept).motion_change is None
-    assert f"{change.rms_force_before_n:.0f} to {change.rms_force_n:.0f} N rms" in summary(result)
+    assert f"{change['rms_force_before_n']:.0f} to {change['rms_force_n']:.0f} N rms" in summary(result)
     file, page = tmp_path / "result.nc", tmp_path / "report.html"
     write_result(result, file)
     write_report([file], page)

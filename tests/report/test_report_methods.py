@@ -28,7 +28,7 @@ from musclesolve.report.content.methods import (
     works,
 )
 from musclesolve.report.inputs import RESULT, TrialFiles
-from musclesolve.report.study.tests_in_words import measurement_error
+from musclesolve.report.study.study_words import measurement_error
 from musclesolve.results.dataset.result_quantities import inputs_of
 from musclesolve.results.plausibility import in_vivo
 from musclesolve.sharing.cost.cost_registry import find_cost

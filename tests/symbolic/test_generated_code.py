@@ -10,7 +10,7 @@ import pytest
 from symbolic_states import random_states
 
 import musclesolve as ms
-from musclesolve.muscles.muscle_set import load_muscle_set
+from musclesolve.muscles.muscle_parameters import load_muscle_set
 
 
 @pytest.mark.in_part(2)

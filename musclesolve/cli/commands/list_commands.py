@@ -104,9 +104,13 @@ def _passive_moments(database: MuscleDatabase, output: Path | None, shown: list[
     paths: list[Path] = []
     if output is not None:
         from musclesolve.plotting.page.figure_files import figures_of
-        from musclesolve.plotting.result import passive_moment_figure as figure
+        from musclesolve.plotting.study import listed_figures
 
-        draw = {figure.FILE: lambda _: figure.passive_moment_figure(database.name, moments)}
+        draw = {
+            listed_figures.PASSIVE_FILE: lambda _: listed_figures.passive_moment_figure(
+                database.name, moments
+            )
+        }
         files = {FILE: passive_moment_csv(moments), **figures_of(xr.Dataset(), draw)}
         paths = write_files(output, files)
     shown = [*shown, passive_moment_table(database.name, moments)]
@@ -169,7 +173,7 @@ def _cost_figure(path: Path) -> list[Path]:
     from musclesolve.pipeline.pose_problem import pose_problem
     from musclesolve.plotting.page.figure_files import file_content
     from musclesolve.plotting.page.page_style import page_style
-    from musclesolve.plotting.study.cost_figure import cost_shapes
+    from musclesolve.plotting.study.listed_figures import cost_shapes
     from musclesolve.results.files.atomic_writing import write_files
 
     bent = {"hip_flexion_r": 0.4, "knee_flexion_r": 0.7, "ankle_dorsiflexion_r": 0.1}  # [rad]

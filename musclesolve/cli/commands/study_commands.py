@@ -45,7 +45,7 @@ def study(
     Results that are up to date are kept; a trial that fails does not stop the others.
     """
     from musclesolve.cli.result_documents import study_document
-    from musclesolve.report.study.study_files import study_into
+    from musclesolve.report.study.study_page import study_into
 
     style = PageStyle(**{key: settings.pop(key) for key in settings_of(FigureSettings)})
     drawn = bool(drawn_figures(figures, style))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import shlex
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,20 +24,6 @@ if TYPE_CHECKING:
     from musclesolve.desk.result_facts import ComparedFacts
 
 COMPARISON, COMPARED = COMPARISON_FILE, "compared.nc"
-
-
-def compared_costs(path: Path) -> ComparedFacts:
-    """See `result_facts.compared_costs`."""
-    from musclesolve.desk import result_facts  # takes seconds, in a thread
-
-    return result_facts.compared_costs(path)
-
-
-def compared_results(path: Path) -> ComparedFacts:
-    """See `result_facts.compared_results`."""
-    from musclesolve.desk import result_facts
-
-    return result_facts.compared_results(path)
 
 
 def columns_of(facts: ComparedFacts) -> list[dict[str, Any]]:
@@ -101,7 +86,7 @@ class Compare:
         with ui.row():
             ui.button("Compare the costs", on_click=self._compare).props("unelevated icon=compare")
         folder = self.desk.comparison
-        self._shown_comparison(folder / COMPARISON, compared_costs)
+        self._shown_comparison(folder / COMPARISON, "compared_costs")
 
     def _chosen(self, names: list[str]) -> None:
         self._costs = list(names)
@@ -155,7 +140,7 @@ class Compare:
                 )
         if self.desk.result is not None:
             self._keeping()
-        self._shown_comparison(self.desk.folder.path / RESULTS / "compared" / COMPARED, compared_results)
+        self._shown_comparison(self.desk.folder.path / RESULTS / "compared" / COMPARED, "compared_results")
 
     def _keeping(self) -> None:
         with ui.row().classes("ms-turn-small"):
@@ -196,9 +181,16 @@ class Compare:
 
     # ---- what was found
 
-    def _shown_comparison(self, path: Path, read: Callable[[Path], ComparedFacts]) -> None:
+    def _shown_comparison(self, path: Path, reader: str) -> None:
+        """Show what the reader of this name in `result_facts` reads, as soon as it is read, and then the figures."""
         if not path.is_file():
             return
+
+        def read() -> ComparedFacts:
+            from musclesolve.desk import result_facts  # takes seconds, in a thread
+
+            facts: ComparedFacts = getattr(result_facts, reader)(path)
+            return facts
 
         @ui.refreshable
         def table(facts: ComparedFacts | None = None, trouble: str = "") -> None:
@@ -218,7 +210,7 @@ class Compare:
 
         async def load() -> None:
             try:
-                table.refresh(await asyncio.to_thread(read, path))
+                table.refresh(await asyncio.to_thread(read))
             except MuscleSolveError as error:
                 table.refresh(None, str(error))
             try:

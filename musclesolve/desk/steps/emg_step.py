@@ -1,16 +1,19 @@
-"""EMG: the muscle and the leg of each channel."""
+"""EMG: the muscle and the leg of each channel, with its signal as a small picture and the faults of the signal."""
 
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from nicegui import ui
 
+from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import capitalized, count_of
 from musclesolve._util.sides import has_side
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.emg_signals import Signal, signals_of
 from musclesolve.desk.fields import drawn_keys, field
 from musclesolve.desk.trial_document import Place, TrialDocument
 from musclesolve.desk.view import State, Step, View, hint, show_fault, small_button
@@ -18,12 +21,81 @@ from musclesolve.drafting.emg_channels import EmgFile, emg_tables, muscles_by_na
 from musclesolve.drafting.folder_contents import folder_contents
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.data import SIDE_NAMES
+from musclesolve.recording.emg_state import ChannelState, channel_states, saturated
 from musclesolve.recording.text.text_file import name_from
+from musclesolve.recording.trial.emg_channels import are_envelopes
 from musclesolve.settings.trial import RecordedSettings
 
 LEGS: dict[str, str] = {"": "leg: choose"} | {side: f"{name} leg" for side, name in SIDE_NAMES.items()}
 FURTHER = drawn_keys(RecordedSettings, "emg", "file")
 """Keys of the table beside the channels."""
+WIDE, HIGH, BINS = 300, 40, 300
+"""Size of a picture [px], and how many stretches of time it shows."""
+LITTLE = 0.001
+"""Share of samples at the end of the range of the amplifier that is not reported."""
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A channel: its picture as SVG, its faults in words ("" without any), and whether it is unusable."""
+
+    picture: str
+    trouble: str = ""
+    unusable: bool = False
+
+
+def signals_of(file: EmgFile, names: list[str]) -> dict[str, Signal]:
+    """The signals of some channels of a file, by their names; without those that the file does not have."""
+    table = file.table
+    there = [name for name in names if name in table.names]
+    if not there:
+        return {}
+    values = np.stack([table[name] for name in there], axis=-1)
+    processed = are_envelopes(values, table.rate)
+    _, states = channel_states(values, table.time, processed, [None] * len(there))
+    return {
+        name: Signal(_picture(name, table.time, values[:, k]), _trouble(states[k]), bool(states[k].unusable))
+        for k, name in enumerate(there)
+    }
+
+
+def _trouble(state: ChannelState) -> str:
+    """Return the faults of a channel in words."""
+    if state.unusable:
+        return f"Not used: {state.unusable}."
+    said = []
+    if state.clipped > LITTLE:
+        said.append(
+            f"{100.0 * state.clipped:.2g} % of its samples are clipped, from {state.clipped_at:.2f} s"
+        )
+    if state.spikes:
+        said.append(f"{count_of(len(state.spikes), 'spike')} removed")
+    if state.no_hum:
+        said.append(f"hum of {state.mains:.0f} Hz removed")
+    return f"{capitalized('; '.join(said))}." if said else ""
+
+
+def _picture(name: str, time: Array, signal: Array) -> str:
+    """The smallest and largest sample of each stretch of time; red where the amplifier was at its end."""
+    known = np.nan_to_num(signal)
+    edges = np.unique(np.linspace(0, len(signal), BINS + 1).astype(int))
+    low, high = np.minimum.reduceat(known, edges[:-1]), np.maximum.reduceat(known, edges[:-1])
+    bottom, top = min(float(low.min()), 0.0), max(float(high.max()), 0.0)
+    scale = HIGH / (top - bottom) if top > bottom else 0.0
+    x = WIDE * edges[:-1] / len(signal)
+
+    def y(value: Array) -> Array:
+        return (top - value) * scale if scale else np.full(value.shape, HIGH / 2.0)
+
+    up = [f"{a:.1f} {b:.1f}" for a, b in zip(x, y(high), strict=True)]
+    down = [f"{a:.1f} {b + 0.8:.1f}" for a, b in zip(x[::-1], y(low)[::-1], strict=True)]
+    clipped = np.logical_or.reduceat(saturated(signal), edges[:-1])
+    marks = "".join(f'<path class="ms-clipped" d="M{a:.1f} 0V{HIGH}"/>' for a in x[clipped])
+    said = f"Signal of {name}, {time[0]:.2f} to {time[-1]:.2f} s, {bottom:.3g} to {top:.3g}"
+    return (
+        f'<svg class="ms-signal" viewBox="0 0 {WIDE} {HIGH}" preserveAspectRatio="none" role="img" '
+        f'aria-label="{escape(said)}"><title>{escape(said)}</title><path d="M{"L".join([*up, *down])}Z"/>{marks}</svg>'
+    )
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from musclesolve.constants import PICTURE_SPEED
 from musclesolve.desk.fields import heading
 from musclesolve.desk.result_files import address, files_in, is_older, report_inputs, size_words
 from musclesolve.desk.steps.compare_step import COMPARISON
-from musclesolve.desk.steps.verdict import show_age
-from musclesolve.desk.steps.work import Work, no_result
+from musclesolve.desk.steps.work import Work, no_result, show_age
 from musclesolve.desk.view import Step, StepView, hint
 from musclesolve.plotting.figure_names import REPORT, UNCERTAINTY
 from musclesolve.plotting.page.page_style import FORMATS

@@ -14,20 +14,23 @@ from nicegui import ui
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import field
-from musclesolve.desk.marker_meaning import Mapped, Meaning, Recording, parts, way_text
-from musclesolve.desk.marker_picture import COLORS, Picture
-from musclesolve.desk.marker_scene import MarkerScene
-from musclesolve.desk.marker_words import (
+from musclesolve.desk.marker_meaning import (
+    Mapped,
+    Meaning,
+    Recording,
     cell_text,
     clipped,
     in_words,
     missing_text,
     names_of,
+    parts,
     plain_words,
     row_title,
     seen_text,
     source_text,
+    way_text,
 )
+from musclesolve.desk.marker_picture import COLORS, MarkerScene, Picture
 from musclesolve.desk.trial_document import Place, change_title
 from musclesolve.desk.view import Focus, State, Step, View, hint, show_fault, small_button
 from musclesolve.errors import MuscleSolveError
@@ -415,10 +418,6 @@ class MarkersStep:
 
     async def _restate_landmark(self, name: str, value: Any) -> None:
         await self._state({("mapping", name): value})
-        self._focus(name)
-
-    def _done(self, name: str) -> None:
-        self._choose(None)
         self._focus(name)
 
     def _of_marker(self, meaning: Meaning, marker: str) -> None:

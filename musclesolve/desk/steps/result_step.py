@@ -12,8 +12,7 @@ from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading, statements
 from musclesolve.desk.result_files import FIGURES, PICTURE, address, is_older
 from musclesolve.desk.steps.run_step import Run
-from musclesolve.desk.steps.verdict import facts_of, show_verdict
-from musclesolve.desk.steps.work import Work
+from musclesolve.desk.steps.work import Work, facts_of, show_verdict
 from musclesolve.desk.tasks import PATIENCE
 from musclesolve.desk.view import State, Step, StepView, show_fault
 from musclesolve.errors import MuscleSolveError
@@ -132,7 +131,7 @@ def moving_picture(result: Path) -> Path:
 
 def figures(result: Path, of_comparison: bool = False) -> Path:
     """The page with the figures beside a result or a comparison, made where there is none of this file."""
-    from musclesolve.report.figure_page import comparison_page, figure_page
+    from musclesolve.report.page import comparison_page, figure_page
     from musclesolve.results.files.atomic_writing import write_files
 
     path, make = result.with_name(FIGURES), comparison_page if of_comparison else figure_page

@@ -15,7 +15,7 @@ from musclesolve.desk.result_files import address, is_older
 from musclesolve.desk.steps.check_step import HEADINGS, SIGNS
 from musclesolve.desk.steps.trial_list import TrialList
 from musclesolve.desk.steps.work import Work
-from musclesolve.desk.study_document import StudyDocument
+from musclesolve.desk.study_desk import StudyDocument
 from musclesolve.desk.trial_document import Open, Place, change_title
 from musclesolve.desk.view import Step, View, hint, show_fault, small_button
 from musclesolve.drafting.study.draft_study import NAME
@@ -236,15 +236,12 @@ class StudyStep:
                 chip = ui.button(trial.name, on_click=partial(self._choose, trial.name))
                 chip.props("flat dense draggable=true").classes("ms-chip")
                 chip.props["aria-pressed"] = str(trial.name in self._chosen).lower()
-                chip.on("dragstart", partial(self._drag, trial.name))
+                chip.on("dragstart", partial(setattr, self, "_dragged", trial.name))
                 if trial.exclude:
                     chip.classes("ms-left-out").tooltip(f"left out: {trial.exclude}")
                     chip.props["aria-label"] = f"{trial.name}, left out: {trial.exclude}"
         cell.on("dragover.prevent", js_handler="() => {}")
         cell.on("drop.prevent", lambda: self._move({self._dragged}, subject, condition))
-
-    def _drag(self, name: str) -> None:
-        self._dragged = name
 
     def _choose(self, name: str) -> None:
         self._chosen ^= {name}
@@ -457,12 +454,11 @@ class StudyStep:
         with ui.row().classes("ms-turn-small"):
             ui.button("Run the study", on_click=begin).props("unelevated icon=play_arrow")
             if page is not None:
-                ui.link("Open the page in a tab of its own", self._address(page), new_tab=True)
+                ui.link(
+                    "Open the page in a tab of its own", address(self.desk.folder.path, page), new_tab=True
+                )
         if page is not None and is_older(page, self._document.path):
             ui.label("The page is older than the study file.").classes("ms-verdict ms-warning")
-
-    def _address(self, page: Path) -> str:
-        return address(self.desk.folder.path, page)
 
     def _text(self, document: StudyDocument, opened: bool = False) -> None:
         editor, path, redraw = self.view.editor, document.path, self.view.refresh

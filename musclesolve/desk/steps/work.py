@@ -1,13 +1,23 @@
-"""View of the running task of a step, and of the end of the last one."""
+"""Parts of several steps: the running task and the end of the last one, the verdict on the result of the trial."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from nicegui import ui
 
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.runner import Task
 from musclesolve.desk.view import View, show_fault
+
+if TYPE_CHECKING:
+    from musclesolve.desk.result_facts import ResultFacts
+
+FIRST = 3
+"""Number of cautions that are shown at once, the most important ones; the picture follows."""
 
 
 def in_words(seconds: float) -> str:
@@ -94,3 +104,51 @@ class Work:
             elif task.error is not None:
                 show_fault(str(task.error))
         self._idle()
+
+
+async def facts_of(desk: Desk) -> ResultFacts | None:
+    """Return the facts of the result of the open trial; None without a result."""
+    path = desk.result
+    if path is None:
+        return None
+
+    def read() -> ResultFacts:
+        from musclesolve.desk.result_facts import result_facts  # loads much of the package, in a thread
+
+        return result_facts(path)
+
+    return await asyncio.to_thread(read)
+
+
+def show_verdict(desk: Desk, facts: ResultFacts) -> None:
+    """Show the verdict, reasons, cautions and remarks; above them the changes since the computation."""
+    show_age(desk)
+    with ui.column().classes(f"ms-verdict ms-{facts.css}").props('role="status"'):
+        ui.label(f"{facts.mark} {facts.label}").classes("ms-what")
+        ui.label(facts.why)
+    _list(facts.remarks[:FIRST])
+    if more := facts.remarks[FIRST:]:
+        with ui.expansion(f"{len(more)} more").classes("w-full"):
+            _list(more)
+
+
+def _list(sentences: Sequence[str]) -> None:
+    if not sentences:
+        return
+    with ui.element("ul").classes("ms-list"):
+        for sentence in sentences:
+            with ui.element("li"):
+                ui.label(sentence)
+
+
+def show_age(desk: Desk) -> None:
+    """Show a bar that names changes since the result was computed."""
+    bar = ui.label().classes("ms-verdict ms-warning").props('role="status"')
+
+    def update() -> None:
+        changed = desk.changed_inputs
+        bar.set_text(f"This result is older than {', '.join(changed)}: it is not of the trial as it is now.")
+        bar.set_visibility(bool(changed))
+
+    update()
+    ui.timer(1.0, update)

@@ -34,7 +34,7 @@ from musclesolve._util.checks import check_choice
 from musclesolve.dynamics.kinematics.pose_fit import Pose
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
-from musclesolve.muscles.muscle_set import load_muscle_set
+from musclesolve.muscles.muscle_parameters import load_muscle_set
 from musclesolve.muscles.paths.paths import Paths
 from musclesolve.muscles.scaling.scaled_paths import frame_maps, reference_model, scaled_paths
 

@@ -1,4 +1,4 @@
-"""Residuals of points, muscles and ground: marker residuals, reserves, residual at the pelvis."""
+"""Residuals of points, muscles, ground and optimality: markers, reserves, pelvis, certificate of every frame."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from musclesolve.plotting.page.arrangement import height_for, space_for
 from musclesolve.plotting.page.curves import Legs, time_axis
 from musclesolve.plotting.page.keys import area, line
 from musclesolve.plotting.page.of_arrays import as_result
-from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR
+from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR, SIDE_WIDTH
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page, zero_line
 from musclesolve.plotting.result.joint_figures import coordinate_stems
+from musclesolve.plotting.study.comparison_figures import line_style
+from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import (
     CONSISTENCY_METHODS,
     OPPOSITE,
@@ -22,6 +24,7 @@ from musclesolve.results.dataset.result_quantities import (
     moved_points,
     pelvis_residual,
 )
+from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.solution import Solution
 
 if TYPE_CHECKING:
@@ -33,6 +36,9 @@ DENSE = 1000
 """Number of frames from which curves over time are thin."""
 SMALLEST_SCALE = 1.0
 """Least scale of reserves [N m], so that negligible reserves look small."""
+SMALLEST = 1e-18
+"""Certificate that is drawn in place of a smaller one."""
+LIMIT = "tolerance: a frame above it is not solved"
 
 
 @native
@@ -151,3 +157,37 @@ def _residual(result: xr.Dataset, legs: Legs, left: Axes, right: Axes) -> None:
         axes.set_ylim(bottom=0.0)
         legs.mark_events(axes)
         legs.x.apply(axes, labeled=True)
+
+
+@native
+def certificates(result: xr.Dataset | Solution) -> Sheet:
+    """Logarithm of the certificate of every frame with the tolerance, for each side; of a comparison for each cost.
+
+    A gap is a frame without certificate.
+    """
+    result = as_result(result)
+    x, sides = time_axis(result), frames.sides(result)
+    names = frames.part_names(result)
+    sheet, panels = page(
+        result, "Certificate: residual of the optimality conditions", len(sides), 1, height=0.35
+    )
+    compared = [str(cost) for cost in result["cost"].values] if "cost" in result.dims else [""]
+    entries = {}
+    for side, axes in zip(sides, panels[:, 0], strict=True):
+        for number, cost in enumerate(compared):
+            part = result.isel(cost=number) if cost else result
+            style = line_style(number, len(compared), cost) if cost else {"color": SIDE_COLOR[side]}
+            style = style if cost else style | {"linewidth": SIDE_WIDTH[side]}
+            label = cost or names[side]
+            residual = np.maximum(part["kkt_residual"].sel(side=side).values, SMALLEST)
+            axes.plot(part["time"].values, np.log10(residual), label=label, **style)
+            entries[label] = line(of=label, **style)
+        limit = float(np.log10(TOLERANCE))
+        axes.axhline(limit, color=NOTE_COLOR, linewidth=0.8, linestyle="--", label=LIMIT)
+        axes.set_ylim(min(axes.get_ylim()[0], limit) - 0.5, max(axes.get_ylim()[1], limit) + 0.5)
+        heading(axes, names[side])
+        x.apply(axes, labeled=side == sides[-1], with_label=False)
+    sheet.label_axes(x.label, "log10 of the certificate [1]")
+    entries[LIMIT] = line(NOTE_COLOR, 0.8, linestyle="--", of=LIMIT)
+    sheet.add_legend(entries)
+    return sheet

@@ -11,8 +11,7 @@ from musclesolve.plotting.page.arrangement import height_for, space_for
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page
-from musclesolve.plotting.result.pose_figure import MARKS
-from musclesolve.plotting.study.comparison_figures import line_style
+from musclesolve.plotting.study.comparison_figures import MARKS, line_style
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,18 +1,29 @@
-"""Figures of a comparison: one color per cost, one page per leg."""
+"""Figures of comparisons: of costs, one color each and one page per leg; of results, by the mean of their cycles."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import count_of
 from musclesolve._util.progress import Progress
-from musclesolve._util.sides import LEG_JOINTS, side_of, split_side, with_side
+from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind, side_of, split_side, with_side
 from musclesolve.errors import input_error
 from musclesolve.plotting.figure_names import COMPARISON, CONTACT_TITLE, pages_of
-from musclesolve.plotting.page.curves import FAILED, RESERVE, Legs, Validity, abscissa, cross, with_neighbors
+from musclesolve.plotting.page.curves import (
+    FAILED,
+    RESERVE,
+    Legs,
+    Validity,
+    abscissa,
+    cross,
+    cycle_axis,
+    with_neighbors,
+)
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import APART, line
 from musclesolve.plotting.page.of_arrays import as_result
@@ -24,9 +35,10 @@ from musclesolve.plotting.page.page_style import (
     current_style,
 )
 from musclesolve.plotting.page.panels import ACTIVATION, FORCE, Grid, muscles_by_group, small_multiples
-from musclesolve.plotting.page.sheet import Sheet, native
+from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight, leg_joint, magnitude
+from musclesolve.sharing.solution import Solution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,6 +54,8 @@ DASHES: tuple[Any, ...] = (
 COMPARISON_VARIABLES = "cost activation group_force co_contraction status group least_cost".split()
 SHARE = Grid(5, top=1.0, above=0.05, low=True)
 OWN_SCALES = Grid(3, least=1e-3, above=0.05, low=True)
+UNITS = {"BW": "body weights", "N": "N"}
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
 def comparison_files(comparison: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
@@ -182,3 +196,89 @@ def _check_colors(comparison: xr.Dataset) -> None:
             expected=f"at most {count} costs in one comparison",
             remedy="compare them in several runs",
         )
+
+
+@native
+def compared_group_forces(compared: xr.Dataset, side: str) -> Sheet:
+    """Draw the sum of the forces of the muscles of each function group, every panel with its own scale."""
+    groups = [str(name) for name in compared["function_group"].values]
+    names = muscles_by_group(groups, groups)
+    return _of_cycles(
+        compared, side, "group_force", "function_group", "Force of function groups", list(names), 3
+    )
+
+
+@native
+def compared_contact_forces(compared: xr.Dataset, side: str) -> Sheet:
+    """Draw the magnitude of the contact force at hip, knee and ankle."""
+    names = [str(name) for name in compared["joint"].values if joint_kind(str(name)) in LEG_JOINTS]
+    return _of_cycles(compared, side, "contact_force", "joint", CONTACT_TITLE, names, 1)
+
+
+def _of_cycles(
+    compared: xr.Dataset, side: str, variable: str, dim: str, title: str, names: list[str], columns: int
+) -> Sheet:
+    """Draw a panel for each name, with a curve for each result."""
+    results = [str(name) for name in compared["result"].values]
+    styles = [line_style(number, len(results), name) for number, name in enumerate(results)]
+
+    def fill(axes: Axes, name: str) -> None:
+        for result, style in zip(results, styles, strict=True):
+            curve = compared[variable].sel({"result": result, "side": side, dim: name})
+            axes.plot(compared["percent"].values, curve.values, label=result, **style)
+
+    cycle = str(compared["percent"].attrs.get("long_name", "gait cycle"))
+    axis = replace(cycle_axis(), label=f"{cycle} [%]")
+    unit = UNITS[compared[variable].attrs["units"]]
+    heading = f"{title}: {SIDE_NAMES[side]} leg, mean of the cycles"
+    grid = Grid(columns, least=1e-3, above=0.05, low=True)
+    sheet = small_multiples(compared, (heading, f"[{unit}]"), axis, dict.fromkeys(names, ""), fill, grid)
+    counts = compared["cycles"].sel(side=side).values
+    entries = {
+        f"{name} ({count_of(count, 'cycle')})": line(of=name, **style)
+        for name, count, style in zip(results, counts, styles, strict=True)
+    }
+    sheet.add_legend(entries)
+    return sheet
+
+
+@native
+def pose_activations(data: xr.Dataset | Solution, frame: int = 0) -> Sheet:
+    """Activation of every muscle in one frame, 0 to 1; of a comparison a mark for each cost and solver.
+
+    A muscle without a mark has no certified activation. `frame` counts from 0.
+    """
+    result = as_result(data, least_frames=0)
+    if "time" in result.dims:
+        result = result.isel(time=frame)
+    compared = [str(cost) for cost in result["cost"].values] if "cost" in result.dims else ["activation"]
+    sides = frames.sides(result)
+    muscles: dict[str, list[str]] = {side: [] for side in sides}
+    groups = dict(zip(map(str, result["muscle"].values), map(str, result["group"].values), strict=True))
+    for name in muscles_by_group(list(groups), list(groups.values())):
+        muscles[frames.muscle_sides(result)[name]].append(name)
+    most = max(map(len, muscles.values()))
+    space = {"left": 1.6}
+    sheet, panels = page(
+        result, "Muscle activation in one pose", 1, len(sides), height=0.25 + 0.013 * most, space=space
+    )
+    entries = {}
+    for side, axes in zip(sides, panels[0], strict=True):
+        places = np.arange(len(muscles[side]))[::-1]
+        for number, cost in enumerate(compared):
+            part = result.isel(cost=number) if "cost" in result.dims else result
+            style: dict[str, Any] = {
+                "color": COST_COLORS[number % len(COST_COLORS)],
+                "marker": MARKS[number % len(MARKS)],
+            }
+            values = part["activation"].sel(muscle=muscles[side]).values
+            axes.plot(values, places, label=cost, linestyle="", markersize=3.0, **style)
+            entries[cost] = line(of=cost, linestyle="", **style)
+        axes.set_yticks(places, [split_side(name)[0].replace("_", " ") for name in muscles[side]])
+        axes.set_xlim(-0.02, max(1.02, float(axes.get_xlim()[1])))
+        axes.set_ylim(-1.0, float(len(places)))
+        heading(axes, frames.part_names(result)[side])
+    sheet.label_axes("activation [1]", "")
+    if len(compared) > 1:
+        sheet.add_legend(entries)
+    return sheet

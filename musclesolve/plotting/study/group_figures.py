@@ -339,10 +339,6 @@ def group_curves(
     return sheet
 
 
-def _title(variable: str) -> str:
-    return heading_of(variable)
-
-
 def _ordered(means: xr.Dataset, variable: str) -> list[str]:
     """Names of the curves of a variable in the order of a page."""
     names = [name for name, _ in curves_of(means[variable])]
@@ -433,7 +429,7 @@ def _panels(
     rows = len(names) if several else max(1, -(-len(names) // columns))
     height = min(1.0, 0.12 + ((0.11 if several else 0.135) + 0.06 * stack.strip) * rows)
     space = {"below": stack.height, "least": 0.5}
-    title = f"{_title(variable)}: groups and conditions"
+    title = f"{heading_of(variable)}: groups and conditions"
     return page(means, title, rows, columns, height=height, space=space, sharey=sharey)
 
 

@@ -1,4 +1,4 @@
-"""Figures of answers: contributions, margins of strength with the path of the most critical one, scenarios."""
+"""Figures of answers: contributions, margins of strength with the path of the most critical one, scenarios, EMG."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.plotting.page.curves import with_neighbors
 from musclesolve.plotting.page.keys import APART, line
-from musclesolve.plotting.page.page_style import NOTE_COLOR, RESERVE_STYLE, SIDE_COLOR
+from musclesolve.plotting.page.page_style import NOTE_COLOR, RESERVE_STYLE, SIDE_COLOR, current_style
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, DASHES
 from musclesolve.results.dataset.result_quantities import along_heading
@@ -35,6 +35,9 @@ VARIANCE = {"variance_accounted": "all muscles", "least_of_muscle": "the muscle 
 """Curves over the number of synergies -> their words."""
 LABEL_STEP = 0.06
 """Least distance of the labels of curves, as a share of the largest force."""
+LEFT_OUT, FOLLOWED, CURVE = "#0072B2", "#E69F00", "#111111"
+AXIS_LABEL = 0.25
+"""Space below a panel for the label of its axis [inch]."""
 
 
 @native
@@ -343,3 +346,57 @@ def _by_dof(answer: xr.Dataset, name: str, title: str, unit: str) -> Sheet:
             axes.set_ylabel(unit)
     sheet.add_legend(entries)
     return sheet
+
+
+@native
+def emg_trade_off(trade_off: xr.Dataset) -> Sheet:
+    """Effort over the rms misfit to EMG with the weights at the points, and r of the channels over the weight."""
+    rows, columns = (2, 1) if current_style().narrow else (1, 2)
+    title = "EMG-informed sharing: effort against misfit"
+    space = {"left": 0.15, "below": AXIS_LABEL}
+    sheet, panels = page(trade_off, title, rows, columns, height=0.36 * rows, labels=True, space=space)
+    _curve(panels.flat[0], trade_off)
+    _correlations(panels.flat[1], trade_off)
+    entries = {
+        "r of a channel while it alone is not followed, median and quartiles": line(LEFT_OUT, marker="o"),
+        "r while followed (no test)": line(FOLLOWED, linestyle="--"),
+    }
+    if np.isfinite(trade_off.attrs["knee_weight"]):
+        entries["knee of the curve"] = line(NOTE_COLOR, 0.0, marker="D", markersize=6)
+    sheet.add_legend(entries)
+    return sheet
+
+
+def _curve(axes: Axes, trade_off: xr.Dataset) -> None:
+    misfit, effort = trade_off["emg_rms"].values, trade_off["effort"].values
+    axes.plot(misfit, effort, color=CURVE, marker="o", markersize=3, linewidth=1.2)
+    for number, (weight, x, y) in enumerate(zip(trade_off["weight"].values, misfit, effort, strict=True)):
+        beside = (4, -10 if number % 2 else 4)
+        axes.annotate(f"{weight:g}", (x, y), beside, textcoords="offset points", fontsize="small")
+        if weight == trade_off.attrs["knee_weight"]:
+            axes.plot(x, y, marker="D", markersize=6, color=NOTE_COLOR, zorder=1)
+    heading(axes, "effort over misfit", "numbers: weight of EMG")
+    axes.set_xlabel("rms of activation - envelope [1]")
+    axes.set_ylabel("effort [unit of the cost]")
+
+
+def _correlations(axes: Axes, trade_off: xr.Dataset) -> None:
+    place = np.arange(trade_off.sizes["weight"])
+    low, middle, high = _quartiles(trade_off, "emg_correlation")
+    axes.fill_between(place, low, high, color=LEFT_OUT, alpha=0.2, linewidth=0.0)
+    axes.plot(place, middle, color=LEFT_OUT, marker="o", markersize=3)
+    axes.plot(place, _quartiles(trade_off, "emg_correlation_followed")[1], color=FOLLOWED, linestyle="--")
+    axes.set_xticks(place, [f"{weight:g}" for weight in trade_off["weight"].values])
+    axes.set_ylim(top=1.02)
+    heading(axes, "agreement with EMG", "")
+    axes.set_xlabel("weight of EMG [unit of the cost]")
+    axes.set_ylabel("r of activation and envelope")
+
+
+def _quartiles(trade_off: xr.Dataset, name: str) -> Array:
+    """Lower quartile, median and upper quartile over the channels at each weight, (3, W); NaN without any."""
+    rows = trade_off[name].transpose("weight", "channel").values
+    known = [row[np.isfinite(row)] for row in rows]
+    return np.stack(
+        [np.percentile(row, (25, 50, 75)) if row.size else np.full(3, np.nan) for row in known], axis=1
+    )

@@ -221,8 +221,8 @@ def _values(trial: TrialFiles) -> dict[str, object]:
         values["moved"] = f"{1000.0 * facts.moved.overall:.1f}"
     if (change := facts.motion_change) is not None:
         values["changed"] = (
-            f"by {1e3 * change.rms_m:.1f} mm rms, at most {1e3 * change.largest_m:.0f} mm; residual force "
-            f"{change.rms_force_before_n:.0f} N rms before and {change.rms_force_n:.0f} N after"
+            f"by {1e3 * change['rms_m']:.1f} mm rms, at most {1e3 * change['largest_m']:.0f} mm; residual force "
+            f"{change['rms_force_before_n']:.0f} N rms before and {change['rms_force_n']:.0f} N after"
         )
     if "reserve_moment" in result and np.isfinite(result["reserve_moment"].values).any():
         values["largest"] = f"{float(np.nanmax(np.abs(result['reserve_moment'].values))):.1f}"

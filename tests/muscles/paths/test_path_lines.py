@@ -9,7 +9,7 @@ from wrapped_leg import wrapped_paths
 from musclesolve.dynamics import Model
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.muscles import scale_muscles
-from musclesolve.muscles.muscle_set import load_muscle_set
+from musclesolve.muscles.muscle_parameters import load_muscle_set
 from musclesolve.muscles.paths.engine import KINDS, PathLayout, PathLines, solve_paths, trace_paths
 from musclesolve.muscles.paths.kernel import entry
 from musclesolve.muscles.paths.paths import Paths

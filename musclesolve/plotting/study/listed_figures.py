@@ -1,0 +1,114 @@
+"""Figures of listed costs and muscle sets: shapes of costs, passive joint moments beside published ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.names import unknown_name
+from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
+from musclesolve.plotting.page.keys import line
+from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR, current_style
+from musclesolve.plotting.page.sheet import Sheet, heading, native, page
+from musclesolve.plotting.study.comparison_figures import line_style
+from musclesolve.sharing.cost.cost_registry import costs as every_cost
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from musclesolve.sharing.cost.cost_base import Cost
+    from musclesolve.sharing.problem import Problem
+
+FORCES = np.linspace(0.0, 1.0, 41)
+"""Drawn forces of a muscle, as shares of its force capacity."""
+PASSIVE_FILE = "passive_moments"
+RULE_COLORS = {"calibrated": SIDE_COLOR["r"], "table": SIDE_COLOR["l"], "none": NOTE_COLOR}
+AXIS_MULTIPLE = 1.5
+"""Range of the axes as a multiple of the published moments; larger moments of a set leave the panel."""
+ELSEWHERE = "Riener and Edrich 1999"
+
+
+@native
+def cost_shapes(problem: Problem, muscles: Sequence[str], costs: Mapping[str, Cost] | None = None) -> Sheet:
+    """The cost of each of some muscles over its force while the others rest, a panel for each cost.
+
+    The shapes show why loads are shared as they are. The largest cost of a panel is 1. `problem` gives the muscles in
+    one frame; `costs`: by name, every named one that the arrays of the problem suffice for unless given.
+    """
+    frame, names = problem.frames(slice(0, 1)), list(problem.muscle or ())
+    for muscle in muscles or [""]:
+        if muscle not in names:
+            raise unknown_name(muscle, "muscle", names, " of the problem")
+    shown = costs or {
+        name: record()
+        for name, record in every_cost().items()
+        if all(getattr(problem, array) is not None for array in record.data)
+    }
+    columns = 2 if current_style().narrow else 3
+    rows = -(-len(shown) // columns)
+    sheet, panels = page(
+        xr.Dataset(),
+        "Cost of a muscle over its force",
+        rows,
+        columns,
+        height=0.2 * rows,
+        space={"below": 0.2},
+    )
+    styles = {name: line_style(number, len(muscles), name) for number, name in enumerate(muscles)}
+    for number, axes in enumerate(panels.flat):
+        axes.set_visible(number < len(shown))
+    for axes, (name, cost) in zip(panels.flat, shown.items(), strict=False):
+        over = {}
+        for muscle in muscles:
+            activation = np.zeros((FORCES.size, len(names)))
+            activation[:, names.index(muscle)] = FORCES
+            values = np.array([cost.value(frame, row[None])[0] for row in activation])
+            over[muscle] = values - values[0]
+        largest = max(float(values.max()) for values in over.values()) or 1.0
+        for muscle, values in over.items():
+            capacity = float(frame.force_capacity[0, names.index(muscle)])
+            axes.plot(capacity * FORCES, values / largest, label=muscle, **styles[muscle])
+        axes.set_ylim(0.0, 1.05)
+        heading(axes, name.replace("_", " "), cost.formula)
+    sheet.label_axes("tendon force [N]", "cost [1]")
+    sheet.add_legend({name.replace("_", " "): line(of=name, **styles[name]) for name in muscles})
+    return sheet
+
+
+@native
+def passive_moment_figure(name: str, moments: Mapping[str, Sequence[PassiveMoments]]) -> Sheet:
+    """A row of panels for each joint; `moments` by the rule for passive forces, `name` of the muscle set."""
+    first = next(iter(moments.values()))
+    rows = [[k for k, computed in enumerate(first) if computed.sweep.dof == dof] for dof in SAGITTAL]
+    columns = max(map(len, rows))
+    described = xr.Dataset(attrs={"muscle_database": name})
+    sheet, panels = page(described, "Passive joint moments", len(rows), columns, height=0.75)
+    for panel in panels.flat:
+        panel.set_visible(False)
+    for row, numbers in zip(panels, rows, strict=True):
+        row[0].set_ylabel("passive moment [N m]")
+        for panel, k in zip(row, numbers, strict=False):
+            _panel(panel, {rule: computed[k] for rule, computed in moments.items()})
+    published = line("black", marker="o", linestyle="", markersize=3)
+    entries = {"measured, see panel": published, ELSEWHERE: line(NOTE_COLOR, 1.0, linestyle="--")}
+    sheet.add_legend(entries | {f"this set, {rule}": line(RULE_COLORS[rule], 1.6) for rule in moments})
+    return sheet
+
+
+def _panel(axes: Axes, moments: Mapping[str, PassiveMoments]) -> None:
+    axes.set_visible(True)
+    sweep = next(iter(moments.values())).sweep
+    other = riener_edrich_1999(sweep.dof, sweep.angles())
+    axes.plot(sweep.angle, other, color=NOTE_COLOR, linestyle="--", linewidth=1.0)
+    for rule, computed in moments.items():
+        axes.plot(sweep.angle, computed.moment, color=RULE_COLORS[rule], linewidth=1.6)
+    axes.plot(sweep.angle, sweep.moment, color="black", marker="o", linestyle="", markersize=3)
+    low, high = min(sweep.moment.min(), other.min(), 0.0), max(sweep.moment.max(), other.max(), 0.0)
+    spare = (AXIS_MULTIPLE - 1.0) * max(high - low, 1.0)
+    axes.set_ylim(low - spare, high + spare)
+    held = ", ".join(f"{dof.partition('_')[0]} {angle:g}" for dof, angle in sweep.fixed.items())
+    errors = ", ".join(f"{rule} {computed.rms:.1f}" for rule, computed in moments.items())
+    heading(axes, f"{sweep.dof.replace('_', ' ')} [deg] at {held}", f"{sweep.source}; rms: {errors}")
