@@ -6,8 +6,6 @@ on this foot has them. They are known to 5 N m of the leg that swings and to 15 
 swings where its foot goes forward beside the other one, on a belt too. Moments of the file, k M(t + d), are compared
 with these; scale and shift as for loads (load_units_and_axes.py).
 
-Plausibility of moments for this model in this motion: the part that physics determines.
-
 Inverse dynamics gives tau = tau_0(q) - J_r^T w_r - J_l^T w_l: the forces tau_0 that the motion of the model needs under
 gravity, less the forces of the ground through wrenches w on the feet. A file of moments has no wrenches, but they are
 only twelve unknowns in every frame, fewer than the coordinates. With the projection P onto forces that no wrench makes,
@@ -36,7 +34,7 @@ from musclesolve._util.message_text import few
 from musclesolve._util.sides import has_side
 from musclesolve.checking.cost import moment_cost
 from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST_S, shift_values
-from musclesolve.checking.model.load_units_and_axes import CLEAR, CYCLE, OTHER_UNIT, SHIFT_STEP, named_unit
+from musclesolve.checking.model.load_units_and_axes import CYCLE, OTHER_UNIT, SHIFT_STEP, exceeds, named_unit
 from musclesolve.checking.model.model_case import (
     CUTOFF_HZ,
     FEWEST_FRAMES,
@@ -44,8 +42,8 @@ from musclesolve.checking.model.model_case import (
     Examined,
     Motion,
     below,
-    covariance,
     single_supports,
+    standard_errors,
 )
 from musclesolve.checking.model.posture import pressure_along_feet, pressure_of_motion
 from musclesolve.constants import STANDARD_GRAVITY
@@ -73,6 +71,8 @@ LEAST_LIKENESS = 0.6
 """Least likeness r of moments of the same motion."""
 CARRIED = 0.15
 """Most of the weight that the root may carry on average: a second of walking has a mean acceleration of 3 % of g."""
+BORNE = 0.5
+"""Least force that the motion needs of the ground where the ground bears the body [body weights]; none in flight."""
 _FEWEST_FRAMES = 30
 _MOST = 150
 _SMALLEST = 5.0
@@ -81,11 +81,13 @@ _SMALLEST = 5.0
 
 @dataclass(frozen=True)
 class MomentFit:
-    """Agreement of moments: factor k, likeness r (NaN where undetermined), and the root's share of the weight."""
+    """Agreement of moments: factor k, likeness r, the root's share of the weight, standard errors; NaN if unknown."""
 
-    factor: float
-    likeness: float
-    carried: float
+    factor: float = np.nan
+    factor_error: float = np.nan
+    likeness: float = np.nan
+    carried: float = np.nan
+    carried_error: float = np.nan
 
 
 def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> MomentFit | None:
@@ -103,32 +105,40 @@ def moment_fit(model: OpenSimModel, table: Table, motion: CoordinateMotion) -> M
     if len(feet) < 2 and foreign_columns(table, model):  # the other leg moves and carries, too
         return None
     columns = coordinate_columns(model, table)
-    given = _smooth(table, list(columns.values()), motion.time)
-    known = true_runs(np.asarray(np.isfinite(given).all(axis=1)))
-    first, stop = max(known, key=lambda run: run[1] - run[0], default=(0, 0))
+    given, time = _smooth(table, list(columns.values()), motion.time), motion.time
+    known = np.isfinite(given).all(axis=1) & away_from_ends(time, time, table.time)
+    first, stop = max(true_runs(known), key=lambda run: run[1] - run[0], default=(0, 0))
     if not columns or stop - first < _FEWEST_FRAMES:
         return None
-    frames = np.arange(first, stop, max(1, -(-(stop - first) // _MOST)))
+    step = max(1, -(-(stop - first) // _MOST))
+    frames = np.arange(first, stop, step)
+    memory = max(1, round(MEMORY * len(time) / np.ptp(time) / step))
     part = ModelMotion(*(getattr(whole, name)[frames] for name in ("time", "value", "speed", "acceleration")))
     dynamics, numbers = inverse_dynamics(model, part), [model.coordinate_number[name] for name in columns]
-    due, given = dynamics.joint_force[:, numbers], given[frames]
-    factor = likeness = carried = np.nan
+    weight = model.mass * STANDARD_GRAVITY
+    borne = np.linalg.norm(dynamics.wrench[:, :, 3:].sum(axis=1), axis=1) > BORNE * weight
+    if borne.sum() * step < _FEWEST_FRAMES:
+        return None
+    due, given, value = dynamics.joint_force[borne][:, numbers], given[frames[borne]], part.value[borne]
+    fit = MomentFit()
     if feet and len(columns) > 6 * len(feet):
-        basis = foot_pushes(model, body_motion(model, part.value), feet)[:, numbers]
+        basis = foot_pushes(model, body_motion(model, value), feet)[:, numbers]
         due_alone, given_alone = _beyond(basis, due), _beyond(basis, given)
         if np.sqrt((due_alone**2).sum(axis=1).mean()) >= _SMALLEST:
-            common = float((due_alone * given_alone).sum())
-            factor = common / float((due_alone**2).sum())
-            likeness = common / float(np.linalg.norm(due_alone) * np.linalg.norm(given_alone) + 1e-300)
+            size = float(np.linalg.norm(due_alone) * np.linalg.norm(given_alone)) + 1e-300
+            likeness = float((due_alone * given_alone).sum()) / size
+            (factor,), (error,) = standard_errors(due_alone[:, :, None], given_alone, memory)
+            fit = replace(fit, factor=factor, factor_error=error, likeness=likeness)
     # the vertical translation of a single root, if the file has it, bears the weight of a body that stands on feet
     roots = [joint for joint in model.joints if joint.parent.body == GROUND and feet]
     for name in roots[0].coordinates if len(roots) == 1 else ():
         if name in columns and not model.coordinates[name].rotational:
             column = list(columns).index(name)
-            if due[:, column].mean() > 0.8 * model.mass * STANDARD_GRAVITY:
-                carried = float(given[:, column].mean() / due[:, column].mean())
-                break
-    return MomentFit(factor, likeness, carried)
+            if (mean := due[:, column].mean()) > 0.8 * weight:
+                patterns = np.full((len(due), 1, 1), mean)
+                (carried,), (error,) = standard_errors(patterns, given[:, [column]], memory)
+                return replace(fit, carried=carried, carried_error=error)
+    return fit
 
 
 def _smooth(table: Table, columns: list[int], time: Array) -> Array:
@@ -174,6 +184,14 @@ SHORT = 0.5
 Change = Callable[[Table], Table]
 
 
+def away_from_ends(time: Array, motion: Array, moments: Array) -> Mask:
+    """Times that lie away from the ends of the times of motion and moments, as far as filters and accelerations err."""
+    inside = np.ones(len(time), bool)
+    for ends, margin in ((motion, MEMORY), (moments, MOMENT_END_S)):
+        inside &= (time > ends[0] + margin - 1e-6) & (time < ends[-1] - margin + 1e-6)
+    return inside
+
+
 @dataclass(frozen=True, eq=False)
 class MomentCase(Examined):
     """Moments under examination: of the file, as far as they are repaired, and those that the motion needs."""
@@ -213,10 +231,7 @@ class MomentCase(Examined):
     def frames(self) -> Mask:
         """Frames (T,) in which one leg swings, and no foot stands without a load, away from the ends of both files."""
         known = np.isfinite(self.due).all(axis=1) & np.isfinite(self.body.moment).all(axis=1)
-        time, motion, moments = self.fixed.time, self.body.every_motion.time, self.table.time
-        for ends, margin in ((motion, MEMORY), (moments, MOMENT_END_S)):
-            known &= (time > ends[0] + margin - 1e-6) & (time < ends[-1] - margin + 1e-6)
-        return np.asarray(known)
+        return known & away_from_ends(self.fixed.time, self.body.every_motion.time, self.table.time)
 
     @property
     def on_both_feet(self) -> bool:
@@ -237,18 +252,12 @@ class MomentCase(Examined):
     def cost(self, repair: Change) -> Cost | None:
         """The largest change of a moment of the shared coordinates [N m]."""
         repaired = repair(self.table)
-        names = [
-            name
-            for name in self.body.dofs
-            if f"{name}_moment" in self.table.names and f"{name}_moment" in repaired.names
-        ]
-        time = self.fixed.time
-        both = (time >= max(self.table.time[0], repaired.time[0])) & (
-            time <= min(self.table.time[-1], repaired.time[-1])
-        )
+        tables, time = (self.table, repaired), self.fixed.time
+        names = [name for name in self.body.dofs if all(f"{name}_moment" in each.names for each in tables)]
+        both = np.all([(time >= each.time[0]) & (time <= each.time[-1]) for each in tables], axis=0)
         if not names or not both.any():
             return None
-        change = [moments_at(table, names, time[both]) for table in (self.table, repaired)]
+        change = [moments_at(table, names, time[both]) for table in tables]
         most = np.nan_to_num(np.abs(change[0] - change[1])).max(axis=0)
         if not most.max() > 0.0:
             return None
@@ -320,6 +329,13 @@ def empty_columns(case: MomentCase) -> Iterator[Finding]:
             yield finding("moment_zero", "error", values, case.where, cost=cost)
 
 
+def unexplained(given: Array, due: Array) -> tuple[float, float]:
+    """The share of moments due that given ones leave at the best scale of any sign, and this scale."""
+    power = float((given**2).sum())
+    scale = float((given * due).sum()) / power if power > 0.0 else 0.0
+    return float(((scale * given - due) ** 2).sum() / (due**2).sum()), scale
+
+
 def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
     """Find columns of the right and the left leg that are exchanged."""
     names = [name for name in case.names if has_side(name)]
@@ -327,15 +343,7 @@ def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
     if case.frames.sum() < FEWEST_FRAMES or set(names) != set(other):
         return
     due = case.expected(names)
-
-    def left(columns: list[str]) -> float:
-        """The share of the moments of the motion that columns leave, with the best scale of any sign."""
-        given = case.given(columns)
-        power = float((given**2).sum())
-        scale = float((given * due).sum()) / power if power > 0.0 else 0.0
-        return float(((scale * given - due) ** 2).sum() / (due**2).sum())
-
-    now, then = left(names), left(other)
+    now, then = (unexplained(case.given(columns), due)[0] for columns in (names, other))
     if then > EXCHANGED * now:
         return
 
@@ -353,10 +361,9 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
     if not names or case.frames.sum() < FEWEST_FRAMES:
         return
     given, due, mass = case.given(names), case.expected(names), case.fixed.model.mass
-    power = float((given**2).sum())
-    if not power > 0.0:
+    if not given.any():
         return
-    likeness = float((given * due).sum() / np.sqrt(power * (due**2).sum()))
+    likeness = float((given * due).sum() / np.sqrt((given**2).sum() * (due**2).sum()))
     columns = [name for name in case.table.names if name.endswith(COLUMN_ENDINGS)]
     if likeness < OPPOSITE:
         repair = changed_columns(columns, -1.0)
@@ -365,8 +372,8 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
         return
     if likeness < LEAST_LIKENESS:
         return
-    factor = float((given * due).sum()) / power
-    if not 1.0 / OTHER_UNIT < factor < OTHER_UNIT:
+    (factor,), (error,) = standard_errors(given[:, :, None], due, round(MEMORY * case.fixed.rate))
+    if exceeds(np.log(factor), np.log(OTHER_UNIT), error / factor):
         units = {
             "newton millimeters": 0.001,
             "newton centimeters": 0.01,
@@ -401,32 +408,27 @@ def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
         inside = (when >= case.table.time[0]) & (when <= case.table.time[-1])
         return case.given(names, shift), inside
 
-    def fitted(given: Array, inside: Mask) -> tuple[float, float]:
-        power = float((given[inside] ** 2).sum())
-        scale = float((given[inside] * due[inside]).sum()) / power if power > 0.0 else 0.0
-        return float(((scale * given - due)[inside] ** 2).sum() / (due[inside] ** 2).sum()), scale
-
     tried = []
     for shift in np.arange(-FARTHEST, FARTHEST + SHIFT_STEP / 2, SHIFT_STEP):
         given, inside = at(float(shift))
         if inside.mean() >= 0.7:
-            tried.append((fitted(given, inside)[0], float(shift)))
+            tried.append((unexplained(given[inside], due[inside])[0], float(shift)))
     misfit, shift = min(tried, default=(np.inf, 0.0))
     if misfit > LIKE:
         return
     error = np.nan
     for _ in range(5):
         given, inside = at(shift)
-        scale = fitted(given, inside)[1]
-        rate = np.gradient(case.fixed.smooth(moments_at(case.table, names, time + shift)), time, axis=0)[
-            frames
-        ]
+        scale = unexplained(given[inside], due[inside])[1]
+        late = case.fixed.smooth(moments_at(case.table, names, time + shift))
+        rate = np.gradient(late, time, axis=0)[frames]
         patterns = np.stack([scale * rate, given], axis=2)[inside]
-        change, spread = covariance(patterns, (due - scale * given)[inside], round(MEMORY * case.fixed.rate))
-        shift += float(np.clip(change[0], -SHIFT_STEP, SHIFT_STEP))
-        error = float(np.sqrt(max(spread[0, 0], 0.0)))
-    limit = SMALLEST_S if np.ptp(time) >= CYCLE else SERIOUS
-    if abs(shift) < max(limit, CLEAR * error):
+        residual = (due - scale * given)[inside]
+        change, errors = standard_errors(patterns, residual, round(MEMORY * case.fixed.rate))
+        shift, error = shift + float(np.clip(change[0], -SHIFT_STEP, SHIFT_STEP)), float(errors[0])
+    common = min(time[-1], case.table.time[-1]) - max(time[0], case.table.time[0])
+    limit = SMALLEST_S if common >= CYCLE else SERIOUS
+    if not exceeds(shift, limit, error):
         return
     severity: Severity = "error" if abs(shift) >= SERIOUS else "warning"
     values = shift_values(shift, limit) | {"error": error}
@@ -448,7 +450,9 @@ def whole_body(case: MomentCase) -> Iterator[Finding]:
     fit = moment_fit(case.fixed.model, case.table, case.body.motion)
     mass, names = case.fixed.model.mass, case.names
     loads = case.body.dynamics  # found in the moments: these are weighed, where the body stands on them
-    if fit is not None and abs(fit.carried) > CARRIED and not (loads is not None and loads.stands):
+    stands = fit is None or (loads is not None and loads.stands)
+    stands = loads is not None and loads.stands
+    if fit is not None and not stands and exceeds(fit.carried, CARRIED, fit.carried_error):
         why = (
             "ground reactions were left out of inverse dynamics, or do not hold all feet, or belong to a lighter person"
             if fit.carried > 0.0
@@ -468,6 +472,8 @@ def whole_body(case: MomentCase) -> Iterator[Finding]:
         yield case.fault("another_trial.moments", "error", values)
         return
     limit = MASS if foreign_columns(case.table, case.fixed.model) else OWN_MASS
-    if fit is not None and abs(fit.factor - 1.0) > limit and not case.found("moment_zero"):
+    if fit is None or case.found("moment_zero"):
+        return
+    if exceeds(fit.factor - 1.0, limit, fit.factor_error):
         values = {"factor": fit.factor, "limit": limit, "mass": mass}
         yield case.fault("mass.moments", "warning", values)

@@ -316,6 +316,13 @@ SHIFT_STEP = 0.01
 """Step of the search [s]: the misfit is smooth over a tenth of the period of the usual cut-off."""
 CLEAR = 2.5
 """Number of standard errors from which a shift or drift is reported."""
+
+
+def exceeds(value: float, limit: float, error: float) -> bool:
+    """Whether a value is beyond the errors of models (limit) and chance (`CLEAR` standard errors), added as squares."""
+    return bool(abs(value) > np.hypot(limit, CLEAR * error))
+
+
 DRIFTS, SERIOUS_DRIFT = 0.035, 0.06
 """Difference of the rates of two clocks that is reported, and that is an error. Rates in use differ by 4 % and more (50
 and 48, 120 and 125 Hz); sound recordings of one cycle show up to 0.024. In longer recordings a smaller difference is

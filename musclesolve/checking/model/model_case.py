@@ -432,3 +432,13 @@ def covariance(patterns: Array, residual: Array, memory: int) -> tuple[Array, Ar
         across = score[lag:].T @ score[:-lag]
         spread += (1.0 - lag / (memory + 1)) * (across + across.T)
     return estimate, inverse @ spread @ inverse
+
+
+def standard_errors(patterns: Array, residual: Array, memory: int) -> tuple[Array, Array]:
+    """Estimate (p,) of `covariance` and its standard errors (p,), larger where few periods of `memory` show it.
+
+    Each of p unknowns takes one of the periods of the errors; where none is left the errors are beyond all limits.
+    """
+    estimate, spread = covariance(patterns, residual, memory)
+    free = max(len(residual) / memory / len(estimate) - 1.0, 1e-9)
+    return estimate, np.sqrt(np.maximum(np.diag(spread), 0.0) * (1.0 + 1.0 / free))

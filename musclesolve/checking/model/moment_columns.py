@@ -27,14 +27,13 @@ from musclesolve.checking.model.given_moments import (
     foreign_columns,
 )
 from musclesolve.checking.model.load_units_and_axes import CLEAR
-from musclesolve.checking.model.model_case import FEWEST_FRAMES, MEMORY, covariance, single_supports
+from musclesolve.checking.model.model_case import FEWEST_FRAMES, MEMORY, single_supports, standard_errors
 from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.opensim.inverse_dynamics import device_forces, joint_forces
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import GROUND
-from musclesolve.pipeline.opensim.found_loads import foot_pushes
-from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS
+from musclesolve.pipeline.opensim.found_loads import coordinate_columns, foot_pushes
 from musclesolve.results.finding import Finding, Severity, finding
 
 LARGE, SMALL = 8.0, 3.0
@@ -91,11 +90,8 @@ def line(due: Array, given: Array) -> Line:
         slope, constant = np.polyfit(due[kept], given[kept], 1)
         off = np.abs(given - slope * due - constant)
         kept = off <= np.quantile(off, KEPT)
-    spread = float(np.std(due[kept]) * np.std(given[kept]))
-    like = float(np.mean((due[kept] - due[kept].mean()) * (given[kept] - given[kept].mean()))) / (
-        spread + 1e-12
-    )
-    return Line(float(slope), float(constant), like)
+    (of_due, both), (_, of_given) = np.cov(due[kept], given[kept])
+    return Line(float(slope), float(constant), float(both / (np.sqrt(of_due * of_given) + 1e-12)))
 
 
 def due_with_root(case: MomentCase) -> Array | None:
@@ -106,15 +102,10 @@ def due_with_root(case: MomentCase) -> Array | None:
     fixed, table = case.fixed, case.table
     model = fixed.model
     root = next(joint for joint in model.joints if joint.inboard.body == GROUND)
-    columns = [
-        f"{name}{ending}"
-        for name in root.coordinates
-        for ending in COLUMN_ENDINGS
-        if f"{name}{ending}" in table.names
-    ]
-    if len(columns) != 6 or len(root.coordinates) != 6 or root.speeds_are_angular:
+    columns = coordinate_columns(model, table)
+    if len(root.coordinates) != 6 or not columns.keys() >= {*root.coordinates} or root.speeds_are_angular:
         return None
-    values = table.values[:, [table.names.index(name) for name in columns]]
+    values = table.values[:, [columns[name] for name in root.coordinates]]
     inside = np.clip(fixed.time, table.time[0], table.time[-1])
     given = fixed.smooth(np.nan_to_num(at_times(table.time, values, inside)))
     numbers = [model.coordinate_number[name] for name in root.coordinates]
@@ -141,26 +132,22 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
         return
     names = [table.names[k] for k in columns]
     size = np.nanmax(np.abs(table.values[:, columns]), axis=0, initial=0.0) > LEAST_MOMENT_RMS
-    for name, begin, end, value, rate in held_stretches(
-        table.values[inside][:, columns], table.time[inside], names
-    ):
-        if size[names.index(name)]:
+    time, moments = table.time[inside], table.values[inside][:, columns]
+    for name, begin, end, value, rate in held_stretches(moments, time, names):
+        k = names.index(name)
+        if size[k] and _is_apart(time, moments[:, k], begin, end, rate):
             said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "value": value + 0.0}
-            if not _is_apart(
-                table.time[inside], table.values[inside][:, columns[names.index(name)]], begin, end, rate
-            ):
-                continue
             severity: Severity = "warning" if rate else "error"
             code = "moment_zero.line" if rate else "moment_zero.stretch"
             yield case.fault(code, severity, said, times=((begin, end),))
-    for name, moment in zip(names, table.values[inside][:, columns].T, strict=True):
+    for name, moment in zip(names, moments.T, strict=True):
         steps = np.abs(np.diff(moment))
         rounding = float(steps.min(where=steps > 0.0, initial=np.inf))
         for most in (np.nanmax(moment), np.nanmin(moment)):
             for first, stop in true_runs(moment == most):
                 beside = min(steps[first - 1], steps[stop - 1]) if 0 < first and stop < len(moment) else 0.0
                 if stop - first > CUT[0] and beside > CUT[1] * rounding and abs(most) > LEAST_MOMENT_RMS:
-                    begin, end = table.time[inside][[first, stop - 1]]
+                    begin, end = time[[first, stop - 1]]
                     said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "value": most}
                     yield case.fault("moment_unlike.cut", "warning", said, times=((begin, end),))
 
@@ -244,7 +231,9 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
         uneven = other in sound and not 1.0 / TWIN < own / of_twin < TWIN
         apart = abs(np.log(abs(own / middle)))
         limit = OWN + 1.0 / size[k] if belongs else UNEVEN if uneven else UNLIKE
-        if apart > np.log(limit):
+        patterns = np.stack([due[:, k], np.ones(len(due))], axis=1)[:, None]
+        error = standard_errors(patterns, given[:, [k]], round(MEMORY * case.fixed.rate))[1][0]
+        if apart > max(np.log(limit), CLEAR * error / abs(own)):
             factor = middle / own if not uneven else of_twin / own
             repair = changed_columns([f"{names[k]}_moment"], factor)
             said = {"name": names[k], "slope": own, "others": of_twin if uneven else middle}
@@ -288,13 +277,9 @@ def _legs_apart(case: MomentCase, names: list[str]) -> Iterator[Finding]:
         )
         logs[side] = []
         for count in (1, 2):
-            fitted, spread = covariance(np.stack(patterns[:count], axis=2), rest, memory)
+            fitted, errors = standard_errors(np.stack(patterns[:count], axis=2), rest, memory)
             scale = float(fitted[0] if count == 1 else 1.0 / max(1.0 - fitted[1], 0.1))
-            # periods of the errors, of which each unknown takes one
-            free = max(alone.sum() / memory / count - 1.0, 1e-9)
-            error = np.sqrt(max(spread[-1, -1], 0.0) * (1.0 + 1.0 / free)) * (
-                scale if count > 1 else 1.0 / scale
-            )
+            error = errors[-1] * (scale if count > 1 else 1.0 / scale)
             logs[side].append((float(np.log(max(scale, 1e-3))), float(abs(error))))
     for (right, of_right), (left, of_left), stem, limit in zip(
         logs["r"], logs["l"], ("ankle_angle", "knee_angle"), (LEGS, KNEES), strict=True
