@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from recorded_data import recorded
 
 import musclesolve as ms
 from benchmarks.planted_model_faults import Case, on_column, trials
-from benchmarks.sound_moments import variations, windows
+from benchmarks.sound_moments import part, variations, windows
 from musclesolve.checking.model.examine import OF_MOMENTS
 from musclesolve.checking.model.given_moments import moment_case
 from musclesolve.checking.model.model_case import Motion
@@ -44,9 +45,21 @@ def findings(case: Case) -> Iterator[Finding]:
 def test_parts_and_other_numbers_of_sound_moments_have_no_other_finding(name: str, tmp_path: Path) -> None:
     case = case_of(name, tmp_path)
     whole = {each.code for each in findings(case)}
-    for text, part in chain(variations(case), windows(case, 0.2, (0.8, 1.0, 1.2))):
-        new = [each.what for each in findings(part) if each.code not in whole]
+    for text, form in chain(variations(case), windows(case, 0.2, (0.8, 1.0, 1.2))):
+        new = [each.what for each in findings(form) if each.code not in whole]
         assert not new, (text, new)
+
+
+def test_parts_of_a_slightly_late_motion_have_no_shift_and_late_moments_have_one() -> None:
+    """The whole file is 10 ms late, within the limit; in parts of it chance adds up to 10 ms."""
+    folder = recorded("foreign_recordings") / "opensim_rra"
+    table = as_table(folder / "task_InverseDynamics.sto", "")
+    coordinates = as_table(folder / "task_Kinematics_q.sto", "")
+    case = Case(ms.read_osim(folder / "model_adjusted.osim"), coordinates, table, None, (), ())
+    for first, last in ((0.7, 1.7), (0.5, 1.7), (0.9, 1.7)):
+        assert not list(findings(replace(case, moments=part(table, first, last)))), (first, last)
+    late = replace(case, moments=replace(table, time=table.time + 0.03))
+    assert "time_offset" in {each.code for each in findings(late)}
 
 
 def test_a_moment_that_rounds_to_zero_is_no_stretch_and_one_that_drops_to_zero_is(tmp_path: Path) -> None:
