@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from benchmarks.sound_variations import (
     accusations,
     copy_of,
     cut,
+    of_time,
     scale_forces,
     times_at,
     tried,
@@ -60,6 +62,24 @@ def drawn(kind: str, seed: int) -> Callable[[Sound], Sound]:
     return lambda copy: KINDS[kind](copy, np.random.default_rng(seed))[0]
 
 
+def at_rate(rate: float) -> Callable[[Sound], Sound]:
+    def change(copy: Sound) -> Sound:
+        at = times_at(copy.walk.time, rate)
+        position = of_time(copy.walk.time, copy.walk.position, at)
+        copy.walk = replace(copy.walk, time=at, position=position)
+        return copy
+
+    return change
+
+
+def of_mass(mass: float) -> Callable[[Sound], Sound]:
+    def change(copy: Sound) -> Sound:
+        copy.set_key("subject", "mass_kg", f"{mass}")
+        return copy
+
+    return change
+
+
 # Each of these was accused once, of what the number behind it says.
 ACCUSED = {
     "one whole contact of a foot": ("p1", window(2.17, 3.32)),  # pressure_offset
@@ -68,6 +88,8 @@ ACCUSED = {
     "another number of frames in 30 ms": ("p1", scaled(1.64)),  # force_without_contact
     "a long foot": ("s18", scaled(1.62)),  # pressure_outside
     "a plate that bears nothing": ("p3", drawn("empty_plate", 7)),  # plate_axes
+    "more frames of the same motion": ("implant", at_rate(500.0)),  # time_offset
+    "a motion that needs no free moment": ("implant", of_mass(83.0)),  # free_moment
 }
 
 

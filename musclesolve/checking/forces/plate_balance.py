@@ -11,10 +11,10 @@ middle (p - m) x F, the scale of a plate (its wrench), the sign or scale of its 
 beta are the errors of the body model, which every sound recording has with similar sizes: masses of the segments, place
 of the center of mass of the trunk, total mass. e is the remainder: smooth errors of the markers, correlated in time.
 
-e is taken as a process of the first order with a correlation time of 80 ms, so that e(t) - phi e(t-h) is white and the
-number of independent samples depends on the recording and not on its frames (Cochrane & Orcutt 1949). beta, and
-the usual errors of plates, have normal priors. The model is then linear and normal: the estimate of theta_j follows
-from generalized least squares with the covariance of all other terms,
+e is taken as a process of the first order with a correlation time of 80 ms, so that e(t) - phi e(t-h) is nearly white
+(Cochrane & Orcutt 1949). Its variance is scaled to steps of 10 ms, so that errors depend on the recording and not on
+the number of its frames. beta, and the usual errors of plates, have normal priors. The model is then linear and normal:
+the estimate of theta_j follows from generalized least squares with the covariance of all other terms,
 
     theta_j = (A' S^-1 A)^-1 A' S^-1 r,  S = cov(e) + B P B' + sum of all other A_i P_i A_i',
 
@@ -66,6 +66,8 @@ CENTER, OUTWARD, MASS, SEGMENT = (0.009, 0.004), 0.006, 0.1, 0.08
 RATE = 0.003
 # Of the center of pressure under a foot, on one foot, and on both feet alike: forward, outward, and of its way [m].
 UNDER_FOOT, UNDER_FEET = np.array([0.008, 0.008, 0.015]), (0.014, 0.018, 0.016)
+# Step between frames at which the limits were set [s].
+STEP = 0.01
 # Least and first deviation of the residual by component: force [body weights], moment [body weights x stature].
 LEAST, FIRST = np.array([1, 1, 1, 0.3, 0.3, 0.1]) * 0.01, np.array([2, 2, 2, 0.4, 0.4, 0.2]) * 0.01
 # Least vertical impulse for a judgement of a plate while its foot carries the body alone [s x body weight], largest
@@ -109,7 +111,8 @@ LIMITS = {
 # Standard deviation of an error that was found (any size) while others are searched; and of a factor of free moments.
 FOUND, FOUND_FACTOR = 0.2, 2.0
 # The free moment reverses sign or does not: natural deviation of its factor, evidence of the one over the other as a
-# logarithm, and so many standard errors from the factor 1.
+# logarithm, and so many standard errors from the factor 1, and from 0 where the balance alone shows it: a sound walk
+# has 1.2, the stride with one reversed moment 4.5 to 5.
 FACTOR, REVERSED, CLEAR = 0.4, 3.0, 2.0
 # The free moment resists inward rotation of the foot early in stance and outward rotation late (Almosnino et al. 2009,
 # Sports Med Arthrosc Rehabil Ther Technol 1:19): late less early, positive about the upward axis for the right foot, in
@@ -262,12 +265,8 @@ def patterns(measured: BalanceFit, judged: list[int]) -> dict[str, tuple[Array, 
 
 def _moved(wrench: Array) -> Array:
     """Return the change (T, 6, 2) of a wrench (T, 6) when its point moves by a meter forward and to the left."""
-    x, y, z = wrench[:, :3].T
-    gained = np.zeros((len(wrench), 6, 2))
-    # e_x x F = (0, -Fz, Fy), e_y x F = (Fz, 0, -Fx)
-    gained[:, 4, 0], gained[:, 5, 0] = -z, y
-    gained[:, 3, 1], gained[:, 5, 1] = z, -x
-    return gained
+    moment = np.cross(np.eye(2, 3)[:, None], wrench[:, :3])
+    return np.pad(moment, ((0, 0), (0, 0), (3, 0))).transpose(1, 2, 0)
 
 
 @dataclass(frozen=True)
@@ -334,7 +333,9 @@ def observed(
         values = np.concatenate([rows, *(np.append(foot.off, foot.travel) / UNDER_FOOT for foot in feet)])
         rest = remainder(values, list(terms.values()))[: rows.size].reshape(-1, 6)
         if wide > 1.0:
-            deviation = np.maximum(deviation * np.sqrt(np.mean(rest**2, axis=0)), LEAST * measured.size)
+            # whitened, a filtered error varies as the root of the step: its sums are the same at any rate
+            power = np.mean(rest**2, axis=0) * STEP / np.median(np.diff(measured.time))
+            deviation = np.maximum(deviation * np.sqrt(power), LEAST * measured.size)
     return Observed(values, terms)
 
 
@@ -344,10 +345,9 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     No finding where another finding may be the cause, or the subject runs: the usual errors come from walking.
     """
     trial = case.trial
-    if any(f.severity != "note" and f.code not in HARMLESS and f.repair is None for f in case.findings):
-        return
+    serious = [f for f in case.findings if f.severity != "note"]
     # A leaning force may come from the plates, a channel or the laboratory, which need different repairs.
-    if any(f.severity != "note" and f.code == "leaning_force" for f in case.findings):
+    if any(f.code == "leaning_force" or (f.repair is None and f.code not in HARMLESS) for f in serious):
         return
     prepared, moments = case.prepared, None
     if prepared is not None and prepared.mechanics is recorded and recorded.change is None:
@@ -355,7 +355,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     measured = balance(trial, recorded, moments)
     if measured is None or runs(trial):
         return
-    known = {f.where.plate for f in case.findings if f.severity != "note"}
+    known = {f.where.plate for f in serious}
     sides = [plate.side for plate in trial.forces]
     judged = [k for k in carrying_alone(measured, sides) if SIDE_NAMES[trial.forces[k].side] not in known]
     feet = passages(case)
@@ -557,11 +557,12 @@ def _reversed_moments(trial: Trial, sample: Observed, judged: list[int]) -> Iter
         groups |= {"twist": left} if len(left) == len(trial.forces) > 1 else {}
         fits, evidence = {name: sample.fit(name) for name in groups}, dict.fromkeys(groups, 0.0)
         for name, fit in fits.items():
-            if (by_balance := evidence_of_reversal(fit)) is None:
-                continue
             seen = [turns[k] for k in groups[name] if k in turns]
             by_course = -2.0 * TURN * float(np.mean(seen)) / TURN_VARIES**2 if seen else 0.0
-            evidence[name] = float(by_balance + by_course)
+            # without a reversed time course a motion that needs no free moment accuses none
+            needless = by_course <= 0.0 and 1.0 + fit.size[0] > -CLEAR * fit.deviation[0]
+            if (by_balance := evidence_of_reversal(fit)) is not None and not needless:
+                evidence[name] = by_balance + by_course
         name = max(evidence, key=lambda key: evidence[key])
         if evidence[name] < REVERSED:
             return
@@ -636,15 +637,8 @@ def whitened(values: Array, time: Array, deviation: Array) -> Array:
 
 def estimate(observed: Array, terms: Sequence[BalanceTerm], free: BalanceTerm) -> Estimate:
     """Estimate one error from observations (N,) of variance one; all other errors follow their priors."""
-    loads = np.concatenate([term.effect * term.prior for term in terms if term is not free], axis=1)
-    # (1 + L L')^-1 = 1 - L (1 + L' L)^-1 L'
-    inner = np.linalg.inv(np.eye(loads.shape[1]) + loads.T @ loads)
-
-    def weighted(columns: Array) -> Array:
-        return np.asarray(columns - loads @ (inner @ (loads.T @ columns)))
-
-    normal = free.effect.T @ weighted(free.effect)
-    right = free.effect.T @ weighted(observed)
+    weighted = remainder(free.effect, [term for term in terms if term is not free])
+    normal, right = free.effect.T @ weighted, weighted.T @ observed
     size, covariance = np.linalg.solve(normal, right), np.linalg.inv(normal)
     usual = np.linalg.solve(normal + np.diag(free.prior**-2.0), right)
     return Estimate(
@@ -653,7 +647,10 @@ def estimate(observed: Array, terms: Sequence[BalanceTerm], free: BalanceTerm) -
 
 
 def remainder(observed: Array, terms: Sequence[BalanceTerm]) -> Array:
-    """Return the remainder (N,) of observations after the best fit of all errors with their priors."""
+    """Return the remainder (N, ...) of observations after the best fit of all errors with their priors.
+
+    (1 + L L')^-1 = 1 - L (1 + L' L)^-1 L' times the observations, L the effects of these priors.
+    """
     loads = np.concatenate([term.effect * term.prior for term in terms], axis=1)
     return np.asarray(
         observed - loads @ np.linalg.solve(np.eye(loads.shape[1]) + loads.T @ loads, loads.T @ observed)
