@@ -14,12 +14,12 @@ import tempfile
 import weakref
 from contextlib import suppress
 from math import prod
-from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
+from musclesolve._util.locks import OneThread
 
 LARGE = 1 << 21
 """Size from which an array lies in a file [bytes]."""
@@ -47,7 +47,7 @@ class _Pages(mmap.mmap):
         return place
 
 
-_LOCK, _FILES = Lock(), weakref.WeakSet[_Pages]()
+_LOCK, _FILES = OneThread(), weakref.WeakSet[_Pages]()
 
 
 def _as_copies() -> None:
@@ -98,5 +98,7 @@ def _new_file(size: int) -> _Pages:
 
 def let_go() -> None:
     """Hand the pages of all long arrays back to the operating system; their numbers do not change."""
-    for pages in tuple(_FILES):
+    with _LOCK:
+        files = tuple(_FILES)
+    for pages in files:
         pages.madvise(mmap.MADV_DONTNEED)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.locks import CASADI
 from musclesolve._util.message_text import as_text
@@ -99,7 +99,7 @@ def expression_cost(
         convex: whether you declare it convex. Then every solver for convex costs takes it, `batch` too if each
             term is of one muscle alone. `solve` checks a few points between the bounds and every solution: a
             negative second derivative along any direction is an error, and so is a tangent above the cost at the
-            bounds, which shows kinks and jumps. Elsewhere your declaration alone makes the
+            bounds, which shows kinks and jumps that bend downward. Elsewhere your declaration alone makes the
             solution a minimum. Without it the certificate shows a stationary point, not a minimum.
         formula: for documentation.
         source: for documentation.
@@ -271,8 +271,8 @@ class ExpressionCost(Cost):
         if not self.in_pieces:
             return ()
         made = f"{self.name} is made of pieces (fabs, fmax, if_else or alike)."
-        where = "A frame whose optimum lies where value or slope jumps has no certificate and is not solved."
-        return (f"{made} {where} Round the corner: sqrt(x**2 + 1e-4) for fabs(x).",)
+        where = "A frame whose optimum lies where value or slope jumps has no certificate."
+        return (f"{made} {where} If frames are not solved, round the corner: sqrt(x**2 + 1e-4) for fabs(x).",)
 
     @property
     def separable(self) -> bool:
@@ -342,8 +342,7 @@ class ExpressionCost(Cost):
             InputError: one is negative, though the cost is declared convex.
         """
         curvature = self._evaluate("diagonal", problem, activation)
-        bad = curvature < -SLACK * np.abs(curvature).max(axis=1, keepdims=True, initial=0.0)
-        if self.convex and bad.any():
+        if self.convex and (bad := self._bends_down(problem, activation, curvature)).any():
             frame, muscle = np.argwhere(bad)[0]
             reason = (
                 f"its second derivative by the activation of {(problem.muscle or ())[muscle]} is "
@@ -369,11 +368,24 @@ class ExpressionCost(Cost):
         if self.separable:
             return
         hessian = self.term_hessian(problem, activation)
-        hessian = hessian[np.isfinite(hessian).all(axis=(1, 2))]
-        values = np.linalg.eigvalsh(hessian)
-        if (values < -SLACK * np.abs(values).max(axis=1, keepdims=True, initial=0.0)).any():
+        known = np.isfinite(hessian).all(axis=(1, 2))
+        values = np.asarray(np.linalg.eigvalsh(hessian[known]), dtype=float)
+        if self._bends_down(problem, activation, values, known).any():
             reason = f"its second derivative along some activations is {values.min():g}"
             raise input_error("sharing.cost_not_convex", cost=self.name, reason=reason)
+
+    def _bends_down(self, problem: Problem, activation: Array, curvature: Array, known: Any = ...) -> Mask:
+        """Which curvatures (T', k) at the known activations (T, n) are negative beyond rounding.
+
+        Rounding is a share of the largest curvature of a frame, or of its largest slope over an activation of one.
+        """
+        size = np.abs(curvature).max(axis=1, keepdims=True, initial=0.0)
+        if (curvature < -SLACK * size).any():
+            slope = np.abs(self.term_gradient(problem, activation)[known]).max(
+                axis=1, keepdims=True, initial=0.0
+            )
+            size = np.fmax(size, np.where(np.isfinite(slope), slope, 0.0))
+        return np.asarray(curvature < -SLACK * size)
 
     def require(self, problem: Problem) -> None:
         """Check that the problem has the fields used and the muscles that the expression picks by number.

@@ -134,7 +134,8 @@ def _check_convexity(problem: Problem, cost: Cost, activation: Array) -> None:
             stated = np.asarray(cost.term_hessian_diagonal(problem, activation))
             ahead, middle, behind = (cost.term_gradient(problem, at) for at in (ends[0], activation, ends[1]))
             curvature = ahead - behind
-            curvature[np.abs(curvature) < ROUNDING * (np.abs(ahead) + np.abs(behind))] = 0.0
+            rounding = ROUNDING * (np.abs(ahead) + np.abs(behind)) + np.finfo(float).tiny
+            curvature[np.abs(curvature) < rounding] = 0.0
             sides = (ahead - middle) / (ends[0] - activation), (middle - behind) / (activation - ends[1])
             near = np.clip(stated, np.minimum(*sides), np.maximum(*sides))  # the slope may have a kink
             away = np.abs(stated - near) > CURVATURE_TOLERANCE * (np.abs(stated) + np.abs(near))

@@ -124,6 +124,7 @@ def test_a_cost_that_contradicts_itself_is_refused(make_leg, solver, kind, part)
     frames=st.integers(1, 5),
 )
 @example(exponent=40.0, factor=1.0, offset=0.0, width=1e-08, frames=1)
+@example(exponent=40.0, factor=1e-07, offset=0.0, width=1e-07, frames=1)
 def test_a_right_gradient_is_never_refused(exponent, factor, offset, width, frames):
     random = np.random.default_rng(frames)
     upper = random.uniform(0, width, (frames, 6))
@@ -241,3 +242,18 @@ def test_pieces_of_constants_alone_leave_a_cost_linear():
     )
     found = solve(TWINS, linear)
     assert linear.linear and found.solved.all() and not found.stationary_only and not found.notes
+
+
+@pytest.mark.parametrize("name", ["soft hinge", "soft maximum"])
+def test_rounding_of_a_vanishing_curvature_is_no_sign_of_concavity(name):
+    def value(activation, force, data):
+        if name == "soft hinge":
+            return casadi.sum1(casadi.log1p(casadi.exp(200.0 * (activation - 0.3)))) / 200.0
+        return casadi.log(casadi.sum1(casadi.exp(100.0 * activation))) / 100.0
+
+    cost = expression_cost(name, value, convex=True)
+    many = TWINS.frames(np.zeros(400, int))
+    cost.check_convexity(many, np.random.default_rng(0).uniform(0.0, 1.0, (400, 3)))
+    concave = expression_cost(name, lambda *parts: -value(*parts), convex=True)
+    with pytest.raises(ms.InputError, match="second derivative"):
+        concave.check_convexity(TWINS, np.array([[0.3, 0.31, 0.32]]))
