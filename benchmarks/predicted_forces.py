@@ -35,7 +35,8 @@ from musclesolve.forces import mechanics, recording_of
 from musclesolve.motion.events.force_events import FootLoads, force_events
 from musclesolve.motion.events.gait_events import GaitEvents
 from musclesolve.motion.ground_reaction import GroundReaction
-from musclesolve.pipeline.mechanics import Mechanics, completed_reactions
+from musclesolve.pipeline.adjusted_mechanics import completed_reactions
+from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.recording.data import SIDES
 from musclesolve.settings.trial import PREDICTED
 

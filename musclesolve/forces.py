@@ -49,16 +49,10 @@ from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy, same_points
 from musclesolve.motion.ground_reaction import ground_reactions
+from musclesolve.pipeline.adjusted_mechanics import changed_motion, check_reduction, completed_reactions
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.emg_informed import with_arguments
-from musclesolve.pipeline.mechanics import (
-    TIME_MARGIN,
-    Mechanics,
-    changed_motion,
-    check_reduction,
-    completed_reactions,
-    subject_model,
-)
+from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics, subject_model
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.pipeline.share import share

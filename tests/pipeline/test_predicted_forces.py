@@ -20,7 +20,8 @@ from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.files import read_trc, write_trc
 from musclesolve.forces import mechanics, recording_of
-from musclesolve.pipeline.mechanics import Mechanics, reactions_of_motion
+from musclesolve.pipeline.adjusted_mechanics import reactions_of_motion
+from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.recording.file_axes import rotation_of
 from musclesolve.recording.trial.time_range import with_predicted_spans
 from musclesolve.results.facts import Facts
