@@ -375,7 +375,7 @@ class ExpressionCost(Cost):
             raise input_error("sharing.cost_not_convex", cost=self.name, reason=reason)
 
     def _bends_down(self, problem: Problem, activation: Array, curvature: Array, known: Any = ...) -> Mask:
-        """Which curvatures (T', k) at the known activations (T, n) are negative beyond rounding.
+        """Return a mask of curvatures (T', k) at the known activations (T, n) that are negative beyond rounding.
 
         Rounding is a share of the largest curvature of a frame, or of its largest slope over an activation of one.
         """
