@@ -176,8 +176,8 @@ MOMENT_END_S = 0.05
 """Margin to the ends of the moments [s]: the filter errs by up to 7 N m there, and by 2 N m from here on. At the ends
 of the motion accelerations make moments wrong by 120 N m, and by up to 3 N m from `MEMORY` on."""
 ALONE_S = 0.24
-"""Least time during which each foot carries the body alone, to judge a single column [s]. Parts of sound walks have
-wrong factors up to 0.22 s; whole files of one stride have 0.26 to 0.35 s."""
+"""Least time during which each foot carries the body alone, to judge the scale of a column [s]. Parts of sound walks
+have wrong factors up to 0.22 s; whole files of one stride have 0.26 to 0.35 s."""
 SHORT = 0.5
 """Least share of the shorter of two recordings in which both are known."""
 
@@ -234,8 +234,19 @@ class MomentCase(Examined):
         return known & away_from_ends(self.fixed.time, self.body.every_motion.time, self.table.time)
 
     @property
+    def common(self) -> float:
+        """Time that motion and moments have in common [s]."""
+        time, moments = self.fixed.time, self.table.time
+        return float(min(time[-1], moments[-1]) - max(time[0], moments[0]))
+
+    @property
+    def shows_columns(self) -> bool:
+        """Whether sign and shift of columns show. Parts of sound walks have wrong signs where 0.95 s are in common."""
+        return self.on_both_feet or (self.common > CYCLE - 1e-6 and self.frames.sum() >= FEWEST_FRAMES)
+
+    @property
     def on_both_feet(self) -> bool:
-        """Whether each foot carries the body alone for long enough to judge a single column."""
+        """Whether each foot carries the body alone for long enough to judge the scale of a column."""
         frames, both = self.frames, single_supports(self.fixed)
         times = [float((swings & frames).sum()) / self.fixed.rate for _, swings in both]
         return bool(times) and min(times) >= ALONE_S
@@ -386,7 +397,7 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
         values = {"share": 1.0 / factor, "unit": unit or "no known unit", "factor": used, "mass": mass}
         yield case.fault("moment_units.moments", "error", values, changed_columns(columns, used))
         return
-    for k, name in enumerate(names if case.on_both_feet else ()):
+    for k, name in enumerate(names if case.shows_columns else ()):
         size = np.sqrt((due[:, k] ** 2).mean())
         own = float((given[:, k] * due[:, k]).sum())
         like = own / (float(np.linalg.norm(given[:, k]) * np.linalg.norm(due[:, k])) + 1e-300)
@@ -399,7 +410,7 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
 def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
     """Find a shift in time between moments and motion."""
     names, time, frames = case.names, case.fixed.time, case.frames
-    if not names or not case.on_both_feet:
+    if not names or not case.shows_columns:
         return
     due = case.expected(names)
 
@@ -426,8 +437,7 @@ def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
         residual = (due - scale * given)[inside]
         change, errors = standard_errors(patterns, residual, round(MEMORY * case.fixed.rate))
         shift, error = shift + float(np.clip(change[0], -SHIFT_STEP, SHIFT_STEP)), float(errors[0])
-    common = min(time[-1], case.table.time[-1]) - max(time[0], case.table.time[0])
-    limit = SMALLEST_S if common >= CYCLE else SERIOUS
+    limit = SMALLEST_S if case.common >= CYCLE else SERIOUS
     if not exceeds(shift, limit, error):
         return
     severity: Severity = "error" if abs(shift) >= SERIOUS else "warning"
@@ -450,7 +460,6 @@ def whole_body(case: MomentCase) -> Iterator[Finding]:
     fit = moment_fit(case.fixed.model, case.table, case.body.motion)
     mass, names = case.fixed.model.mass, case.names
     loads = case.body.dynamics  # found in the moments: these are weighed, where the body stands on them
-    stands = fit is None or (loads is not None and loads.stands)
     stands = loads is not None and loads.stands
     if fit is not None and not stands and exceeds(fit.carried, CARRIED, fit.carried_error):
         why = (

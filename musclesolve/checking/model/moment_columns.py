@@ -155,16 +155,20 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
 def _is_apart(time: Array, moment: Array, first: float, last: float, rate: float) -> bool:
     """Return whether a stretch of a moment (T,) is no effect of rounding, nor of a moment that vanishes.
 
-    The moment jumps at an end of a stretch that keeps a value; the steps of a line are no steps of the rounding.
+    Rounded moments keep a value where they are small or change slowly. In flight they vanish smoothly, and jump where
+    the foot lands.
     """
     steps = np.abs(np.diff(moment))
     moved = steps[steps > 0.0]
-    rounding, usual = float(moved.min()), float(np.median(moved))
+    least, usual = CUT[1] * float(moved.min()), float(np.median(moved))
     begin, stop = np.searchsorted(time, [first - 1e-9, last - 1e-9])
     if rate:
-        return bool(np.median(steps[begin:stop]) > CUT[1] * rounding)
-    beside = [steps[k] for k in (begin - 1, stop) if 0 <= k < len(steps)]
-    return bool(max(beside, default=0.0) > max(CUT[1] * rounding, usual))
+        return bool(np.median(steps[begin:stop]) > least)
+    before, after = (steps[k] if 0 <= k < len(steps) else 0.0 for k in (begin - 1, stop))
+    value = abs(moment[begin])
+    vanishes = begin > 0 and max(before, value) <= least
+    moves = usual > least and (max(before, after) > least or value > LEAST_MOMENT_RMS)
+    return bool(before > max(least, usual) or (moves and not vanishes))
 
 
 def copied_moments(case: MomentCase) -> Iterator[Finding]:
@@ -260,7 +264,7 @@ def _legs_apart(case: MomentCase, names: list[str]) -> Iterator[Finding]:
     force on the foot times the lengths of the leg, tau = c tau_due, or with another scale g of the knee.
     """
     fixed, memory = case.fixed, round(MEMORY * case.fixed.rate)
-    pose, logs = body_motion(fixed.model, fixed.motion.value), dict[str, list[tuple[float, float]]]()
+    pose, scales = body_motion(fixed.model, fixed.motion.value), dict[str, list[tuple[float, float]]]()
     for foot, swings in single_supports(fixed):
         side = next(sole.side for sole in fixed.soles if sole.body == foot)
         leg = [name for name in names if split_side(name)[1] == side]
@@ -275,17 +279,18 @@ def _legs_apart(case: MomentCase, names: list[str]) -> Iterator[Finding]:
         rest, *patterns = (
             each - np.einsum("tik,tjk,tj->ti", basis, basis, each) for each in (given, due, knee)
         )
-        logs[side] = []
+        scales[side] = []
         for count in (1, 2):
             fitted, errors = standard_errors(np.stack(patterns[:count], axis=2), rest, memory)
-            scale = float(fitted[0] if count == 1 else 1.0 / max(1.0 - fitted[1], 0.1))
-            error = errors[-1] * (scale if count > 1 else 1.0 / scale)
-            logs[side].append((float(np.log(max(scale, 1e-3))), float(abs(error))))
-    for (right, of_right), (left, of_left), stem, limit in zip(
-        logs["r"], logs["l"], ("ankle_angle", "knee_angle"), (LEGS, KNEES), strict=True
+            part = float(fitted[0] if count == 1 else max(1.0 - fitted[1], 0.1))
+            scales[side].append((part if count == 1 else 1.0 / part, float(errors[-1]) / (part or 1.0)))
+    both = (scales.get(side, []) for side in "rl")
+    for (right, of_right), (left, of_left), stem, least in zip(
+        *both, ("ankle_angle", "knee_angle"), (LEGS, KNEES), strict=False
     ):
-        if abs(right - left) > max(np.log(limit), CLEAR * np.hypot(of_right, of_left)):
-            said = {"name": stem, "right": np.exp(right), "left": np.exp(left), "limit": limit}
+        limit = max(np.log(least), CLEAR * np.hypot(of_right, of_left))
+        if min(right, left) > 0.0 and abs(np.log(right / left)) > limit:
+            said = {"name": stem, "right": right, "left": left, "limit": np.exp(limit)}
             yield case.fault("moment_scale.legs", "warning", said)
             return
 

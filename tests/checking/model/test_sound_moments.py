@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -14,6 +14,7 @@ from recorded_data import recorded
 import musclesolve as ms
 from benchmarks.planted_model_faults import Case, on_column, trials
 from benchmarks.sound_moments import part, variations, windows
+from musclesolve._util.arrays import Array
 from musclesolve.checking.model.examine import OF_MOMENTS
 from musclesolve.checking.model.given_moments import moment_case
 from musclesolve.checking.model.model_case import Motion
@@ -50,6 +51,22 @@ def test_parts_and_other_numbers_of_sound_moments_have_no_other_finding(name: st
         assert not new, (text, new)
 
 
+@pytest.mark.parametrize("name", ["moments", "belt 1", "belt 3"])
+def test_a_reversed_column_and_late_moments_are_found_in_parts_of_a_stride(name: str, tmp_path: Path) -> None:
+    late = []
+    for text, form in windows(case_of(name, tmp_path), 0.1, (1.0, 1.1, 1.2)):
+        table, time = form.moments, form.coordinates.time
+        assert table is not None
+        if min(table.time[-1], time[-1]) - max(table.time[0], time[0]) < 1.0 - 1e-6:
+            continue
+        for column in ("hip_flexion_r_moment", "knee_angle_r_moment"):
+            opposite = replace(form, moments=on_column(table, column, lambda each: -each))
+            assert "moment_sign" in {each.code for each in findings(opposite)}, (text, column)
+        shifted = replace(form, moments=replace(table, time=table.time + 0.06))
+        late.append("time_offset" in {each.code for each in findings(shifted)})
+    assert len(late) > 10 and np.mean(late) > 2.0 / 3.0, late
+
+
 def test_parts_of_a_slightly_late_motion_have_no_shift_and_late_moments_have_one() -> None:
     """The whole file is 10 ms late, within the limit; in parts of it chance adds up to 10 ms."""
     folder = recorded("foreign_recordings") / "opensim_rra"
@@ -62,24 +79,40 @@ def test_parts_of_a_slightly_late_motion_have_no_shift_and_late_moments_have_one
     assert "time_offset" in {each.code for each in findings(late)}
 
 
+def held(case: Case, column: str, change: Callable[[Array], Array]) -> list[str]:
+    """What is said of a column that a change keeps at one value."""
+    assert case.moments is not None
+    spoiled = on_column(case.moments, column, change)
+    body = model_body(case.model, case.coordinates, spoiled, model_settings()).measured
+    examined = moment_case(body, Motion.from_body(body))
+    assert examined is not None
+    return [each.what for each in held_moments(examined) if "is exactly" in each.what]
+
+
 def test_a_moment_that_rounds_to_zero_is_no_stretch_and_one_that_drops_to_zero_is(tmp_path: Path) -> None:
     case = case_of("moments", tmp_path)
-    table = case.moments
-    assert table is not None
-    late = table.time > np.mean(table.time)
-    for vanishing in (True, False):
-        spoiled = on_column(
-            table,
-            "hip_adduction_r_moment",
-            lambda each, gone=vanishing: (
-                -0.0 + np.where(late, 0.0, each)
-                if not gone
-                else np.round(each * np.clip((np.mean(table.time) - table.time) / 0.4, 0.0, 1.0) ** 2, 1)
-            ),
-        )
-        body = model_body(case.model, case.coordinates, spoiled, model_settings()).measured
-        examined = moment_case(body, Motion.from_body(body))
-        assert examined is not None
-        said = [each.what for each in held_moments(examined) if "is exactly" in each.what]
-        assert bool(said) != vanishing, said
-        assert not any("-0 N m" in each for each in said)
+    assert case.moments is not None
+    time, column = case.moments.time, "hip_adduction_r_moment"
+    before = (time.mean() - time) / 0.4
+    gone = np.clip(before, 0.0, 1.0) ** 2
+    landed = np.where(before < -0.75, 1.0, gone)
+    for share, unit in ((gone, 0.1), (landed, 0.1), (landed, 0.5), (landed, 1.0)):
+        said = held(case, column, lambda each, share=share, unit=unit: unit * np.round(each * share / unit))
+        assert not said, said
+    for dropped in (before < 0.0, (before < 0.0) & (before > -0.75)):
+        said = held(case, column, lambda each, dropped=dropped: -0.0 + np.where(dropped, 0.0, each))
+        assert said and not any("-0 N m" in each for each in said), said
+
+
+@pytest.mark.parametrize("name", ["moments", "belt 1"])
+def test_a_moment_that_freezes_until_the_end_is_found(name: str, tmp_path: Path) -> None:
+    case = case_of(name, tmp_path)
+    for column in ("hip_flexion_r_moment", "hip_flexion_l_moment", "knee_angle_l_moment"):
+        for share in (0.5, 0.7, 0.8):
+            assert held(case, column, lambda each, share=share: frozen(each, share)), (column, share)
+
+
+def frozen(values: Array, share: float) -> Array:
+    """Values that stay as they are from a share of their frames on."""
+    first = int(share * len(values))
+    return np.where(np.arange(len(values)) < first, values, values[first])
