@@ -251,9 +251,9 @@ def shift_values(shift: float, limit: float) -> dict[str, object]:
 def synchrony(case: Case) -> Iterator[Finding]:
     """Find a shift between forces and markers."""
     shift, error = time_offset(case.trial) or (0.0, 0.0)
-    limit = max(SMALLEST_S, SOFT_TISSUE_S + ERRORS * error)
-    if abs(shift) >= limit:
-        yield early_or_late(case, shift, limit)
+    late = max(SMALLEST_S, SOFT_TISSUE_S + ERRORS * error)
+    if shift >= late or -shift >= max(SMALLEST_S, ERRORS * error):
+        yield early_or_late(case, shift, late)
 
 
 def early_or_late(case: Case, shift: float, limit: float = SMALLEST_S) -> Finding:

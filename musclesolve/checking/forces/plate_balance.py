@@ -38,7 +38,6 @@ from musclesolve.checking.case import TABLES, Case, on_plate
 from musclesolve.checking.forces.newtons_law import (
     CORRELATION,
     EARLY_S,
-    SMALLEST_S,
     carried_mass,
     early_or_late,
     law,
@@ -409,7 +408,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
         sample = sample.freed(name, FOUND)
     lag = sample.fit("delay")
     early, error = -float(lag.size[0]), float(lag.deviation[0])
-    if EARLY_S < early < SMALLEST_S and early > STANDARD_ERRORS * error and not case.found("time_offset"):
+    if early > max(EARLY_S, STANDARD_ERRORS * error) and not case.found("time_offset"):
         yield early_or_late(case, -early)
     yield from _reversed_moments(trial, sample, judged)
 

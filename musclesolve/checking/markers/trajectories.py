@@ -219,8 +219,9 @@ BESIDE, CATCH_UP = 0.14, 3
 # people taller than the second [m].
 STRETCHED, TALL = 0.035, 1.75
 FEWEST_FRAMES = 3
-# Share of a jump that a distance shows, and share of this change that is left over a stride: less is no slip.
-ALONG, LASTS = 0.6, 0.5
+# Share of a jump that a distance shows, share of this change that is left over a stride: less is no slip; and so many
+# distances show it.
+ALONG, LASTS, DISTANCES = 0.6, 0.25, 2
 # Duration of a walking stride [s]: a shorter range before the first slip is no remedy.
 A_STRIDE = 1.0
 
@@ -289,22 +290,27 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
     around = np.stack([markers[other] for other in others], axis=1)
     away = markers[name][:, None] - around
     distance, beside = np.linalg.norm(away, axis=2), _in_axes(away.mean(axis=1), around)
-    ghosts: list[Run] = []
+    leaps: dict[str, list[tuple[float, Run]]] = {}
     slips: list[tuple[int, int, Array]] = []
     for first, stop, moved, far in events:
         before = slips[-1] if slips else None
         kept = _kept(beside, first, stop, round(BESIDE * markers.rate))
+        code, (start, end) = "leap.back", (first, stop)
         if min(float(np.linalg.norm(moved)), kept) < 0.5 * far:
-            ghosts.append((float(time[first]), float(time[stop])))
+            pass
         elif before and time[first] - time[before[1]] < BACK and moved @ before[2] < -0.5 * (moved @ moved):
             slips.pop()
-            ghosts.append((float(time[before[0]]), float(time[stop])))
+            start = before[0]
         elif gone := _away(distance, first, stop, round(BACK * markers.rate)):
-            ghosts.append((float(time[gone[0]]), float(time[gone[1]])))
+            start, end = gone
+        elif np.isinf(kept):
+            code = "leap.unclear"
         elif _returns(away, distance, first, stop, moved, round(A_STRIDE * markers.rate)):
-            ghosts.append((float(time[first]), float(time[stop])))
+            code = "leap.stride"
         else:
             slips.append((first, stop, moved))
+            continue
+        leaps.setdefault(code, []).append((far, (float(time[start]), float(time[end]))))
     if slips:
         values = {
             "name": name,
@@ -317,10 +323,10 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
         where, repair = Where(markers.path, markers=(name,), times=times), move_back(name, slips)
         early = time[slips[0][0]] - REACH - time[0] < A_STRIDE
         yield finding("marker_slipped.early" if early else "marker_slipped", "error", values, where, repair)
-    if ghosts:
-        values = {"name": name, "size": max(far for *_, far in events)}
-        where = Where(markers.path, markers=(name,), times=tuple(sorted(ghosts)))
-        yield finding("leap.back", "warning", values, where)
+    for code, found in leaps.items():
+        values = {"name": name, "size": max(far for far, _ in found)}
+        where = Where(markers.path, markers=(name,), times=tuple(sorted(run for _, run in found)))
+        yield finding(code, "warning", values, where)
 
 
 def _in_axes(vector: Array, points: Array) -> Array:
@@ -334,13 +340,13 @@ def _in_axes(vector: Array, points: Array) -> Array:
 
 
 def _kept(beside: Array, first: int, stop: int, reach: int) -> float:
-    """Return the size [m] of the part of a jump from first to stop that remains, zero where too few frames show it: the
-    least with the frames next to the jump, less two standard errors, and without them, in which a marker catches up.
+    """Return the size [m] of the part of a jump from first to stop that remains, infinite where too few frames show it:
+    the least with and without the frames next to the jump, in which a marker catches up.
 
     beside (T, 3) [m]: place of the marker beside the others on its bodies: before and after the jump a polynomial of
         time, with a step between.
     """
-    sizes = list[float]()
+    sizes = [np.inf]
     every = np.arange(max(first + 1 - reach, 0), min(stop + reach, len(beside)))
     every = every[np.isfinite(beside[every]).all(axis=1)]
     for left_out in (0, CATCH_UP):
@@ -350,10 +356,8 @@ def _kept(beside: Array, first: int, stop: int, reach: int) -> float:
             continue
         columns = np.column_stack([np.vander((frames - first) / reach, 4), later])
         fit, *_ = np.linalg.lstsq(columns, beside[frames], rcond=None)
-        scatter = np.linalg.norm(beside[frames] - columns @ fit) / np.sqrt(len(frames) - columns.shape[1])
-        error = scatter * np.sqrt(np.linalg.inv(columns.T @ columns)[-1, -1])
-        sizes.append(float(np.linalg.norm(fit[-1])) - (0.0 if left_out else 2.0 * error))
-    return min(sizes, default=0.0)
+        sizes.append(float(np.linalg.norm(fit[-1])))
+    return min(sizes)
 
 
 def _away(distance: Array, first: int, stop: int, reach: int) -> tuple[int, int] | None:
@@ -379,18 +383,18 @@ def _away(distance: Array, first: int, stop: int, reach: int) -> tuple[int, int]
 
 
 def _returns(away: Array, distance: Array, first: int, stop: int, moved: Array, reach: int) -> bool:
-    """Return whether most distances that a jump changes are the usual ones again over a stride of `reach` frames.
+    """Return whether all distances that a jump changes are the usual ones again over a stride of `reach` frames.
 
     away (T, K, 3), distance (T, K) [m]: from the other markers on its bodies; moved (3,) [m]. A jump across the lines
     to all other markers changes no distance enough.
     """
     due = np.nan_to_num(away[first] @ moved / distance[first])
     seen = np.abs(due) > ALONG * np.linalg.norm(moved)
-    if not seen.any() or min(first + 1, len(distance) - stop) < reach:
+    if seen.sum() < DISTANCES or min(first + 1, len(distance) - stop) < reach:
         return False
     before, after = distance[first + 1 - reach : first + 1, seen], distance[stop : stop + reach, seen]
     change = median_of_known(after) - median_of_known(before)
-    return bool(np.median(change / due[seen]) < LASTS)
+    return bool((change / due[seen] < LASTS).all())
 
 
 def _events(path: Array, jumped: Mask) -> list[tuple[int, int, Array, float]]:

@@ -120,7 +120,8 @@ class Standing:
     """Feet while they stand, right and left: pitch of the sole, toe up, direction outward [degrees], speed [m/s].
 
     yaw: rms of the direction of the planted foot about its mean in each contact [degrees]. low: greatest depth of heel
-    or toe below its place in standing [m]. roll: rate of the pitch of the planted foot of an adult [degrees/s].
+    or toe below its place in standing [m]. roll: rate of the pitch of the planted foot [degrees/s], and the difference
+    that no two feet of this size have.
     """
 
     pitch: Array
@@ -129,6 +130,7 @@ class Standing:
     yaw: Array
     low: Array
     roll: Array
+    roll_limit: float
 
     @property
     def misfits(self) -> Array:
@@ -143,7 +145,7 @@ class Standing:
                 *(self.speed / SPEED),
                 *(self.yaw / YAW),
                 *(self.low / LOW),
-                abs(self.roll[0] - self.roll[1]) / ROLL,
+                abs(self.roll[0] - self.roll[1]) / self.roll_limit,
             ]
         )
 
@@ -194,8 +196,9 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
             )
         )
     pitch, out, speeds, yaw, low, roll = np.array(found).T
-    roll = roll * np.sqrt(size_of(model)) if np.isfinite(roll).all() else np.zeros(2)
-    return Standing(pitch, out, speeds, yaw, low * (np.ptp(levels or [0.0]) < LEVEL), roll)
+    roll = roll if np.isfinite(roll).all() else np.zeros(2)
+    low = low * (np.ptp(levels or [0.0]) < LEVEL)
+    return Standing(pitch, out, speeds, yaw, low, roll, ROLL / float(np.sqrt(size_of(model))))
 
 
 def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
@@ -240,7 +243,7 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             tried.append((standing(fixed, pose.poses(frames), time), code, group))
     both_feet = {"": now.pitch, "_out": now.out, "_speed": now.speed, "_yaw": now.yaw, "_low": now.low}
     both_feet["_roll"] = now.roll
-    said: dict[str, object] = {"roll_limit": ROLL}
+    said: dict[str, object] = {"roll_limit": now.roll_limit}
     for what, (right, left) in both_feet.items():
         said |= {f"right{what}": float(right), f"left{what}": float(left)}
     best, code, group = min(tried, key=lambda each: each[0].cost, default=(now, "", ()))
