@@ -124,7 +124,8 @@ def draft_folder(
     folder = file_path(folder)
     contents = _contents(folder)
     roles = file_roles(contents)
-    modeled = () if roles.motions else model_trials(folder)
+    of_models, copies = model_trials(folder)
+    modeled = () if roles.motions else of_models
     if not roles.motions and not modeled:
         raise _no_motion(contents, roles)
     target = folder / NAME if output is None else output
@@ -137,17 +138,17 @@ def draft_folder(
     several = [target.with_name(f"{target.stem}_{name}.toml") for name in names]
     paths = several if len(several) > 1 else [target]
     if modeled:
-        of_models = zip(modeled, paths, strict=True)
-        trials = tuple(_draft_model(trial, path, subject.mass_kg) for trial, path in of_models)
+        placed = zip(modeled, paths, strict=True)
+        trials = tuple(_draft_model(trial, path, subject.mass_kg) for trial, path in placed)
     else:
         of_motions = zip(roles.motions, paths, strict=True)
         trials = tuple(draft_trial(contents, roles, files, path, subject) for files, path in of_motions)
     drafted = {trial.path.absolute() for trial in trials}
-    beside = modeled or [trial for trial in model_trials(folder) if trial.source.get("loads") != PREDICTED]
+    beside = modeled or [trial for trial in of_models if trial.source.get("loads") != PREDICTED]
     drafted |= {Path(source).absolute() for trial in beside for source in trial.source.values()}
     others = tuple(x for x in contents.others if (folder / x.partition(" (")[0]).absolute() not in drafted)
     # Forces and moments are of the trials of the model where there are such.
-    commands, left_out = ((), ()) if modeled else (tuple(map(_share_command, beside)), roles.left_out)
+    commands, left_out = ((), copies) if modeled else (tuple(map(_share_command, beside)), roles.left_out)
     return FolderDraft(folder, trials, tuple(contents.unread), left_out, others, commands)
 
 
@@ -519,10 +520,14 @@ def working_case(tables: tuple[DraftTable, ...], files: dict[str, Path]) -> Case
         return None
 
 
-def model_trials(folder: Path) -> tuple[FoundTrial, ...]:
-    """The trials of OpenSim models in a folder that have no trial file yet, but those without a model or a motion."""
+def model_trials(folder: Path) -> tuple[tuple[FoundTrial, ...], tuple[str, ...]]:
+    """The trials of OpenSim models in a folder that have no trial file yet, but those without a model or a motion.
+
+    And sentences on copies that are left out.
+    """
+    found = study_trials(folder)
     return tuple(
         trial
-        for trial in study_trials(folder).trials
+        for trial in found.trials
         if {"model", "coordinates"} <= trial.source.keys() and not trial.exclude
-    )
+    ), found.copies
