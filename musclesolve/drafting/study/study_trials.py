@@ -497,16 +497,15 @@ def searching(folder: Path, expected: str) -> Iterator[None]:
         raise file_error("unreadable_file", folder, problem, expected, "name that folder") from reason
 
 
-def without_copies(files: Iterable[Path], folder: Path) -> tuple[list[Path], list[str]]:
+def without_copies(files: Sequence[Path], folder: Path) -> tuple[list[Path], list[str]]:
     """Files of a folder without the recordings that are copies of others, and a sentence on each of these."""
-    kept, copies = list[Path](), list[str]()
-    for path in files:
-        first = _original(path) if suffix_of(path) in (*_MARKERS, *TABLES, *STORAGE) else path
-        if first is path:
-            kept.append(path)
-        else:
-            copies.append(f"{path.relative_to(folder).as_posix()} is a copy of {first.name}, byte by byte")
-    return kept, copies
+    recorded = (path for path in files if suffix_of(path) in (*_MARKERS, *TABLES, *STORAGE))
+    copies = {
+        path: f"{path.relative_to(folder).as_posix()} is a copy of {first.name}, byte by byte"
+        for path in recorded
+        if (first := _original(path)) is not path
+    }
+    return [path for path in files if path not in copies], list(copies.values())
 
 
 def _original(path: Path) -> Path:
@@ -546,20 +545,17 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
                     trials += _of_b3d(path, levels, whole)
                 except InputError as error:
                     unread.append(f"{'/'.join((*levels, path.name))}: {error.problem}")
-            packed = [
-                path.name
+            unread += [
+                f"{'/'.join((*levels, path.name))}: {TO_UNPACK}"
                 for path in files
                 if path.suffix.casefold() in ARCHIVES and suffix_of(path) not in _RECORDED
             ]
-            unread += [f"{'/'.join((*levels, name))}: {TO_UNPACK}" for name in packed]
-            opensim = [path for path in files if path.suffix.casefold() in (*STORAGE, *OPENSIM)]
-            if written:  # its models may be of motions in folders below it
-                opensim = [path for path in opensim if path.suffix.casefold() == ".osim"]
-            if opensim:
+            # models beside trial files may be of motions in folders below
+            kinds = (".osim",) if written else (*STORAGE, *OPENSIM)
+            if opensim := [path for path in files if path.suffix.casefold() in kinds]:
                 loose[place] = opensim
-            if written:
-                continue
-            raw[place] = [path for path in files if suffix_of(path) in _RECORDED]
+            if not written:
+                raw[place] = [path for path in files if suffix_of(path) in _RECORDED]
     modeled, misread = _of_models(folder, loose)
     known = {path.resolve() for trial in trials if "file" in trial.source for path in _named_files(trial)}
     modeled = [each for each in modeled if Path(each.source["coordinates"]).resolve() not in known]
@@ -567,8 +563,8 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
     known |= {path.resolve() for path in sources if isinstance(path, Path)}
     used = {path.parent for path in known}
     # beside a motion that is called walk, forces.mot is a file of the same folder
-    called = (path for files in raw.values() for path in files if _name_of(path))
-    by_name = {path.parent for path in called if _shows_markers(path, file_state(path))}
+    showing = {path for files in raw.values() for path in files if _shows_markers(path)}
+    by_name = {path.parent for path in showing if _name_of(path)}
     levels_of = {
         path: _levels(path, folder, path.parent in by_name)
         for place, files in raw.items()
@@ -578,7 +574,7 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
     }
     # A recording of the same name as coordinates of a model was computed there.
     computed = {each.levels for each in modeled}
-    with_markers = {each[:-1] for path, each in levels_of.items() if _shows_markers(path, file_state(path))}
+    with_markers = {each[:-1] for path, each in levels_of.items() if path in showing}
     recordings = {
         path: each for path, each in levels_of.items() if each[:-1] in with_markers and each not in computed
     }
@@ -597,8 +593,7 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
     return FoundStudy(kept, recordings, tuple(unread + misread), tuple(copies))
 
 
-@cache
-def _shows_markers(path: Path, state: object) -> bool:
+def _shows_markers(path: Path) -> bool:
     """Whether a file holds the motion of markers, by its suffix or by the first lines of a table."""
     return suffix_of(path) in _MARKERS or (suffix_of(path) in TABLES and has_markers(path))
 
@@ -929,9 +924,8 @@ def column_names(path: Path) -> list[str]:
 
 def stated_body(trial: FoundTrial) -> Mapping[str, Any]:
     """The body that a trial states; the mass from its OpenSim model unless it states one."""
-    named = _named_files(trial) if "file" in trial.source else [trial.source.get("model")]
-    models = (Path(path) for path in named if path is not None and Path(path).suffix == ".osim")
-    masses = (_mass_of(model, file_state(model)) for model in models)
+    named = _named_files(trial) if "file" in trial.source else map(Path, trial.source.values())
+    masses = (_mass_of(path, file_state(path)) for path in named if path.suffix == ".osim")
     mass = None if "mass_kg" in trial.subject else next(masses, None)
     return trial.subject if mass is None else {**trial.subject, "mass_kg": mass}
 
