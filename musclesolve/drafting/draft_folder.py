@@ -45,7 +45,7 @@ from musclesolve.drafting.laboratory_axes import (
     path_of,
     stated_feet,
 )
-from musclesolve.drafting.study.study_trials import FoundTrial, study_trials
+from musclesolve.drafting.study.study_trials import FoundStudy, FoundTrial, study_trials
 from musclesolve.drafting.study.study_trials import roles as subject_roles
 from musclesolve.drafting.subject_size import GivenSubject, check_given, subject_table
 from musclesolve.errors import InputError, MuscleSolveError, file_error
@@ -124,9 +124,11 @@ def draft_folder(
     folder = file_path(folder)
     contents = _contents(folder)
     roles = file_roles(contents)
-    modeled = () if roles.motions else model_trials(folder)
+    found = study_trials(folder)
+    whole = [each for each in found.trials if {"model", "coordinates"} <= {*each.source} and not each.exclude]
+    modeled = [] if roles.motions else whole
     if not roles.motions and not modeled:
-        raise _no_motion(contents, roles)
+        raise _no_motion(contents, roles, found)
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
     recordings = [files.motion.path for files in roles.motions]
@@ -143,11 +145,12 @@ def draft_folder(
         of_motions = zip(roles.motions, paths, strict=True)
         trials = tuple(draft_trial(contents, roles, files, path, subject) for files, path in of_motions)
     drafted = {trial.path.absolute() for trial in trials}
-    beside = modeled or [trial for trial in model_trials(folder) if trial.source.get("loads") != PREDICTED]
+    beside = modeled or [trial for trial in whole if trial.source.get("loads") != PREDICTED]
     drafted |= {Path(source).absolute() for trial in beside for source in trial.source.values()}
     others = tuple(x for x in contents.others if (folder / x.partition(" (")[0]).absolute() not in drafted)
     # Forces and moments are of the trials of the model where there are such.
-    commands, left_out = ((), ()) if modeled else (tuple(map(_share_command, beside)), roles.left_out)
+    commands = () if modeled else tuple(map(_share_command, beside))
+    left_out = found.copies if modeled else roles.left_out
     return FolderDraft(folder, trials, tuple(contents.unread), left_out, others, commands)
 
 
@@ -211,9 +214,8 @@ def _draft_model(trial: FoundTrial, path: Path, mass: float | None) -> TrialDraf
     return TrialDraft(path, text, tuple(recognized(trial)), todos, tables)
 
 
-def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
+def _no_motion(contents: FolderContents, roles: FileRoles, found: FoundStudy) -> InputError:
     """The error of a folder without a motion, with the files found instead."""
-    found = study_trials(contents.folder)
     drafted = [Path(trial.source["file"]) for trial in found.trials if "file" in trial.source]
     if drafted and not found.recordings:
         return file_error(
@@ -231,9 +233,7 @@ def _no_motion(contents: FolderContents, roles: FileRoles) -> InputError:
         remedy = "add the recording of the motion"
     elif contents.others or contents.forces or contents.emg:
         tables = [*(file.path.name for file in contents.forces), *(file.path.name for file in contents.emg)]
-        listed = [*contents.others, *dict.fromkeys(tables)]
-        shown = ", ".join(listed[:6]) + (", ..." if len(listed) > 6 else "")
-        problem = f"no file holds markers; there are {shown}"
+        problem = f"no file holds markers; there are {few([*contents.others, *dict.fromkeys(tables)], 6)}"
         remedy = "name the folder with the recorded markers"
         by_kind = {path.suffix.casefold(): path.name for path in contents.folder.iterdir()}
         if ".zip" in by_kind:
@@ -517,12 +517,3 @@ def working_case(tables: tuple[DraftTable, ...], files: dict[str, Path]) -> Case
     except (MuscleSolveError, ArithmeticError, LookupError, ValueError):
         # `check` reports faults of the recording; the draft continues without the affected data.
         return None
-
-
-def model_trials(folder: Path) -> tuple[FoundTrial, ...]:
-    """The trials of OpenSim models in a folder that have no trial file yet, but those without a model or a motion."""
-    return tuple(
-        trial
-        for trial in study_trials(folder).trials
-        if {"model", "coordinates"} <= trial.source.keys() and not trial.exclude
-    )

@@ -183,10 +183,12 @@ class SessionWatch:
         vertical = np.array([each for _, each in self._vertical])
         usual, peak = PEAK * self._weight, float(np.quantile(np.nansum(vertical, axis=1), 0.98))
         if whole and peak > 0.0 and (factor := unit_factor(peak / usual, FORCES, FORCE_BAND)) is not None:
+            partly = factor > 1.0
             self._report(
                 "unit of forces",
-                f"the plates show at most {peak:.3g} N, expected about {usual:.0f} N, as if forces were in "
-                f"{FORCES[factor]}: send newtons and newton meters, or see whether the subject is on the plates",
+                f"the plates show at most {peak:.3g} N, in walking about {usual:.0f} N, as if forces were in "
+                f"{FORCES[factor]}{' or the plates carried only part of the weight' * partly}: send newtons and newton "
+                f"meters{', unless a harness, a seat or the floor carries the rest' * partly}",
             )
         for k in np.flatnonzero(np.isfinite(vertical).all(axis=0) & whole):
             level = float(np.quantile(vertical[:, k], UNLOADED_SHARE))

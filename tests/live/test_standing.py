@@ -399,15 +399,19 @@ def test_what_goes_wrong_later_is_said_now_and_then(stride, live):
     assert len(far) == 1 and heel in far[0] and "middle of the markers" in far[0]
     drifted = run(12.0, lambda sample: sample.plates.__setitem__((0, 2), sample.plates[0, 2] + 9.0))
     assert len(drifted) == 1 and "plate 1 shows 9 N" in drifted[0]
+    partly = " or the plates carried only part of the weight"
     for factor, unit in (
-        (1e-3, "kilonewtons"),
-        (1.0 / STANDARD_GRAVITY, "kilograms-force"),
+        (1e-3, f"kilonewtons{partly}"),
+        (1.0 / STANDARD_GRAVITY, f"kilograms-force{partly}"),
+        (0.25, f"pounds-force{partly}"),  # a harness carries three quarters of the weight
         (1e3, "millinewtons"),
     ):
         scaled = run(
             12.0, lambda sample, factor=factor: sample.plates.__setitem__(..., factor * sample.plates)
         )
-        assert len(scaled) == 1 and f"as if forces were in {unit}: send newtons" in scaled[0]
+        (of_unit,) = (text for text in scaled if "as if" in text)
+        assert f"as if forces were in {unit}: send newtons" in of_unit
+        assert of_unit.endswith("a harness, a seat or the floor carries the rest") == (factor < 1.0)
 
 
 def test_a_plate_and_emg_that_fall_silent_are_said(stride, live, monkeypatch):

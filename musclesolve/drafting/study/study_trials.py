@@ -16,12 +16,13 @@ each with the number that ends it: control; P 03; slow; walk, 02. What a word me
   repetitions, unless they are too large to count (run200, walk 1.25): these are part of the condition.
 """
 
+import filecmp
 import re
 import shlex
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -47,7 +48,7 @@ from musclesolve.opensim.unpack_b3d import left_out, subject_data
 from musclesolve.opensim.xml_tree import read_xml
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion, plain_name
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
-from musclesolve.recording.schema import Document, examined
+from musclesolve.recording.schema import Document, examined, file_state
 from musclesolve.recording.text.csv_file import has_markers
 from musclesolve.recording.text.number_rows import RowReader
 from musclesolve.recording.text.opensim_text import mot_header, read_mot
@@ -58,7 +59,6 @@ from musclesolve.recording.text.text_file import (
     open_input,
     opening,
     read_lines,
-    sha256,
     split_cells,
     stem_of,
     suffix_of,
@@ -382,6 +382,10 @@ _ANGLE = re.compile(r"pelvis|hip|knee|ankle|subtalar|mtp|lumbar|arm|elbow|pro_su
 _SESSION_ID = re.compile(r"^OpenCapData|[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
 """Generated names of folders of OpenCap."""
 _COORDINATE = re.compile(r'<Coordinate name="([^"]+)"')
+_COPY = re.compile(
+    r"(?:an? )?copy of (.+)|(.+?)(?:[\s_-]+copy(?:[\s_-]*\d+)?|[\s_-]*\((?:copy|\d+)\))", re.IGNORECASE
+)
+"""Names that file managers give to copies: "walk - Copy", "walk (1)", "Copy of walk", "walk copy 2"."""
 _MOST_OTHERS = 0.6
 """Largest share of columns of other names in a file of coordinates: those of a fuller model are among them."""
 
@@ -493,20 +497,26 @@ def searching(folder: Path, expected: str) -> Iterator[None]:
         raise file_error("unreadable_file", folder, problem, expected, "name that folder") from reason
 
 
-def without_copies(files: Iterable[Path], folder: Path) -> tuple[list[Path], list[str]]:
-    """Files of a folder without copies of recordings, byte by byte, and a sentence on each copy.
+def without_copies(files: Sequence[Path], folder: Path) -> tuple[list[Path], list[str]]:
+    """Files of a folder without the recordings that are copies of others, and a sentence on each of these."""
+    recorded = (path for path in files if suffix_of(path) in (*_MARKERS, *TABLES, *STORAGE))
+    copies = {
+        path: f"{path.relative_to(folder).as_posix()} is a copy of {first.name}, byte by byte"
+        for path in recorded
+        if (first := _original(path)) is not path
+    }
+    return [path for path in files if path not in copies], list(copies.values())
 
-    The shortest name among copies is kept. Tables belong to motions by their names: another name is another table.
-    """
-    sized = [(path, path.stat().st_size) for path in files]
-    counts = Counter(size for _, size in sized if size)
-    first, copies = dict[str, Path](), dict[Path, str]()
-    for path, size in sorted(sized, key=lambda each: (len(each[0].name), each[0].name)):
-        if counts[size] > 1 and suffix_of(path) in (*_MARKERS, *TABLES, *STORAGE):
-            kept = first.setdefault(sha256(path), path)
-            if kept is not path and (suffix_of(path) in _MARKERS or kept.stem in path.stem):
-                copies[path] = f"{path.relative_to(folder).as_posix()} is a copy of {kept.name}, byte by byte"
-    return [path for path, _ in sized if path not in copies], list(copies.values())
+
+def _original(path: Path) -> Path:
+    """The equal file beside one whose name says that it is a copy, else the file; equal trials may be numbered."""
+    first, stem = path, stem_of(path)
+    while mark := _COPY.fullmatch(stem):
+        stem = mark[1] or mark[2]
+        other = path.with_name(stem + path.name.removeprefix(stem_of(path)))
+        with suppress(OSError):
+            first = other if filecmp.cmp(other, path, shallow=False) else first
+    return first
 
 
 def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
@@ -535,20 +545,17 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
                     trials += _of_b3d(path, levels, whole)
                 except InputError as error:
                     unread.append(f"{'/'.join((*levels, path.name))}: {error.problem}")
-            packed = [
-                path.name
+            unread += [
+                f"{'/'.join((*levels, path.name))}: {TO_UNPACK}"
                 for path in files
                 if path.suffix.casefold() in ARCHIVES and suffix_of(path) not in _RECORDED
             ]
-            unread += [f"{'/'.join((*levels, name))}: {TO_UNPACK}" for name in packed]
-            opensim = [path for path in files if path.suffix.casefold() in (*STORAGE, *OPENSIM)]
-            if written:  # its models may be of motions in folders below it
-                opensim = [path for path in opensim if path.suffix.casefold() == ".osim"]
-            if opensim:
+            # models beside trial files may be of motions in folders below
+            kinds = (".osim",) if written else (*STORAGE, *OPENSIM)
+            if opensim := [path for path in files if path.suffix.casefold() in kinds]:
                 loose[place] = opensim
-            if written:
-                continue
-            raw[place] = [path for path in files if suffix_of(path) in _RECORDED]
+            if not written:
+                raw[place] = [path for path in files if suffix_of(path) in _RECORDED]
     modeled, misread = _of_models(folder, loose)
     known = {path.resolve() for trial in trials if "file" in trial.source for path in _named_files(trial)}
     modeled = [each for each in modeled if Path(each.source["coordinates"]).resolve() not in known]
@@ -556,8 +563,8 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
     known |= {path.resolve() for path in sources if isinstance(path, Path)}
     used = {path.parent for path in known}
     # beside a motion that is called walk, forces.mot is a file of the same folder
-    called = (path for files in raw.values() for path in files if _name_of(path))
-    by_name = {path.parent for path in called if _shows_markers(path)}
+    showing = {path for files in raw.values() for path in files if _shows_markers(path)}
+    by_name = {path.parent for path in showing if _name_of(path)}
     levels_of = {
         path: _levels(path, folder, path.parent in by_name)
         for place, files in raw.items()
@@ -567,7 +574,7 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
     }
     # A recording of the same name as coordinates of a model was computed there.
     computed = {each.levels for each in modeled}
-    with_markers = {each[:-1] for path, each in levels_of.items() if _shows_markers(path)}
+    with_markers = {each[:-1] for path, each in levels_of.items() if path in showing}
     recordings = {
         path: each for path, each in levels_of.items() if each[:-1] in with_markers and each not in computed
     }
@@ -586,7 +593,6 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
     return FoundStudy(kept, recordings, tuple(unread + misread), tuple(copies))
 
 
-@cache
 def _shows_markers(path: Path) -> bool:
     """Whether a file holds the motion of markers, by its suffix or by the first lines of a table."""
     return suffix_of(path) in _MARKERS or (suffix_of(path) in TABLES and has_markers(path))
@@ -680,7 +686,7 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
         of = _models_of(place, root, models)
         for path in files:
             try:
-                role = _role(path, _coordinates(of[0]) if of else frozenset())
+                role = _role(path, _coordinates(of[0], file_state(of[0])) if of else frozenset())
             except InputError as error:
                 unread.append(f"{path.relative_to(root).as_posix()}: {error.problem}")
                 continue
@@ -716,7 +722,7 @@ def _beside_tables(found: Mapping[_Key, dict[str, list[Path]]]) -> None:
     for roles in list(found.values()):
         for path in list(roles.get("described", ())):
             table = data_file(path)
-            other = None if table is None else trial_of.get(table.resolve())
+            other = None if table is None else trial_of.get(_original(table).resolve())
             if other is not None and other is not roles:
                 roles["described"].remove(path)
                 other.setdefault("described", []).append(path)
@@ -827,7 +833,7 @@ def _described_fault(model_file: Path, coordinates: Path, described: Path, table
     except InputError as error:
         return error.problem
     for load in loads:
-        if load.file is not None and load.file.resolve() != table.resolve():
+        if load.file is not None and _original(load.file).resolve() != table.resolve():
             return f"its data file is {load.file.name}"
         if load.time[-1] < motion.time[0] or load.time[0] > motion.time[-1]:
             return (
@@ -883,8 +889,8 @@ def _models_of(place: Path, root: Path, models: Mapping[Path, list[Path]]) -> li
 
 
 @cache
-def _coordinates(model: Path) -> frozenset[str]:
-    """Names of the coordinates of a model; the model itself is read when a trial is computed."""
+def _coordinates(model: Path, state: object) -> frozenset[str]:
+    """Names of the coordinates of a model, which is read when a trial is computed; state: another one is read anew."""
     with open_input(model) as stream, opening(model):
         return frozenset(_COORDINATE.findall(stream.read().decode("utf-8", errors="replace")))
 
@@ -918,14 +924,14 @@ def column_names(path: Path) -> list[str]:
 
 def stated_body(trial: FoundTrial) -> Mapping[str, Any]:
     """The body that a trial states; the mass from its OpenSim model unless it states one."""
-    named = _named_files(trial) if "file" in trial.source else [trial.source.get("model")]
-    masses = (_mass_of(Path(path)) for path in named if path is not None and Path(path).suffix == ".osim")
+    named = _named_files(trial) if "file" in trial.source else map(Path, trial.source.values())
+    masses = (_mass_of(path, file_state(path)) for path in named if path.suffix == ".osim")
     mass = None if "mass_kg" in trial.subject else next(masses, None)
     return trial.subject if mass is None else {**trial.subject, "mass_kg": mass}
 
 
 @cache
-def _mass_of(model: Path) -> float | None:
+def _mass_of(model: Path, state: object) -> float | None:
     """Mass of an OpenSim model [kg]; None where it cannot be read or has no mass."""
     try:
         return round(read_osim(model).mass, 2) or None

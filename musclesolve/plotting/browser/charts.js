@@ -505,7 +505,7 @@
           else mark.y.forEach((value, k) => rows.push([title, panel.upward, name, mark.x[k], value, mark.y2?.[k] ?? ""]));
         }
       }
-      const inert = (text) => /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text; // no formula for a spreadsheet
+      const inert = (text) => text !== "-" && /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text; // no formula for a spreadsheet
       const cell = (value) => typeof value === "number" ? Number.isFinite(value) ? String(Number(value.toPrecision(7))) : "" : `"${inert(String(value)).replaceAll('"', '""')}"`;
       return rows.map((row) => row.map(cell).join(",")).join("\n") + "\n";
     }

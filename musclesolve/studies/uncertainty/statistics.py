@@ -17,7 +17,7 @@ from musclesolve._util.arrays import AnyArray, Array, Mask, split_named
 from musclesolve.constants import BAND_95
 from musclesolve.errors import MuscleSolveError
 from musclesolve.pipeline.body import SolvedGroup
-from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
+from musclesolve.results.dataset.frame_validity import MUSCLE_WORDS
 from musclesolve.results.dataset.quantities import (
     ANALYSIS,
     QUANTITIES,
@@ -137,11 +137,11 @@ def followed() -> dict[str, Quantity]:
 
 
 PREDICTED = "ground_predicted"
-OF_RESULT = ("status", "valid", "ground_reaction_force", PREDICTED)
-"""Variables copied from the nominal result: valid frames, and contacts of the feet if known."""
+OF_RESULT = ("status", "valid", "ground_reaction_force", PREDICTED, *MUSCLE_WORDS)
+"""Variables copied from the nominal result: valid frames, contacts of the feet if known, and words on the muscles."""
 
-COORDINATES = ("muscle", "group", "short_name", MUSCLE_SIDE, "joint")
-"""Labels of the nominal result that the quantities have, too; one of a model without loads has no joints."""
+COORDINATES = ("muscle", "joint")
+"""Coordinates of the nominal result that the quantities have, too; one of a model without loads has no joints."""
 
 
 def assemble(
@@ -171,7 +171,7 @@ def assemble(
     layout, known_quantities = replay.layout, followed()
     known = {name: sources()[name] for name in replay.parameters.shapes}
     coords = {"dof": list(layout.dofs), "quantile": list(QUANTILES), "source": list(known)}
-    coords |= {name: result[name].variable for name in COORDINATES if name in result.variables}
+    coords |= {name: result.coords[name] for name in COORDINATES if name in result.coords}
     labeled = result[[name for name in OF_RESULT if name in result]].assign_coords(coords)
     if PREDICTED in labeled and not labeled[PREDICTED].any():
         labeled = labeled.drop_vars(PREDICTED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from musclesolve.cli.app import app
 from musclesolve.constants import KEY_POINT_CUTOFF_HZ
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.study.draft_study import draft_study, write_study
-from musclesolve.drafting.study.study_trials import study_trials
+from musclesolve.drafting.study.study_trials import stated_body, study_trials, without_copies
 from musclesolve.files import Table, read_markers, write_mot
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.service_folders import NO_FORCES
@@ -482,15 +483,102 @@ def test_the_mass_of_a_model_is_not_asked(tmp_path: Path) -> None:
     assert "mass_kg of S2" in asked and "mass_kg of S1" not in asked and "sex of S1, S2" in asked
 
 
-def test_copies_of_a_file_are_left_out_and_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        "{} - Copy",
+        "{} - Copy (2)",
+        "{} (1)",
+        "Copy of {}",
+        "a copy of {}",
+        "{}_copy",
+        "{} copy 2",
+        "{} (copy)",
+    ],
+)
+def test_copies_of_a_file_are_left_out_and_named(name: str, tmp_path: Path) -> None:
     home = recordings(tmp_path / "S1")
     copied = max(home.glob("*.trc"), key=lambda path: path.stat().st_size)
-    shutil.copy(copied, home / f"a copy of {copied.name}")
-    sentence = f"a copy of {copied.name} is a copy of {copied.name}, byte by byte"
+    copy = home / (name.format(copied.stem) + copied.suffix)
+    shutil.copy(copied, copy)
+    sentence = f"{copy.name} is a copy of {copied.name}, byte by byte"
     assert draft_study(tmp_path).left_out == (f"S1/{sentence}",)
     assert [each.subject for each in study_of(tmp_path).trials] == ["S1"]
     alone = draft_folder(home)
     assert sentence in alone.left_out and len(alone.trials) == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "other"),
+    [
+        ("gait01.trc", "gait02.trc"),
+        ("static.trc", "static_2.trc"),
+        ("S01_walk.c3d", "S02_walk.c3d"),
+        ("forces.mot", "walk1_forces.mot"),
+        ("walk.trc", "walkcopy.trc"),
+        ("gait (1).trc", "gait (2).trc"),
+        ("walk.trc", "walk (1).c3d"),
+        ("model.osim", "model - Copy.osim"),
+    ],
+)
+def test_equal_files_stay_unless_their_name_says_that_they_are_copies(
+    first: str, other: str, tmp_path: Path
+) -> None:
+    paths = [tmp_path / first, tmp_path / other]
+    for path in paths:
+        path.write_text("the same\n", encoding="utf-8")
+    assert without_copies(paths, tmp_path) == (paths, [])
+
+
+def test_a_file_stays_that_differs_from_its_original_or_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = recordings(tmp_path)
+    shutil.copy(home / "walk.trc", home / "walk (1).trc")
+    (home / "walk copy.trc").write_text(
+        (home / "walk.trc").read_text(encoding="utf-8")[:-9], encoding="utf-8"
+    )
+    files = sorted(home.glob("walk*.trc"))
+    assert without_copies(files, home)[0] == [path for path in files if path.name != "walk (1).trc"]
+
+    def refuse(*_: object, **__: object) -> bool:
+        raise PermissionError
+
+    monkeypatch.setattr("filecmp.cmp", refuse)
+    assert without_copies(files, home) == (files, [])
+
+
+@pytest.mark.parametrize("copy", ["kinetics.mot", "PS_ngait_og_ss1_kinetics (1).mot"])
+@pytest.mark.parametrize("stated", ["PS_ngait_og_ss1_kinetics.mot", ""], ids=["original", "copy"])
+def test_a_copied_table_of_forces_does_not_contradict_the_loads(
+    copy: str, stated: str, tmp_path: Path
+) -> None:
+    data = Path(__file__).parents[4] / "shared" / "data" / "instrumented_knee"
+    if not data.is_dir():
+        pytest.skip("no shared data")
+    kinetics, loads = "PS_ngait_og_ss1_kinetics.mot", "loads_ss1.xml"
+    for name in ("Rajagopal2015-scaled.osim", "PS_ngait_og_ss1_kinematics.mot", kinetics):
+        shutil.copy(data / name, tmp_path)
+    shutil.copy(data / kinetics, tmp_path / copy)
+    text = (data / loads).read_text(encoding="utf-8")
+    assert kinetics in text
+    (tmp_path / loads).write_text(text.replace(kinetics, stated or copy), encoding="utf-8")
+    draft = draft_folder(tmp_path)
+    assert 'loads = "loads_ss1.xml"' in draft.trials[0].text and not draft.trials[0].todos
+    named = f"{copy} is a copy of {kinetics}, byte by byte"
+    assert draft.left_out == ((named,) if "(1)" in copy else ())
+
+
+def test_a_model_that_was_scaled_anew_has_its_new_mass(tmp_path: Path) -> None:
+    for number in (1, 2):  # a desk drafts again and again
+        model = tmp_path / "S1" / "m.osim"
+        model.parent.mkdir(exist_ok=True)
+        model.write_text(re.sub(r"<mass>([\d.]+)<", rf"<mass>{number}\1<", MODEL), encoding="utf-8")
+        trial_file(tmp_path / "S1" / "walk.toml")
+        trial_file(tmp_path / "S2" / "walk.toml")
+        mass = round(read_osim(model).mass, 2)
+        found = {trial.levels[0]: trial for trial in study_trials(tmp_path).trials}
+        assert stated_body(found["S1"])["mass_kg"] == mass > 0.0
 
 
 @pytest.mark.parametrize("name", ["=cmd()", "+S1", "-S1", "@S1"])

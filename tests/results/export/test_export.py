@@ -16,6 +16,7 @@ from synthetic_result import few_muscles, result, with_troubles
 
 import musclesolve as ms
 from musclesolve.dynamics.rotations import from_cardan, rotation_about
+from musclesolve.results.export.opensim_files import activation_csv
 from musclesolve.results.export.opensim_names import find_naming
 from musclesolve.results.files.result_netcdf import write_result
 
@@ -278,3 +279,11 @@ def test_opensim_reads_the_same_numbers(data: xr.Dataset, tmp_path: Path) -> Non
         ours = ms.files.read_mot(path)
         assert names == ours.names and time.size == data.sizes["time"]
         np.testing.assert_array_equal(values, ours.values)
+
+
+def test_activations_are_empty_where_there_is_no_number() -> None:
+    values = np.array([[0.25, np.nan], [1.0, 0.5]])
+    table = xr.DataArray(values, {"time": [0.0, 0.01], "muscle": ["=flexor", "b"]}, ("time", "muscle"))
+    expected = b"time,'=flexor,b\n0,0.25,\n0.01,1,0.5\n"
+    for order in (("time", "muscle"), ("muscle", "time")):
+        assert activation_csv(xr.Dataset({"activation": table.transpose(*order)})) == expected

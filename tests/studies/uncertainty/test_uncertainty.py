@@ -16,6 +16,7 @@ from musclesolve.data import reference_stride
 from musclesolve.files import Trial
 from musclesolve.plotting.figure_names import pages_of
 from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.results.dataset.frame_validity import MUSCLE_WORDS
 from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.uncertainty.error_sources import sources
 
@@ -70,6 +71,12 @@ def test_paths_alone(trial: Trial, database: str) -> None:
         share = found[f"{name}_contribution"]
         assert float(share.sel(source="muscle_path").max()) > 0.0
         assert float(share.sel(source="strength").max()) == 0.0
+
+
+def test_words_on_the_muscles_are_variables(found) -> None:
+    assert {*MUSCLE_WORDS[:2]} <= {*found.data_vars} and found["short_name"].dims == ("muscle",)
+    assert {*found["muscle_force_sd"].coords} == {"muscle", "time"}
+    assert found["muscle_force_sd"].groupby(found["group"]).sum().sizes["group"] > 1
 
 
 def test_what_errs_spreads(found) -> None:
