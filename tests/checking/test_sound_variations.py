@@ -24,6 +24,8 @@ from benchmarks.sound_variations import (
     tried,
     write,
 )
+from musclesolve.checking.forces.plate_axes import displaced_plates, passages
+from musclesolve.checking.loading import load
 from tests.support.recorded_data import recorded
 
 WALKS = {"p1": "treadmill_walk/p1/walk.toml", "p3": "treadmill_walk/p3/walk.toml"}
@@ -118,3 +120,34 @@ def test_a_fault_is_no_sound_variation(stride: Sound, tmp_path: Path) -> None:
 
 def test_times_at_a_rate_stay_within_the_recording() -> None:
     assert times_at(np.array([0.5, 1.0, 1.5]), 4.0).tolist() == [0.5, 0.75, 1.0, 1.25, 1.5]
+
+
+def test_early_forces_of_a_short_window_are_found(tmp_path: Path) -> None:
+    """18 ms early in 0.8 s: what soft tissue does to late forces raises no limit of early ones."""
+    copy = copy_of(Path(__file__).parents[1] / "real" / "rajagopal_walk.toml", tmp_path)
+    first, last = copy.analyzed
+    cut(copy, 0.5 * (first + last) - 0.4, 0.5 * (first + last) + 0.4)
+    assert "time_offset" not in {f.code for f in ms.check(write(deepcopy(copy), tmp_path / "sound")).findings}
+    copy.forces = replace(copy.forces, time=copy.forces.time - 0.018)
+    (said,) = (f for f in ms.check(write(copy, tmp_path / "early")).findings if f.code == "time_offset")
+    assert "ms early" in said.what
+
+
+@pytest.mark.parametrize(("sideward", "is_found"), [(0.06, False), (0.08, True)])
+def test_one_foot_on_plates_shows_a_displaced_plate(
+    sideward: float, is_found: bool, stride: Sound, tmp_path: Path
+) -> None:
+    """The limit is higher for one foot, and the repair takes the whole displacement away."""
+    copy, _ = KINDS["one_plate"](deepcopy(stride), np.random.default_rng(1))
+    case, _ = load(write(copy, tmp_path))
+    assert case is not None
+    (foot,) = passages(case)
+    (plate,) = case.trial.forces
+    outward = np.array([*foot.outward, 0.0])
+    point = plate.point + (sideward - foot.off @ foot.outward) * outward
+    case = case.with_trial(replace(case.trial, forces=(replace(plate, point=point),)))
+    found = list(displaced_plates(case))
+    assert [f.code for f in found] == ["pressure_offset"] * is_found
+    for each in found:
+        (after,) = passages(case.repaired(each))
+        assert np.abs(after.off).max() < 3e-3

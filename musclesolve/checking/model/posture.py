@@ -241,10 +241,9 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         pose = body_motion(fixed.model, changed.reshape(-1, value.shape[1]))
         for (code, group), frames in zip(groups[some], blocks(len(pose.position), len(value)), strict=True):
             tried.append((standing(fixed, pose.poses(frames), time), code, group))
-    both_feet = {"": now.pitch, "_out": now.out, "_speed": now.speed, "_yaw": now.yaw, "_low": now.low}
-    both_feet["_roll"] = now.roll
     said: dict[str, object] = {"roll_limit": now.roll_limit}
-    for what, (right, left) in both_feet.items():
+    for what in ("", "_out", "_speed", "_yaw", "_low", "_roll"):
+        right, left = getattr(now, what[1:] or "pitch")
         said |= {f"right{what}": float(right), f"left{what}": float(left)}
     best, code, group = min(tried, key=lambda each: each[0].cost, default=(now, "", ()))
     if best.cost < EXPLAINED * now.cost and best.misfits.max() < 1.2 and not fits:
