@@ -135,7 +135,11 @@ class B3DSubject:
 
 
 def _fault(
-    file: Path, problem: str, expected: str, where: str | None = None, code: str = "bad_format"
+    file: Path,
+    problem: str,
+    expected: str = "a B3D file of AddBiomechanics",
+    where: str | None = None,
+    code: str = "bad_format",
 ) -> InputError:
     return file_error(code, (file, where), problem, expected, "download the file again")
 
@@ -163,9 +167,7 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
     stated = int.from_bytes(stream.read(_LENGTH), "little", signed=True)
     start = _LENGTH + stated
     if size < _LENGTH or not 0 < stated < _LONGEST_HEADER:
-        raise _fault(
-            file, "the file does not begin with the length of its header", "a B3D file of AddBiomechanics"
-        )
+        raise _fault(file, "the file does not begin with the length of its header")
     if start > size:
         raise _fault(
             file,
@@ -267,8 +269,8 @@ def _trial(
     for number, message in enumerate(passes):
         first = sizes[0] + number * sizes[1]
         columns = _columns(table[:, first : first + sizes[1]], _PASS, file, name)
-        widths = {field: counts[0] for field in ("position", "velocity", "acceleration", "moment")}
-        widths |= {"wrench": 6 * counts[1]} | {field: 3 * counts[1] for field in ("point", "torque", "force")}
+        of_body = {"wrench": 6, "point": 3, "torque": 3, "force": 3}
+        widths = {field: of_body[field] * counts[1] if field in of_body else counts[0] for field in _PASS}
         for field, width in widths.items():
             if read and columns[field].shape[1] != width:
                 raise _fault(
@@ -277,7 +279,6 @@ def _trial(
                     f"{width}",
                     f"trial {name}",
                 )
-        of_body = {"wrench": 6, "point": 3, "torque": 3, "force": 3}
         by_body = {field: columns[field].reshape(read, counts[1], size) for field, size in of_body.items()}
         kind = message.whole(1)
         called = PASSES[kind] if 0 <= kind < len(PASSES) else f"pass of kind {kind}"
@@ -331,9 +332,7 @@ class _Message:
     def _last(self, number: int, kind: type, default: Any) -> Any:
         value = self.values.get(number, [default])[-1]
         if not isinstance(value, kind):
-            raise _fault(
-                self.file, f"field {number} is of another kind", "a B3D file of AddBiomechanics", "header"
-            )
+            raise _fault(self.file, f"field {number} is of another kind", where="header")
         return value
 
     def whole(self, number: int) -> int:
@@ -393,11 +392,7 @@ def _fields(raw: bytes, file: Path) -> Iterator[tuple[int, int, int, int]]:
         else:
             end = len(raw) + 1
         if not number or end > len(raw):
-            raise _fault(
-                file,
-                "a field of a message is not as protocol buffers write it",
-                "a B3D file of AddBiomechanics",
-            )
+            raise _fault(file, "a field of a message is not as protocol buffers write it")
         yield number, wire, place, end
         place = end
 
@@ -413,4 +408,4 @@ def _varint(raw: bytes, place: int, file: Path) -> tuple[int, int]:
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
             return value, place
-    raise _fault(file, "a number of a message does not end", "a B3D file of AddBiomechanics")
+    raise _fault(file, "a number of a message does not end")

@@ -40,15 +40,7 @@ _STANDING = ("neutral", "static", "calibration")
 """OpenCap's name of the standing trial."""
 _KINEMATICS, _DYNAMICS = ("Kinematics", "IK"), ("InverseDynamics", "ID")
 _SYNCHRONIZED = "sync"
-_SEXES = {
-    "m": "male",
-    "male": "male",
-    "f": "female",
-    "female": "female",
-    "w": "female",
-    "woman": "female",
-    "man": "male",
-}
+_SEXES = dict.fromkeys(("m", "male", "man"), "male") | dict.fromkeys(("f", "female", "w", "woman"), "female")
 _LINE = re.compile(r"^(?P<key>\w+)\s*:\s*(?P<value>[^#]*)")
 
 
@@ -166,11 +158,10 @@ def _trial(
     subject: Mapping[str, Any],
 ) -> ServiceTrial:
     """A trial with its loads, which also determine contact forces, else with its moments, else without plates."""
-    if model is None:
-        return ServiceTrial(name, coordinates, None, None if loads else moments, loads, subject, NO_MODEL)
-    if loads is None and moments is None:
+    if model is not None and loads is None and moments is None:
         return ServiceTrial(name, coordinates, model, None, PREDICTED, subject, "", (WITHOUT_PLATES,))
-    return ServiceTrial(name, coordinates, model, None if loads else moments, loads, subject)
+    reason = NO_MODEL if model is None else ""
+    return ServiceTrial(name, coordinates, model, None if loads else moments, loads, subject, reason)
 
 
 def stated_subject(path: Path) -> dict[str, Any]:

@@ -452,6 +452,11 @@ class QuestionSettings(Settings):
     )
 
 
+def _clock(first: str, second: str, times: str, most: float) -> Any:
+    about = f"clock of the {first} minus clock of the {second}; added to the times of the {times} [s]"
+    return setting(about, default=0.0, within=(-most, most))
+
+
 class EmgSettings(Settings):
     """[emg]."""
 
@@ -497,11 +502,7 @@ class EmgSettings(Settings):
     delay_s: float = setting(
         "delay of activation behind the envelope where it is followed [s]", default=0.04, within=(0.0, 0.5)
     )
-    offset_s: float = setting(
-        "clock of the motion minus clock of the EMG; added to the times of the EMG [s]",
-        default=0.0,
-        within=(-60.0, 60.0),
-    )
+    offset_s: float = _clock("motion", "EMG", "EMG", 60.0)
     weight: float = setting(
         "weight of the misfit to EMG added to the cost: EMG-informed sharing; 0: EMG is compared, not followed",
         default=0.0,
@@ -525,11 +526,7 @@ class FascicleSettings(Settings):
     error_mm: float = setting(
         "standard deviation of a measured length [mm]", default=3.0, above=0.0, maximum=100.0
     )
-    offset_s: float = setting(
-        "clock of the motion minus clock of the ultrasound; added to the times of the file [s]",
-        default=0.0,
-        within=(-60.0, 60.0),
-    )
+    offset_s: float = _clock("motion", "ultrasound", "file", 60.0)
 
 
 def _relative(about: str, *of: str) -> Any:
@@ -650,11 +647,7 @@ class PlateSettings(Settings):
         default="measured",
         choices=("measured", "zero"),
     )
-    offset_s: float = setting(
-        "clock of the markers minus clock of the plates; added to the times of the plates [s]",
-        default=0.0,
-        within=(-1.0, 1.0),
-    )
+    offset_s: float = _clock("markers", "plates", "plates", 1.0)
     shift_mm: Mapping[str, tuple[float, ...]] | None = setting(
         "plate = shift of the point of application of its force, in the axes of the files [mm]",
         within=(-100.0, 100.0),

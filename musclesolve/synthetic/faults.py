@@ -241,11 +241,6 @@ def move_marker(
     copy.move(copy.marker(landmark), _frames(copy, start, frames), shift, static=static)
 
 
-def set_key(copy: Copy, table: str, key: str, value: str) -> None:
-    """Write a key of the trial file."""
-    copy.set_key(table, key, value)
-
-
 def scale_key(copy: Copy, key: str, factor: float, decimals: int) -> None:
     """Multiply a value of the subject in the trial file."""
     copy.set_key("subject", key, f"{factor * copy.settings.subject[key]:.{decimals}f}")
@@ -257,7 +252,7 @@ _FUNCTIONS: dict[str, Callable[..., None]] = {
         *(scale_plates, move_points, stamp_forces_late, lift_right_plate, run_forces_at),
         let_points_stray,
         *(tilt_plates, tilt_markers, tilt_laboratory, mix_channels, mix_plates),
-        *(scale_positions, exchange_markers, move_marker, set_key, scale_key),
+        *(scale_positions, exchange_markers, move_marker, Copy.set_key, scale_key),
     )
 }
 for _name, _entry in bundled_toml(__package__, "faults.toml").items():

@@ -386,6 +386,14 @@ def in_stance(answer: xr.Dataset, side: str) -> xr.Dataset:
     return answer.isel(time=np.flatnonzero((answer["touching"].sel(side=side) & known).values))
 
 
+def _stances(answer: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
+    """Each side whose foot touches the ground in some known frame, with its stance, of function groups."""
+    together = grouped(answer)
+    for side in map(str, answer["side"].values):
+        if (stance := in_stance(together, side)).sizes["time"]:
+            yield side, stance
+
+
 def _by_group(of: xr.DataArray, side: str) -> dict[str, xr.DataArray]:
     """The contributions of the groups of a leg, the other leg's muscles together, the other parts, and their sum."""
     # pages without answers need none
@@ -407,12 +415,8 @@ def contribution_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     whole stance. Three numbers by the contact models of `contact`. Support of the groups, of the muscles of the other
     leg and of the other parts adds up to the support of all parts.
     """
-    together = grouped(answer)
     facts = []
-    for side in map(str, answer["side"].values):
-        stance = in_stance(together, side)
-        if not stance.sizes["time"]:
-            continue
+    for side, stance in _stances(answer):
         center = along_heading(stance, stance["center_acceleration"])
         for group, own in _by_group(center, side).items():
             forward, up = own.sel(axis="x"), own.sel(axis="z")
@@ -456,13 +460,9 @@ def contact_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     Groups, muscles of the other leg and other parts add up to the contact force, in the knee together with the force of
     ligaments where a contact lifts off.
     """
-    together = grouped(answer)
     weight = float(answer.attrs["body_weight_n"])
     facts = []
-    for side in map(str, answer["side"].values):
-        stance = in_stance(together, side)
-        if not stance.sizes["time"]:
-            continue
+    for side, stance in _stances(answer):
         for place, (own, dynamics) in contact_shares(stance, side).items():
             through = _by_group(dynamics, side)
             for group, across in _by_group(own, side).items():
