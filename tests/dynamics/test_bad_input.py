@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from absolute_projection import absolute_system
 from refusals import refused
 
 from benchmarks.serial_chains import random_chain
@@ -36,6 +35,7 @@ from musclesolve.dynamics.inverse.newton_euler import (
     intersegmental_moment,
     segment_motion,
 )
+from musclesolve.dynamics.inverse.projection import absolute_system
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.joint_and_body_constraints import scalar_products
 from musclesolve.errors import InputError, MuscleSolveError

@@ -2,18 +2,18 @@
 
 import numpy as np
 import pytest
-from absolute_projection import (
-    absolute_system,
-    joint_wrenches,
-    reactions_by_projection,
-    reactions_classical,
-)
 from small_models import random_chain, random_motion
 
 from musclesolve.dynamics import Wrench, forward_human_model, joint_loads, joint_reactions, projected_moments
 from musclesolve.dynamics.inverse.joint_couples import acting_bodies
 from musclesolve.dynamics.inverse.joint_reactions import expand
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.inverse.projection import (
+    absolute_system,
+    joint_wrenches,
+    reactions_by_projection,
+    reactions_classical,
+)
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 
 

@@ -4,11 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from absolute_projection import (
-    absolute_system,
-    reactions_by_projection,
-    reactions_classical,
-)
 from natural_projection import natural_multipliers, natural_multipliers_classical, natural_partner
 from refusals import refused
 from small_models import random_chain, random_motion
@@ -16,6 +11,11 @@ from small_models import random_chain, random_motion
 from musclesolve.dynamics import Model, Wrench, projected_moments
 from musclesolve.dynamics.inverse.joint_reactions import expand
 from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments
+from musclesolve.dynamics.inverse.projection import (
+    absolute_system,
+    reactions_by_projection,
+    reactions_classical,
+)
 from musclesolve.errors import MuscleSolveError
 
 
