@@ -36,10 +36,10 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 157428,
+    "Python, package and muscle_db": 157734,
     "public names": 180,
-    "bindings of vague names": 1216,
-    "records of one module": 230,
+    "bindings of vague names": 1225,
+    "records of one module": 231,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""
 VAGUE = {"found", "own", "given", "each", "asked", "told"}
