@@ -12,9 +12,10 @@ beta are the errors of the body model, which every sound recording has with simi
 of the center of mass of the trunk, total mass. e is the remainder: smooth errors of the markers, correlated in time.
 
 e is taken as a process of the first order with a correlation time of 80 ms, so that e(t) - phi e(t-h) is nearly white
-(Cochrane & Orcutt 1949). Its variance is scaled to steps of 10 ms, so that errors depend on the recording and not on
-the number of its frames. beta, and the usual errors of plates, have normal priors. The model is then linear and normal:
-the estimate of theta_j follows from generalized least squares with the covariance of all other terms,
+(Cochrane & Orcutt 1949). Where steps are shorter its variance is scaled to steps of 10 ms, so that errors depend on
+the recording and not on the number of its frames. beta, and the usual errors of plates, have normal priors. The model
+is then linear and normal: the estimate of theta_j follows
+from generalized least squares with the covariance of all other terms,
 
     theta_j = (A' S^-1 A)^-1 A' S^-1 r,  S = cov(e) + B P B' + sum of all other A_i P_i A_i',
 
@@ -333,7 +334,7 @@ def observed(
         rest = remainder(values, list(terms.values()))[: rows.size].reshape(-1, 6)
         if wide > 1.0:
             # whitened, a filtered error varies as the root of the step: its sums are the same at any rate
-            power = np.mean(rest**2, axis=0) * STEP / np.median(np.diff(measured.time))
+            power = np.mean(rest**2, axis=0) * max(STEP / float(np.median(np.diff(measured.time))), 1.0)
             deviation = np.maximum(deviation * np.sqrt(power), LEAST * measured.size)
     return Observed(values, terms)
 

@@ -16,7 +16,7 @@ from musclesolve.recording.text.opensim_text import mot_text
 from musclesolve.results.dataset.quantities import QUANTITIES, in_set
 from musclesolve.results.export.opensim_names import Naming
 from musclesolve.results.export.time_series import abscissa_of, columns
-from musclesolve.results.tables.lines import inert_frame
+from musclesolve.results.tables.lines import frame_csv
 from musclesolve.version import __version__
 
 _SI = "Units are S.I. units (seconds, meters, Newtons, ...); nan: no valid solution."
@@ -160,5 +160,4 @@ def storage_files(result: xr.Dataset, stem: str) -> dict[str, bytes]:
 
 def activation_csv(result: xr.Dataset) -> bytes:
     """Times [s] and a column of activations for each muscle, as comma-separated values; empty without a number."""
-    table = inert_frame(result["activation"].to_dataset("muscle").to_dataframe().reset_index())
-    return table.to_csv(index=False, float_format="%.6g", lineterminator="\n").encode()
+    return frame_csv(result["activation"].to_dataset("muscle").to_dataframe().reset_index(), missing="")

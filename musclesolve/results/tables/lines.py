@@ -52,10 +52,10 @@ def inert_frame(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**texts).rename(columns=inert) if texts else table.rename(columns=inert)
 
 
-def frame_csv(table: pd.DataFrame) -> bytes:
-    """A frame as comma-separated values of six digits."""
+def frame_csv(table: pd.DataFrame, missing: str = "nan") -> bytes:
+    """A frame as comma-separated values of six digits, with a word where a number is missing."""
     table = inert_frame(table)
-    return table.to_csv(index=False, float_format="%.6g", na_rep="nan", lineterminator="\n").encode()
+    return table.to_csv(index=False, float_format="%.6g", na_rep=missing, lineterminator="\n").encode()
 
 
 def show(title: str, table: pd.DataFrame, formats: Sequence[str]) -> Table:
