@@ -27,6 +27,7 @@ from benchmarks.planted_model_faults import Case, trials
 from benchmarks.timing import console
 from musclesolve._util.sides import OPPOSITE, SIDES, split_side, with_side
 from musclesolve.checking.model.examine import findings_of_body
+from musclesolve.checking.model.muscles import POSES
 from musclesolve.errors import InputError
 from musclesolve.files import Table
 from musclesolve.opensim.functions import ByPartials, Function, Scaled
@@ -207,15 +208,7 @@ def sides_in_words(case: Case, folder: Path) -> Case:
 
 def coordinates_renamed(case: Case, folder: Path) -> Case:
     """The coordinates of the legs with names of another author."""
-    stems = (
-        "hip_flexion",
-        "hip_adduction",
-        "hip_rotation",
-        "knee_angle",
-        "ankle_angle",
-        "subtalar_angle",
-        "mtp_angle",
-    )
+    stems = (*POSES, "mtp_angle")
     new = {name: f"q_{name}" for name in case.model.coordinates if name.startswith(stems)}
 
     def named(names: tuple[str, ...]) -> Any:

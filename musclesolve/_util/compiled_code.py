@@ -222,8 +222,6 @@ class CompiledFunction:
                 self._compile()
             except OSError:
                 return self._in_memory()
-            self.dispatcher.disable_compile()
-            return self.dispatcher
         self.dispatcher.disable_compile()
         return self.dispatcher
 

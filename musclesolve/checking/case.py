@@ -19,7 +19,7 @@ from musclesolve._util.sides import has_side
 from musclesolve.checking.repair import Recorded
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.recording.data import SIDE_NAMES, Markers, PlateForce, Trial
+from musclesolve.recording.data import SIDE_NAMES, Markers, PlateForce, Subject, Trial
 from musclesolve.recording.schema import Document
 from musclesolve.results.finding import Finding, Run, Severity, Where, finding
 from musclesolve.settings.trial import RecordedSettings
@@ -95,6 +95,15 @@ class Case:
             return finding
         more = "" if finding.what.endswith(OUTSIDE) else OUTSIDE
         return replace(finding, severity="note", what=f"{finding.what}{more}")
+
+
+TALL = 1.75
+"""Stature from which limits of the size of body parts grow with the body [m]."""
+
+
+def growth(subject: Subject) -> float:
+    """Return how much larger than a person of stature `TALL` a subject is, at least 1; 1 where that is unknown."""
+    return float(np.fmax(subject.stature / TALL, 1.0))
 
 
 def on_plate(plate: PlateForce, times: tuple[Run, ...] = ()) -> Where:

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times, time_spans, true_runs
-from musclesolve.checking.case import TABLES, Case, on_plate
+from musclesolve.checking.case import TABLES, Case, growth, on_plate
 from musclesolve.checking.forces.newtons_law import (
     Law,
     along_walking_direction,
@@ -380,8 +380,8 @@ def leaning_force(case: Case) -> Iterator[Finding]:
 # Loads below this share of the body weight have an uncertain center of pressure.
 LOADED_SHARE = 0.15
 # The sole beyond the markers [m]: behind the heel, ahead of the toe (the marker is on the forefoot), to either side of
-# the line from heel to toe, up to a stature [m]; and the margin given to it.
-BEHIND, AHEAD, BESIDE, STATURE, MARGIN = 0.03, 0.08, 0.06, 1.75, 0.02
+# the line from heel to toe, more on tall people; and the margin given to it.
+BEHIND, AHEAD, BESIDE, MARGIN = 0.03, 0.08, 0.06, 0.02
 # In walking the center of pressure goes from the heel to the forefoot; the middle between its ends lies about so far
 # ahead of the heel marker: this share of the stature, between those of the recorded walk (0.074) and the reference
 # stride (0.081). The toe marker is put in too many places to count from it.
@@ -538,8 +538,7 @@ def moment_channels(case: Case) -> Iterator[Finding]:
 @check_at(Stage.SUPPORT)
 def pressure_outside_sole(case: Case) -> Iterator[Finding]:
     """Find times at which the center of pressure leaves the sole, which is larger on tall people."""
-    (first, last), stature = case.trial.time_range, case.trial.subject.stature
-    size = float(np.fmax(stature / STATURE, 1.0))
+    (first, last), size = case.trial.time_range, growth(case.trial.subject)
     for index, plate in enumerate(case.trial.forces):
         spans: list[Run] = []
         farthest = 0.0

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, long_enough, median_of_known, time_spans, true_runs
-from musclesolve.checking.case import REACH, Case
+from musclesolve.checking.case import REACH, Case, growth
 from musclesolve.checking.markers.body_distances import bodies, distances
 from musclesolve.checking.repair import move_back, remove_samples
 from musclesolve.checking.stages import Stage, check_at
@@ -216,8 +216,8 @@ TOGETHER, BACK = 5, 0.25
 # Time before and after a jump that shows whether the marker keeps its new place [s], without so many frames next to it.
 BESIDE, CATCH_UP = 0.14, 3
 # A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it, more on
-# people taller than the second [m].
-STRETCHED, TALL = 0.035, 1.75
+# tall people.
+STRETCHED = 0.035
 FEWEST_FRAMES = 3
 # Share of a jump that a distance shows, share of this change that is left over a stride: less is no slip; and so many
 # distances show it.
@@ -443,7 +443,7 @@ def _stretched(trial: Trial, jumps: list[str]) -> Iterator[Finding]:
     if pairs is None:
         return
     jumping = np.isin(pairs.names, jumps)
-    limit = STRETCHED * float(np.fmax(trial.subject.stature / TALL, 1.0))
+    limit = STRETCHED * growth(trial.subject)
     error = np.nan_to_num(pairs.measured(markers.position) - pairs.usual)
     error[:, jumping[pairs.one] | jumping[pairs.other]] = 0.0
     far = np.abs(error) > limit

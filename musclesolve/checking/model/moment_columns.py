@@ -276,14 +276,13 @@ def _legs_apart(case: MomentCase, names: list[str]) -> Iterator[Finding]:
         basis = np.linalg.qr(push)[0]
         given, due = case.given(leg)[alone], case.expected(leg)[alone]
         knee = given * (np.array(leg) == f"knee_angle_{side}")
-        rest, *patterns = (
+        rest, of_due, of_knee = (
             each - np.einsum("tik,tjk,tj->ti", basis, basis, each) for each in (given, due, knee)
         )
-        scales[side] = []
-        for count in (1, 2):
-            fitted, errors = standard_errors(np.stack(patterns[:count], axis=2), rest, memory)
-            part = float(fitted[0] if count == 1 else max(1.0 - fitted[1], 0.1))
-            scales[side].append((part if count == 1 else 1.0 / part, float(errors[-1]) / (part or 1.0)))
+        (ankle,), (error,) = standard_errors(of_due[:, :, None], rest, memory)
+        (_, change), (_, error_of_knee) = standard_errors(np.stack([of_due, of_knee], axis=2), rest, memory)
+        part = max(1.0 - change, 0.1)
+        scales[side] = [(ankle, error / (ankle or 1.0)), (1.0 / part, error_of_knee / part)]
     both = (scales.get(side, []) for side in "rl")
     for (right, of_right), (left, of_left), stem, least in zip(
         *both, ("ankle_angle", "knee_angle"), (LEGS, KNEES), strict=False

@@ -502,8 +502,12 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         length = (fiber / single)[frames]
         lows.append(np.where(slack[frames], 0.0, length).min())
         highs.append(length.max())
-    mean = np.stack([np.abs(arm[frames]).mean(axis=0) for arm in _moment_arms(state)], axis=1)
-    pull = mean * state.parameters.max_isometric_force
+    means, leaps = list[Array](), list[Array]()
+    for arm in _moment_arms(state):
+        means.append(np.abs(arm[frames]).mean(axis=0))
+        step = np.abs(np.diff(arm, axis=0))
+        leaps.append((step[1:-1] - np.maximum(step[:-2], step[2:])).max(axis=0, initial=-np.inf))
+    pull = np.stack(means, axis=1) * state.parameters.max_isometric_force
     share = (pull / np.maximum(pull.sum(axis=1, keepdims=True), 1e-12)).max(axis=0)
     far = {
         name: (float(low), float(high))
@@ -520,15 +524,13 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         fault = finding("muscle_fiber.motion", "warning", values, where)
         yield with_cost(fault, body, Mended({"muscle_tendon": into}))
     if len(frames) > 3:
-        steps = (np.abs(np.diff(arm, axis=0)) for arm in _moment_arms(state))
-        leap = np.stack([(s[1:-1] - np.maximum(s[:-2], s[2:])).max(axis=0) for s in steps], axis=1)
         angles = np.array([body.model.coordinates[name].rotational for name in body.dofs])
-        leap = leap * angles[:, None] / size_of(body.model)
-        if leap.size and leap.max() > LEAP:
+        leap = np.stack(leaps, axis=1) * angles[:, None]
+        if leap.size and leap.max() > LEAP * size_of(body.model):
             dof, muscle = np.unravel_index(int(leap.argmax()), leap.shape)
             values = {
                 "muscle": sided(state.parameters.names[muscle]),
-                "leap": float(leap.max()) * size_of(body.model),
+                "leap": float(leap.max()),
                 "dof": body.dofs[dof],
             }
             yield with_cost(finding("muscle_anatomy.leap", "warning", values, where), body, None)

@@ -161,9 +161,8 @@ def _free_lock(folder: Path) -> Lock | None:
     """The lock of a folder, None if another run holds it."""
     with _input_error(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(
-            FileNotFoundError
-        ):  # another run has just ended, and removed its empty folder
+        # another run may have just ended, and removed its empty folder
+        with contextlib.suppress(FileNotFoundError):
             return Lock.acquire(folder / LOCK)
         folder.mkdir(parents=True, exist_ok=True)
         return Lock.acquire(folder / LOCK)
