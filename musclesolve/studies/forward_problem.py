@@ -111,21 +111,7 @@ class ForwardProblem:
 
     def drift(self, simulation: Simulation) -> Drift:
         """Return the drift of a simulation from the recorded motion."""
-        # the frames of the output are frames of the motion
-        model = simulation.model
-        frames = np.searchsorted(self.motion.time, simulation.time - 1e-9)
-        tree, count, rigid = model.tree, model.topology.point_count, model.rigid_bodies
-        recorded = self.motion.q[frames]
-        here, there = rigid.rotation(simulation.q), rigid.rotation(recorded)
-        off = joint_angles(model, here) - joint_angles(model, there)
-        return Drift(
-            simulation.time,
-            tuple(model.topology.dof_names[: tree.joint_count]),
-            tuple(model.topology.coordinate_names[:count]),
-            (off + np.pi) % (2.0 * np.pi) - np.pi,
-            angle_between(here[:, tree.root], there[:, tree.root]),
-            np.linalg.norm(simulation.q[:, :count] - recorded[:, :count], axis=2),
-        )
+        return drift_of(simulation, self.motion)
 
 
 def forward_problem(
@@ -340,12 +326,7 @@ class Tracking:
             raise input_error("unsupported", problem=problem, expected="revolute and universal joints")
         joints = model.tree.joint_count
         spline = make_interp_spline(motion.time, motion.coordinates[:, :joints], k=5)
-        # inertia 1 / ((D^T M D)^-1)_kk of the joints (K,) in the first pose [kg m2]
-        q = motion.q[:1]
-        directions = model.tree.allowed(q, motion.origin[:1])[0].reshape(3 * q.shape[1], -1)
-        mass = mass_matrix(model.rigid_bodies, model.basic_mass, q)[0]
-        mobility = np.linalg.inv(directions.T @ mass @ directions)
-        inertia = np.asarray(1.0 / np.diag(mobility)[: model.tree.joint_count])
+        inertia = joint_inertia(model, motion)
         stiffness, damping = frequency**2 * inertia, 2.0 * ratio * frequency * inertia
         return cls(model, Couples.build(model), lambda t: (spline(t), spline(t, 1)), stiffness, damping)
 
@@ -359,6 +340,15 @@ class Tracking:
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
         """Generalized force (T, N, 3)."""
         return self.couples.force(q, self.moments(time, q, qd))
+
+
+def joint_inertia(model: Model, motion: Motion) -> Array:
+    """Inertia 1 / ((D^T M D)^-1)_kk of the joints (K,) in the first pose of a motion [kg m2]."""
+    q = motion.q[:1]
+    directions = model.tree.allowed(q, motion.origin[:1])[0].reshape(3 * q.shape[1], -1)
+    mass = mass_matrix(model.rigid_bodies, model.basic_mass, q)[0]
+    mobility = np.linalg.inv(directions.T @ mass @ directions)
+    return np.asarray(1.0 / np.diag(mobility)[: model.tree.joint_count])
 
 
 @dataclass(frozen=True)
@@ -385,6 +375,24 @@ class Drift:
     def largest_distance(self) -> Array:
         """Largest drift of a point (T,) [m]."""
         return np.asarray(self.distance.max(axis=1))
+
+
+def drift_of(simulation: Simulation, motion: Motion) -> Drift:
+    """The drift of a simulation from the motion in the frames of its output, which are frames of the motion."""
+    model = simulation.model
+    frames = np.searchsorted(motion.time, simulation.time - 1e-9)
+    tree, count, rigid = model.tree, model.topology.point_count, model.rigid_bodies
+    recorded = motion.q[frames]
+    here, there = rigid.rotation(simulation.q), rigid.rotation(recorded)
+    off = joint_angles(model, here) - joint_angles(model, there)
+    return Drift(
+        simulation.time,
+        tuple(model.topology.dof_names[: tree.joint_count]),
+        tuple(model.topology.coordinate_names[:count]),
+        (off + np.pi) % (2.0 * np.pi) - np.pi,
+        angle_between(here[:, tree.root], there[:, tree.root]),
+        np.linalg.norm(simulation.q[:, :count] - recorded[:, :count], axis=2),
+    )
 
 
 _DIFFERENCE_STEP = 1e-6

@@ -290,12 +290,7 @@ def _solve_with_torques(
         own = (target.row * usual.force).sum(axis=1) + target.offset
         size, cost = float(np.nanmean(own**2)), float(np.nanmean(usual.cost))
         weight = 2.0 * PRIORITY * cost / size if size > 0.0 else 0.0
-        matrix, offset = target.row[:, None], target.offset[:, None]
-        if problem.reaction_matrix is not None and problem.reaction_offset is not None:
-            matrix = np.concatenate([problem.reaction_matrix, matrix], axis=1)
-            offset = np.concatenate([problem.reaction_offset, offset], axis=1)
-        names: Any = (*(problem.reaction or ()), "target")
-        problem = problem.with_arrays(reaction_matrix=matrix, reaction_offset=offset, reaction=names)
+        problem = _with_reaction(problem, target)
     directions = [
         (part.shared.index(dof), sign, largest, max(sign * near, 0.0) / largest)
         for dof, (low, high) in limits.items()
@@ -310,3 +305,13 @@ def _solve_with_torques(
     cost_of_both = MusclesAlone(sharing.cost, count, weight)
     solution = solve_part(helped, cost_of_both, sharing.solver, on_infeasible="reserve")
     return problem, solution, count, columns, largest
+
+
+def _with_reaction(problem: Problem, target: Target) -> Problem:
+    """The problem with a target as its last joint reaction."""
+    matrix, offset = target.row[:, None], target.offset[:, None]
+    if problem.reaction_matrix is not None and problem.reaction_offset is not None:
+        matrix = np.concatenate([problem.reaction_matrix, matrix], axis=1)
+        offset = np.concatenate([problem.reaction_offset, offset], axis=1)
+    names: Any = (*(problem.reaction or ()), "target")
+    return problem.with_arrays(reaction_matrix=matrix, reaction_offset=offset, reaction=names)
