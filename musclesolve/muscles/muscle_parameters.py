@@ -17,21 +17,29 @@ from musclesolve._util.checks import check_real_array, one_or_several
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.curves.curve_family import CurveFamily, curve_family
-from musclesolve.muscles.hill_model import (
-    MAX_SHORTENING_VELOCITY,
-    FiberState,
-    TendonForce,
-    check_positive,
-    check_rigid,
-    fibers_behind,
-    tendon_force,
-)
+from musclesolve.muscles.hill_model import FiberState, TendonForce, capacity_and_passive, fiber_state
 from musclesolve.muscles.passive.passive_element import PassiveElement
 from musclesolve.settings.other_files import ParameterSettings
 from musclesolve.settings.schema import settings_of
 
 TENDON_STRAIN = 0.049
 """Default strain of a tendon at one maximum isometric force, as in OpenSim's models."""
+MAX_SHORTENING_VELOCITY = 10.0
+"""Default maximum shortening velocity [optimal fiber lengths / s], not in the source."""
+_POSSIBLE = (
+    ("tendon_slack_length", "tendon slack length", False, np.inf, "finite numbers from 0 [m]"),
+    ("pennation_angle", "pennation angle", False, np.pi / 2, "radians from 0, below pi / 2"),
+    ("optimal_fiber_length", "optimal fiber length", True, np.inf, "positive finite numbers [m]"),
+    ("max_isometric_force", "maximum isometric force", True, np.inf, "positive finite numbers [N]"),
+    (
+        "max_shortening_velocity",
+        "maximum shortening velocity",
+        True,
+        np.inf,
+        "positive finite numbers [L0 / s]",
+    ),
+)
+"""Parameters, their names in words, whether zero is refused, the least number that is too large, what is expected."""
 
 QUANTITIES = settings_of(ParameterSettings)["quantity"].choices
 """Parameters of a muscle that differ between persons, all above zero or without effect."""
@@ -128,7 +136,11 @@ class MuscleParameters:
 
     def check(self) -> None:
         """Refuse numbers that no muscle can have; strains of tendons are checked where tendons stretch."""
-        _ = self.thickness, self._fastest  # which check their numbers
+        for name, what, refuses_zero, most, expected in _POSSIBLE:
+            values = getattr(self, name)
+            for k in np.flatnonzero(~((values > 0.0 if refuses_zero else values >= 0.0) & (values < most))):
+                problem = f"the {what} of {self.names[k]} is {values[k]:g}"
+                raise input_error("bad_number", problem=problem, expected=expected)
         force, at_zero, at_one = self.passive
         for k in np.flatnonzero(
             ~((force == 0.0) | (np.isfinite(force) & (force > 0.0) & (at_zero < at_one)))
@@ -158,39 +170,26 @@ class MuscleParameters:
     def fibers(self, length: ArrayLike, velocity: ArrayLike) -> FiberState:
         """Fibers behind rigid tendons for musculotendon lengths (T, n) [m] and their rates (T, n) [m/s]."""
         length, velocity = np.asarray(length, float), np.asarray(velocity, float)
-        return fibers_behind(length, velocity, self.tendon_slack_length, self.thickness)
+        return fiber_state(length, velocity, self.tendon_slack_length, self.thickness)
 
     def forces(self, fiber: FiberState) -> TendonForce:
         """Force capacity and passive force at the tendon (T, n) [N] of fibers (T, n), by the curves of each muscle."""
-        force, optimal, fastest = self.max_isometric_force, self.optimal_fiber_length, self._fastest
+        force, optimal = self.max_isometric_force, self.optimal_fiber_length
+        fastest = optimal * self.max_shortening_velocity
         if len(self.families) == 1:
-            return tendon_force(fiber, force, optimal, fastest, self.families[0][0], self.passive)
+            return capacity_and_passive(fiber, force, optimal, fastest, self.families[0][0], self.passive)
         capacity, passive = np.empty_like(fiber.length), np.empty_like(fiber.length)
         for family, own in self.families:
             part = FiberState(*(array[:, own] for array in fiber))
             element = PassiveElement(*(values[own] for values in self.passive))
-            found = tendon_force(part, force[own], optimal[own], fastest[own], family, element)
+            found = capacity_and_passive(part, force[own], optimal[own], fastest[own], family, element)
             capacity[:, own], passive[:, own] = found
         return TendonForce(capacity, passive)
 
     @cached_property
     def thickness(self) -> Array:
-        """Thickness L0 sin(a0) (n,) [m]; refuses impossible parameters, unless another program has the curves."""
-        if not self.families:
-            return np.asarray(self.optimal_fiber_length * np.sin(self.pennation_angle))
-        optimal, _, angle = check_rigid(
-            self.optimal_fiber_length, self.tendon_slack_length, self.pennation_angle
-        )
-        return np.asarray(optimal * np.sin(angle))
-
-    @cached_property
-    def _fastest(self) -> Array:
-        """Maximum shortening velocity (n,) [m/s]; refuses impossible parameters."""
-        check_positive(self.max_isometric_force, "maximum isometric force", "N")
-        optimal = check_positive(self.optimal_fiber_length, "optimal fiber length", "m")
-        return optimal * check_positive(
-            self.max_shortening_velocity, "maximum shortening velocity", "optimal fiber lengths per second"
-        )
+        """Thickness L0 sin(a0) (n,) [m]."""
+        return np.asarray(self.optimal_fiber_length * np.sin(self.pennation_angle))
 
     def muscles(self, which: Indices) -> MuscleParameters:
         """Some of the muscles, by number, in the order of `which`."""

@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 from refusals import refused
 
 import muscle_db
 from musclesolve.muscles import MuscleParameters
-from musclesolve.muscles.curves.curve_family import CURVES
+from musclesolve.muscles.curves.curve_family import CURVES, CurveFamily
 from musclesolve.muscles.curves.silva_2003 import SILVA_2003, Silva2003
-from musclesolve.muscles.hill_model import FiberState, capacity_and_passive, fiber_state
+from musclesolve.muscles.hill_model import FiberState, TendonForce
+from musclesolve.muscles.muscle_parameters import MAX_SHORTENING_VELOCITY
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.passive.passive_element import PassiveElement
 
@@ -26,6 +28,32 @@ MUSCLES = st.fixed_dictionaries(
         "pennation_angle": st.floats(0.0, 1.2),
     }
 )
+
+
+def fiber_state(length: ArrayLike, rate: ArrayLike, *geometry: ArrayLike, **named: ArrayLike) -> FiberState:
+    """Fibers of muscles with an optimal fiber length, a tendon slack length and a pennation angle."""
+    size = np.broadcast_shapes(*map(np.shape, (*geometry, *named.values())))
+    names = [f"muscle {k}" for k in range(int(np.prod(size)))]
+    values = dict(
+        zip(("optimal_fiber_length", "tendon_slack_length", "pennation_angle"), geometry, strict=False)
+    )
+    muscles = MuscleParameters.from_values(names, SILVA_2003, 1.0, **values, **named)
+    fiber = muscles.fibers(length, rate)
+    return fiber if size else FiberState(*(values.reshape(np.shape(length)) for values in fiber))
+
+
+def tendon_force(
+    fiber: FiberState,
+    force: float,
+    optimal: ArrayLike,
+    fastest: float = MAX_SHORTENING_VELOCITY,
+    curves: CurveFamily = SILVA_2003,
+    passive: PassiveElement | None = None,
+) -> TendonForce:
+    """Forces of fibers of muscles with a strength, an optimal fiber length and a maximum shortening velocity."""
+    names = [f"muscle {k}" for k in range(np.shape(fiber.length)[-1] if np.ndim(fiber.length) > 1 else 1)]
+    muscles = MuscleParameters.from_values(names, curves, force, optimal, 0.2, 0.0, fastest, passive=passive)
+    return muscles.forces(fiber)
 
 
 @settings(derandomize=True)
@@ -66,7 +94,7 @@ def test_forces_are_bounded_and_never_push(
     curves, muscle: dict[str, float], mt_length: float, rate: float
 ) -> None:
     fiber = fiber_state(mt_length, rate, **muscle)
-    capacity, passive = capacity_and_passive(fiber, 1000.0, muscle["optimal_fiber_length"], curves=curves)
+    capacity, passive = tendon_force(fiber, 1000.0, muscle["optimal_fiber_length"], curves=curves)
     assert 0.0 <= capacity <= 1800.0
     assert 0.0 <= passive and np.isfinite(passive)
     if fiber.slack:
@@ -78,7 +106,7 @@ def test_forces_are_bounded_and_never_push(
 def test_a_slack_tendon_has_no_force(curves, pennation: float) -> None:
     """Below, at and just above the slack length: no force, no NaN, and no jump on the way in."""
     fiber = fiber_state(np.array([0.0, 0.2, 0.25, 0.25 + 1e-9]), -0.01, 0.05, 0.25, pennation)
-    force = capacity_and_passive(fiber, 1000.0, 0.05, curves=curves)
+    force = tendon_force(fiber, 1000.0, 0.05, curves=curves)
     assert fiber.slack.tolist() == [True, True, True, False]
     assert force.capacity[:3].tolist() == force.passive[:3].tolist() == [0.0, 0.0, 0.0]
     assert 0.0 <= force.capacity[3] < (1e-4 if pennation else 100.1)
@@ -88,11 +116,11 @@ def test_a_slack_tendon_has_no_force(curves, pennation: float) -> None:
 def test_forces_by_hand() -> None:
     """Fiber at 1.25 L0, 60 degrees, lengthening at a tenth of the maximum velocity."""
     fiber = FiberState(np.array(0.125), np.array(0.1), np.array(0.5))
-    capacity, passive = capacity_and_passive(fiber, 800.0, 0.1, 10.0)
+    capacity, passive = tendon_force(fiber, 800.0, 0.1, 10.0)
     assert capacity == pytest.approx(800 * 0.7251 * 1.3376 * 0.5, abs=0.05)
     assert passive == pytest.approx(800 * 8 * 0.25**3 * 0.5)
     other = Silva2003("quartic_minus_quadratic")
-    assert capacity_and_passive(fiber, 800.0, 0.1, 10.0, other).capacity == pytest.approx(
+    assert tendon_force(fiber, 800.0, 0.1, 10.0, other).capacity == pytest.approx(
         800 * 0.9106 * 1.3376 * 0.5, abs=0.05
     )
 
@@ -102,7 +130,7 @@ def test_the_passive_element_has_its_own_force_and_strains(curves) -> None:
     """At its strain at one norm force it bears just its force, whatever the strength of the fibers."""
     fiber = FiberState(np.array([[0.13, 0.14]]), np.zeros((1, 2)), np.ones((1, 2)))
     element = PassiveElement(np.array([500.0, 0.0]), np.array([-0.1, 0.0]), np.array([0.3, 0.4]))
-    weak, strong = (capacity_and_passive(fiber, f0, 0.1, 10.0, curves, element) for f0 in (600.0, 1200.0))
+    weak, strong = (tendon_force(fiber, f0, 0.1, 10.0, curves, element) for f0 in (600.0, 1200.0))
     np.testing.assert_allclose(weak.passive, [[500.0, 0.0]], rtol=1e-12)
     np.testing.assert_array_equal(weak.passive, strong.passive)
     np.testing.assert_allclose(strong.capacity, 2.0 * weak.capacity)
@@ -110,10 +138,7 @@ def test_the_passive_element_has_its_own_force_and_strains(curves) -> None:
 
 def test_half_the_maximum_velocity_doubles_the_normalized_one() -> None:
     slow, fast = (FiberState(np.array(0.1), np.array(v), np.array(1.0)) for v in (-0.2, -0.4))
-    assert (
-        capacity_and_passive(slow, 1.0, 0.1, 5.0).capacity
-        == capacity_and_passive(fast, 1.0, 0.1, 10.0).capacity
-    )
+    assert tendon_force(slow, 1.0, 0.1, 5.0).capacity == tendon_force(fast, 1.0, 0.1, 10.0).capacity
 
 
 def test_frames_and_muscles_at_once_equal_one_by_one() -> None:
@@ -121,16 +146,16 @@ def test_frames_and_muscles_at_once_equal_one_by_one() -> None:
     optimal, tendon, angle = rng.uniform(0.03, 0.2, 7), rng.uniform(0.05, 0.4, 7), rng.uniform(0.0, 0.4, 7)
     length, rate = tendon + optimal * rng.uniform(-0.2, 1.6, (11, 7)), rng.uniform(-0.5, 0.5, (11, 7))
     fiber = fiber_state(length, rate, optimal, tendon, angle)
-    force = capacity_and_passive(fiber, 500.0, optimal)
+    force = tendon_force(fiber, 500.0, optimal)
     assert fiber.length.shape == force.capacity.shape == force.passive.shape == (11, 7)
     for t, k in np.ndindex(11, 7):
         one = fiber_state(length[t, k], rate[t, k], optimal[k], tendon[k], angle[k])
-        assert capacity_and_passive(one, 500.0, optimal[k]).capacity == pytest.approx(force.capacity[t, k])
+        assert tendon_force(one, 500.0, optimal[k]).capacity == pytest.approx(force.capacity[t, k])
 
 
 def test_missing_lengths_stay_missing() -> None:
     fiber = fiber_state(np.array([np.nan, 0.3]), 0.0, 0.05, 0.25, 0.1)
-    capacity, passive = capacity_and_passive(fiber, 1000.0, 0.05)
+    capacity, passive = tendon_force(fiber, 1000.0, 0.05)
     assert np.isnan(capacity).tolist() == np.isnan(passive).tolist() == [True, False]
     assert fiber.slack.tolist() == [False, False]
 
@@ -138,11 +163,11 @@ def test_missing_lengths_stay_missing() -> None:
 @pytest.mark.parametrize(
     ("parameters", "says"),
     [
-        ((0.0, 0.2, 0.1), ("bad_number", "0.0")),
+        ((0.0, 0.2, 0.1), ("bad_number", "muscle 0 is 0")),
         ((0.05, -0.2, 0.1), ("bad_number", "-0.2")),
         ((0.05, np.nan, 0.1), ("bad_number",)),
         ((0.05, 0.2, 25.0), ("bad_number", "radians")),
-        (([0.05, np.inf], 0.2, 0.1), ("bad_number",)),
+        (([0.05, np.inf], 0.2, 0.1), ("bad_number", "muscle 1")),
     ],
 )
 def test_impossible_parameters_are_refused(parameters: tuple[float, float, float], says: str) -> None:
@@ -161,7 +186,7 @@ def test_impossible_parameters_are_refused(parameters: tuple[float, float, float
 def test_impossible_strengths_are_refused(arguments: tuple[float, float, float], says: str) -> None:
     fiber = fiber_state(0.3, 0.0, 0.05, 0.25, 0.1)
     with refused(*says):
-        capacity_and_passive(fiber, *arguments)
+        tendon_force(fiber, *arguments)
 
 
 @pytest.mark.parametrize(("scaled", "fiber_length", "active"), [(False, 1.114, 0.95), (True, 0.864, 0.99)])
