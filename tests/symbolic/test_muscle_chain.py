@@ -189,9 +189,11 @@ def enlarged(model, muscles, size, factors):
     larger = model.resized(standing, model.mass)
     paths, grown = muscles.paths, np.diag([size] * 3 + [1.0] * 3)
     motion = tuple(NaturalSpline.mapped(each, grown, np.zeros(6)) for each in paths.frames.motion)
-    paths = paths.moved(
+    layout = paths.layout
+    paths = replace(
+        paths,
         rigid_bodies=larger.rigid_bodies,
-        layout=paths.layout.sized(size * paths.layout.radii, size * paths.layout.half_length),
+        layout=replace(layout, radii=size * layout.radii, half_length=size * layout.half_length),
         standing=size * paths.standing,
         objects=replace(paths.objects, center=size * paths.objects.center),
         frames=replace(paths.frames, pivot=size * paths.frames.pivot, motion=motion),

@@ -141,31 +141,8 @@ class PathLayout:
             contiguous(method, np.intp),
         )
 
-    def sized(self, radii: Array, half_length: Array) -> PathLayout:
-        """The layout with objects of other sizes; the rest of its arrays stays."""
-        other = replace(self, radii=radii, half_length=half_length)
-        arrays = self.arrays._replace(radii=contiguous(radii), half_length=contiguous(half_length))
-        kept = {name: getattr(self, name) for name in ("node_muscle", "cylinders_alone", "_picked")}
-        vars(other).update(arrays=arrays, **kept)
-        return other
-
     def picked(self, muscles: Indices) -> tuple[PathLayout, Indices]:
         """Some muscles (k,), in any order and more than once, with all objects; and the numbers of their points."""
-        key = muscles.tobytes()
-        if key not in self._picked:
-            self._picked[key] = self._pick(muscles)
-        layout, points = self._picked[key]
-        if layout.radii is self.radii and layout.half_length is self.half_length:
-            return layout, points
-        return layout.sized(self.radii, self.half_length), points
-
-    @cached_property
-    def _picked(self) -> dict[bytes, tuple[PathLayout, Indices]]:
-        """Cache of `picked`, whose numbers are the same for objects of any size."""
-        return {}
-
-    def _pick(self, muscles: Indices) -> tuple[PathLayout, Indices]:
-        """See `picked`."""
         first_point, first_wrap = self.arrays.first_point, self.arrays.first_wrap
         points, wraps = (
             np.concatenate([np.arange(first[m], first[m + 1]) for m in muscles])

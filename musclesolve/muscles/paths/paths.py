@@ -99,11 +99,8 @@ class Paths:
 
     def groups_on(self, bodies: Indices, frames: Indices | None = None) -> Mask:
         """Mask (G,) of the groups on some bodies, or on some moving frames."""
-        key = (np.asarray(bodies).tobytes(), b"" if frames is None else np.asarray(frames).tobytes())
-        if key not in self._on:
-            on = np.isin(self.groups.body, bodies)
-            self._on[key] = on if frames is None else on | np.isin(self.groups.frame, frames)
-        return self._on[key]
+        on = np.isin(self.groups.body, bodies)
+        return on if frames is None else on | np.isin(self.groups.frame, frames)
 
     def moved_by(self, dofs: Indices, tree: Tree) -> tuple[Mask, Indices, Indices]:
         """Return a mask (m, G) of the groups that rotations about axes of the tree move, and numbers of the axes.
@@ -124,21 +121,11 @@ class Paths:
         return {}
 
     @cached_property
-    def _on(self) -> dict[tuple[bytes, bytes], Mask]:
-        """Cache of `groups_on`, whose results are the same for every frame."""
-        return {}
-
-    @cached_property
-    def _carriers(self) -> Indices:
-        """Bodies that carry points, objects or frames."""
-        bodies = self.point_body, self.objects.body, self.frames.body
-        return np.unique(np.concatenate(bodies)).astype(np.intp)
-
-    @cached_property
     def _carried(self) -> CarriedArrays:
         """Points, wrap objects and moving frames and the bodies that carry them, as arrays for compiled code."""
+        bodies = self.point_body, self.objects.body, self.frames.body
         return CarriedArrays(
-            self._carriers,
+            np.unique(np.concatenate(bodies)).astype(np.intp),
             contiguous(self.point_body, np.intp),
             contiguous(self.point_frame, np.intp),
             contiguous(self.standing),
@@ -185,12 +172,6 @@ class Paths:
         on = np.ones((len(coordinates), len(self.standing)), dtype=bool)
         on[:, self.switched] = (angle >= self.switch_lower) & (angle <= self.switch_upper)
         return on
-
-    def moved(self, **changed: Any) -> Paths:
-        """The paths with other places, sizes and angles; the arrays that follow from numbers alone stay."""
-        other = replace(self, **changed)
-        vars(other).update({name: getattr(self, name) for name in _OF_NUMBERS})
-        return other
 
     def subset(self, muscles: Indices) -> Paths:
         """The paths of some muscles (k,), increasing."""
@@ -253,10 +234,6 @@ class Paths:
 
     def _traced(self, q: Array, coordinates: Array) -> PathLines:
         return trace_paths(self.layout, *self.place(q, coordinates)[0])
-
-
-_OF_NUMBERS = "body", "groups", "moving_dofs", "moving_columns", "_moved", "_on", "_carriers"
-"""Properties of `Paths` that follow from its numbers of muscles, bodies and frames."""
 
 
 def _stacked(parts: Sequence[tuple[Array, Array, FrameMotion]]) -> tuple[Array, Array, FrameMotion]:

@@ -68,9 +68,10 @@ def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mappin
         distance = np.linalg.norm(vector_product(scale[bone[k]] * distant, axis), axis=1)
         radii[k] = np.minimum(radii[k], (share * distance).min())
     center = (shift[bone] @ objects.center[..., None])[..., 0] + origin[bone]
-    return paths.moved(
+    return replace(
+        paths,
         rigid_bodies=model.rigid_bodies,
-        layout=layout.sized(radii, stretch[:, 2] * layout.half_length),
+        layout=replace(layout, radii=radii, half_length=stretch[:, 2] * layout.half_length),
         standing=standing,
         objects=replace(objects, center=center, axes=rotation[bone] @ objects.axes),
         frames=replace(paths.frames, pivot=pivot, motion=tuple(motion)),
@@ -365,7 +366,7 @@ def adjust_switches(model: Model, paths: Paths, near: Paths | None = None) -> Pa
     for some, value in zip(ends, least, strict=True):
         if not np.isnan(value):
             adjusted[some] = value
-    return paths.moved(switch_lower=adjusted[0], switch_upper=adjusted[1])
+    return replace(paths, switch_lower=adjusted[0], switch_upper=adjusted[1])
 
 
 def reachable(edges: Array) -> Mask:

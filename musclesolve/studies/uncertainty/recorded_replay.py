@@ -197,7 +197,7 @@ class RecordedReplay(Replay):
         same = np.array_equal(model.standing[self._bones], self.model.standing[self._bones])
         if not (same and model.pelvis_depth == self.model.pelvis_depth):
             return self.options.muscles(model, self._on_sides)
-        paths = (group.paths.moved(rigid_bodies=model.rigid_bodies) for group in self.placed)
+        paths = (replace(group.paths, rigid_bodies=model.rigid_bodies) for group in self.placed)
         return [replace(group, paths=some) for group, some in zip(self.placed, paths, strict=True)]
 
     @cached_property
@@ -297,7 +297,7 @@ def _on_feet(wrenches: AnyArray, sides: Collection[Side]) -> list[Wrench]:
 
 def _on_other_paths(model: Model, muscles: ScaledMuscles, offset: AnyArray) -> ScaledMuscles:
     """Muscles whose path points (P, 3) are moved in the standing pose [m]; k of the lengths follows the path."""
-    moved = muscles.paths.moved(standing=muscles.paths.standing + offset)
+    moved = replace(muscles.paths, standing=muscles.paths.standing + offset)
     paths = adjust_switches(model, moved)
     still, angles = model.standing[None], np.zeros((1, len(model.topology.dof_names)))
     longer = paths.lengths(still, angles)[0] / muscles.paths.lengths(still, angles)[0]

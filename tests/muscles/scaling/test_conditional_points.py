@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -70,7 +72,7 @@ def test_a_search_beside_known_angles_finds_the_same(name, side, off):
     database = muscle_db.load(name)
     tabulated, wide = both(human_model(75.0, 1.78), database, side)
     _, near = both(human_model(), database, side)
-    near = near.moved(switch_lower=near.switch_lower + off, switch_upper=near.switch_upper + off)
+    near = replace(near, switch_lower=near.switch_lower + off, switch_upper=near.switch_upper + off)
     narrow = adjust_switches(human_model(75.0, 1.78), tabulated, near)
     np.testing.assert_array_equal(narrow.switch_lower, wide.switch_lower)
     np.testing.assert_array_equal(narrow.switch_upper, wide.switch_upper)
