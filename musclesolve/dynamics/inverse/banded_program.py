@@ -38,7 +38,7 @@ class BandedProgram:
         multiplier = np.full((frames, bounds), 0.1)
         error = np.inf
         for _ in range(MOST_ITERATIONS):
-            dual = self._times(x) - self.linear - np.einsum("tmn,tm->tn", self.rows, multiplier)
+            dual = banded_product(self.band, x) - self.linear - np.einsum("tmn,tm->tn", self.rows, multiplier)
             primal = np.einsum("tmn,tn->tm", self.rows, x) - slack
             gap = float((slack * multiplier).mean())
             error = max(np.abs(dual).max(), np.abs(primal).max(), gap)
@@ -77,14 +77,15 @@ class BandedProgram:
         ds = np.einsum("tmn,tn->tm", self.rows, dx) + primal
         return dx, ds, (-product - multiplier * ds) / slack
 
-    def _times(self, x: Array) -> Array:
-        """H x, (T, n)."""
-        flat = x.ravel()
-        product = self.band[0] * flat
-        for k in range(1, min(len(self.band), flat.size)):
-            product[k:] += self.band[k, :-k] * flat[:-k]
-            product[:-k] += self.band[k, :-k] * flat[k:]
-        return product.reshape(x.shape)
+
+def banded_product(band: Array, x: Array) -> Array:
+    """H x in the shape of x, of a symmetric matrix H by its diagonals (k + 1, n), the main one first, and n numbers."""
+    flat = x.ravel()
+    product = band[0] * flat
+    for k in range(1, min(len(band), flat.size)):
+        product[k:] += band[k, :-k] * flat[:-k]
+        product[:-k] += band[k, :-k] * flat[k:]
+    return np.asarray(product.reshape(x.shape))
 
 
 def _longest(value: Array, change: Array) -> float:

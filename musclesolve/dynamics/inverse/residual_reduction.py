@@ -39,6 +39,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve._util.sides import split_side
+from musclesolve.dynamics.inverse.banded_program import banded_product
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.newton_euler import segment_motion, turned_inertia
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits, splined_motion
@@ -84,31 +85,26 @@ class MovingSegments(NamedTuple):
     reach: Array
 
 
-class ChangingBody(Protocol):
-    """A motion of a body with external forces, which can be changed along its K speeds.
+class BodyState(NamedTuple):
+    """What a reduction needs of a body along T frames.
 
-    origin: (T, 3) [m] about which the moments of its residual are.
+    time (T,) [s]; weight [N]; gravity (3,) [m/s2]; origin (T, 3) of the base, about which the moments of the residual
+    are [m]; points (T, n, 3) of the body whose change is bounded [m].
     """
 
-    @property
-    def time(self) -> Array:
-        """(T,) [s]."""
+    time: Array
+    weight: float
+    gravity: Array
+    origin: Array
+    points: Array
+
+
+class ChangingBody(Protocol):
+    """A motion of a body with external forces, which can be changed along its K speeds."""
 
     @property
-    def weight(self) -> float:
-        """Weight of the body [N]."""
-
-    @property
-    def gravity(self) -> Array:
-        """(3,) [m/s2]."""
-
-    @property
-    def origin(self) -> Array:
-        """Points (T, 3) of the base [m]."""
-
-    @property
-    def points(self) -> Array:
-        """Points (T, n, 3) of the body whose change is bounded [m]."""
+    def state(self) -> BodyState:
+        """The body along the motion."""
 
     def segments(self, frames: slice) -> MovingSegments:
         """The bodies with mass in some frames."""
@@ -135,29 +131,10 @@ class MeasuredBody:
         check_fits(self.model, self.motion)
 
     @property
-    def time(self) -> Array:
+    def state(self) -> BodyState:
         """See ChangingBody."""
-        return self.motion.time
-
-    @property
-    def weight(self) -> float:
-        """See ChangingBody."""
-        return self.model.weight
-
-    @property
-    def gravity(self) -> Array:
-        """See ChangingBody."""
-        return np.asarray(self.model.gravity)
-
-    @property
-    def origin(self) -> Array:
-        """See ChangingBody."""
-        return self.motion.origin
-
-    @property
-    def points(self) -> Array:
-        """See ChangingBody."""
-        return self.motion.q[:, : self.model.topology.point_count]
+        motion, points = self.motion, self.motion.q[:, : self.model.topology.point_count]
+        return BodyState(motion.time, self.model.weight, self.model.gravity, motion.origin, points)
 
     def segments(self, frames: slice) -> MovingSegments:
         """See ChangingBody."""
@@ -239,7 +216,7 @@ class ResidualReduction:
         """
         from scipy.interpolate import BSpline
 
-        time = body.time
+        time, weight, *_ = body.state
         if len(time) <= DEGREE:
             raise input_error(
                 "bad_range",
@@ -253,7 +230,7 @@ class ResidualReduction:
         knots = time[0] + length / count * np.arange(-DEGREE, count + DEGREE + 1)
         basis = BSpline(knots, np.eye(len(knots) - DEGREE - 1), DEGREE)
         splines, slopes, curvatures = (basis(time, nu=order) for order in range(3))
-        scale = known[:, None] / (RESIDUAL * body.weight)
+        scale = known[:, None] / (RESIDUAL * weight)
         rates, metric = _rates_and_metric(body)
         for dof in locked:
             metric[:, dof] = metric[:, :, dof] = 0.0
@@ -333,7 +310,8 @@ class ResidualReduction:
             changed = body.changed(*(self.splines @ coefficients))
             if np.abs(self.splines[0] @ step).max() < CONVERGED:
                 break
-        return ReducedResidual(changed, np.linalg.norm(changed.points - body.points, axis=2), 1.0 - mass)
+        moved = np.linalg.norm(changed.state.points - body.state.points, axis=2)
+        return ReducedResidual(changed, moved, 1.0 - mass)
 
     @cached_property
     def _factor(self) -> Array:
@@ -355,12 +333,7 @@ class ResidualReduction:
 
     def _held(self, coefficients: Array) -> Array:
         """Return the pull of the coefficients (n, K) toward zero, (n, K)."""
-        band, flat = self.bands[1], coefficients.ravel()
-        product = band[0] * flat
-        for k in range(1, min(len(band), flat.size)):
-            product[k:] += band[k, :-k] * flat[:-k]
-            product[:-k] += band[k, :-k] * flat[k:]
-        return np.asarray(product.reshape(coefficients.shape) / self.size**2)
+        return banded_product(self.bands[1], coefficients) / self.size**2
 
 
 def _rates_and_metric(body: ChangingBody) -> tuple[tuple[Array, Array, Array], Array]:
@@ -370,16 +343,16 @@ def _rates_and_metric(body: ChangingBody) -> tuple[tuple[Array, Array, Array], A
     """
     from scipy.interpolate import make_interp_spline
 
-    parts = []
-    for block in blocks(len(body.time)):
+    parts, (time, _, gravity, origin, _) = [], body.state
+    for block in blocks(len(time)):
         segments = body.segments(block)
-        parts.append((*_momenta(segments, body.gravity), _metric(segments)))
+        parts.append((*_momenta(segments, gravity), _metric(segments)))
     a, b, weight, metric = (np.concatenate(each) for each in zip(*parts, strict=True))
-    of_a, of_b = (make_interp_spline(body.time, each, k=DEGREE) for each in (a, b))
+    of_a, of_b = (make_interp_spline(time, each, k=DEGREE) for each in (a, b))
     coefficients = []
-    for each in (of_a(body.time, 2) + of_b(body.time, 1) - weight, 2.0 * of_a(body.time, 1) + b, a):
+    for each in (of_a(time, 2) + of_b(time, 1) - weight, 2.0 * of_a(time, 1) + b, a):
         force, moment = (np.swapaxes(each[:, rows], 1, 2) for rows in (slice(3), slice(3, 6)))
-        about = moment - vector_product(body.origin[:, None], force)
+        about = moment - vector_product(origin[:, None], force)
         coefficients.append(_rows(force, about))
     return (coefficients[0], coefficients[1], coefficients[2]), metric
 

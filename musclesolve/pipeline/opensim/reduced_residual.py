@@ -15,7 +15,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDES, side_of
 from musclesolve.constants import WALKING_CUTOFF_HZ
-from musclesolve.dynamics.inverse.residual_reduction import MovingSegments, ResidualReduction
+from musclesolve.dynamics.inverse.residual_reduction import BodyState, MovingSegments, ResidualReduction
 from musclesolve.errors import InputError, input_error
 from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side
 from musclesolve.opensim.inverse_dynamics import body_masses
@@ -56,30 +56,13 @@ class LoadedModel:
         ]
 
     @property
-    def time(self) -> Array:
-        """See ChangingBody."""
-        return self.motion.time
-
-    @property
-    def weight(self) -> float:
-        """See ChangingBody."""
-        return self.dynamics.weight
-
-    @property
-    def gravity(self) -> Array:
-        """See ChangingBody."""
-        return np.asarray(self.model.gravity)
-
-    @property
-    def origin(self) -> Array:
-        """See ChangingBody."""
-        return self.dynamics.root_origin
-
-    @property
-    def points(self) -> Array:
-        """Centers of mass (T, B, 3) of the bodies with mass [m]."""
-        _, center, _ = body_masses(self.model, self.dynamics.dynamics.bodies.pose)
-        return np.asarray(center[:, [self.model.body_number[name] for name in self.massive]])
+    def state(self) -> BodyState:
+        """See ChangingBody; the points are the centers of mass of the bodies with mass."""
+        dynamics = self.dynamics
+        _, center, _ = body_masses(self.model, dynamics.dynamics.bodies.pose)
+        points = np.asarray(center[:, [self.model.body_number[name] for name in self.massive]])
+        gravity = np.asarray(self.model.gravity)
+        return BodyState(self.motion.time, dynamics.weight, gravity, dynamics.root_origin, points)
 
     def segments(self, frames: slice) -> MovingSegments:
         """See ChangingBody."""
