@@ -145,8 +145,8 @@ def mechanics_of(
         reactions = ground_reactions(trial.forces, known[1].motion.time, landmarks.filter)
         return replace(known[1], measured=landmarks, reactions=reactions)
     consistency = trial.settings.consistency
-    check_reduction(trial)
-
+    if consistency.residual == REDUCED:
+        check_reduction(trial)
     model = subject_model(trial, landmarks)
     targets = _targets(trial, model, landmarks)
     fit, motion = consistent_motion(

@@ -98,6 +98,8 @@ def _new_file(size: int) -> _Pages:
 
 def let_go() -> None:
     """Hand the pages of all long arrays back to the operating system; their numbers do not change."""
+    if not _FILES:
+        return
     with _LOCK:
         files = tuple(_FILES)
     for pages in files:

@@ -20,14 +20,12 @@ from musclesolve.motion.ground_reaction import GroundReaction, ground_reactions
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.pipeline.mechanics import Mechanics, MotionChange
 from musclesolve.recording.data import SIDES, Trial
-from musclesolve.settings.trial import PREDICTED, REDUCED
+from musclesolve.settings.trial import PREDICTED
 
 
 def check_reduction(trial: Trial) -> None:
     """Refuse to reduce the residual of a motion that is not made consistent or of forces that are predicted."""
     settings, consistency = trial.settings, trial.settings.consistency
-    if consistency.residual != REDUCED:
-        return
     if settings.files.predicted or settings.plates.unmeasured_steps == PREDICTED or not trial.forces:
         raise trial.document.error("pipeline.residual_of_predicted_forces", "consistency", "residual")
     if consistency.method == "none" or consistency.derivatives != "constraints":
