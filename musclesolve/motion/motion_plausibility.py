@@ -81,28 +81,6 @@ class MotionValidity:
     balanced: Mask  # the ground forces balance the motion
     consistent: Mask  # a pose that satisfies the constraints of the model fits the markers
 
-    @classmethod
-    def from_motion(
-        cls,
-        rotations: Mapping[str, Array],
-        time: Array,
-        points: Sequence[str],
-        marker_residual: Array,
-        force_residual: Array,
-        limit: float,
-        violation: Array,
-    ) -> MotionValidity:
-        """Classify the frames; violation (T,): largest violation of a constraint."""
-        feet: dict[str, Mask] = {
-            side: foot_residual(points, marker_residual, side) <= FOOT_LIMIT for side in SIDES
-        }
-        return cls(
-            without_joint_jump(rotations, time),
-            feet,
-            balanced(force_residual, limit),
-            violation <= INCONSISTENT,
-        )
-
     def with_feet(self, sides: Iterable[str]) -> Mask:
         """Mask (T,) of the frames whose moments can be shared among muscles, at joints proximal to these feet."""
         valid = self.steady & self.balanced & self.consistent
@@ -214,6 +192,13 @@ def without_joint_jump(rotations: Mapping[str, Array], time: Array) -> Mask:
     return frames
 
 
+def _jump_times(jumping: Mask, time: Array) -> tuple[tuple[tuple[float, float], ...], str]:
+    """Return first and last time of each stretch of jumps (T-1,) between frames (T,) [s], and the times in words."""
+    stretches = tuple((float(time[first]), float(time[stop])) for first, stop in true_runs(jumping))
+    more = f" and {len(stretches) - 1} times more" if len(stretches) > 1 else ""
+    return stretches, f"from {stretches[0][0]:.3f} to {stretches[0][1]:.3f} s{more}"
+
+
 def consistency_warnings(violation: Array, time: Array) -> list[MotionWarning]:
     """Return a warning where the pose violates the constraints of the model; violation (T,) as in `MotionValidity`."""
     beyond = violation > INCONSISTENT
@@ -254,12 +239,10 @@ def jump_warnings(
             continue
         anywhere = np.any(list(jumping.values()), axis=0)
         far = {name: float(np.degrees(legs[name][anywhere].max())) for name in jumping}
-        stretches = tuple((float(time[first]), float(time[stop])) for first, stop in true_runs(anywhere))
-        first, last = stretches[0]
-        more = f" and {len(stretches) - 1} times more" if len(stretches) > 1 else ""
+        stretches, when = _jump_times(anywhere, time)
         names = [name for part in SHOWN_BY[next(iter(jumping))] if (name := f"{part}_{side}") in mapping]
         what = (
-            f"the {SIDE_NAMES[side]} leg jumps from {first:.3f} to {last:.3f} s{more}: from one frame to the next "
+            f"the {SIDE_NAMES[side]} leg jumps {when}: from one frame to the next "
             + ", ".join(f"the {name} rotates by {angle:.0f} degrees" for name, angle in far.items())
             + ", which is implausibly fast"
         )
@@ -293,12 +276,10 @@ def ambiguous_warnings(
         spoiled, residual = ~without_joint_jump({side: hidden[side]}, time), lacking()
         usual = float(np.nanmedian(residual[~spoiled])) if np.isfinite(residual[~spoiled]).any() else 0.0
         largest_residuals = residual[spoiled & np.isfinite(residual)]
-        stretches = tuple((float(time[first]), float(time[stop])) for first, stop in true_runs(jumping))
-        first, last = stretches[0]
-        more = f" and {len(stretches) - 1} times more" if len(stretches) > 1 else ""
+        stretches, when = _jump_times(jumping, time)
         limit = max(float(np.degrees(FASTEST * np.median(np.diff(time)))), float(np.degrees(LEAST_JUMP)))
         what = (
-            f"from {first:.3f} to {last:.3f} s{more} the {SIDE_NAMES[side]} upper arm rotates about its long axis by "
+            f"{when} the {SIDE_NAMES[side]} upper arm rotates about its long axis by "
             f"{np.degrees(hidden[side].max()):.0f} degrees from one frame to the next while its markers hardly move, "
             f"expected is less than {limit:.0f}: near a straight elbow they show two poses"
         )

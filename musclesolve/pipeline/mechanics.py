@@ -26,16 +26,21 @@ from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, Measured
 from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.motion.motion_plausibility import (
+    FOOT_LIMIT,
+    INCONSISTENT,
     REACH,
     MotionValidity,
     MotionWarning,
     Support,
     ambiguous_warnings,
     balance_limit,
+    balanced,
     consistency_warnings,
+    foot_residual,
     foot_warnings,
     jump_warnings,
     pose_warnings,
+    without_joint_jump,
 )
 from musclesolve.motion.standing_soles import sole_warnings
 from musclesolve.recording.data import SIDES, Recording, Subject, Trial
@@ -167,12 +172,13 @@ class Mechanics:
         """
         joints, weight = self.model.tree.joint_count, self.model.weight
         residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight
-        motion = (self.joint_rotations, self.motion.time, self.fit.points, self.marker_residual)
-        violation = np.where(self.fitted, self.constraint_violation, np.inf)
-        valid = MotionValidity.from_motion(*motion, residual, self.balance_limit, violation)
-        if self.predicted:
-            valid = replace(valid, balanced=self.support.carries)
-        return valid
+        feet = {side: foot_residual(self.fit.points, self.marker_residual, side) for side in SIDES}
+        return MotionValidity(
+            steady=without_joint_jump(self.joint_rotations, self.motion.time),
+            foot_in_place={side: distance <= FOOT_LIMIT for side, distance in feet.items()},
+            balanced=self.support.carries if self.predicted else balanced(residual, self.balance_limit),
+            consistent=self.fitted & (self.constraint_violation <= INCONSISTENT),
+        )
 
     @cached_property
     def support(self) -> Support:
