@@ -173,9 +173,8 @@ class MeasuredActivation:
 
 
 def channel_muscles(trial: Trial, database: muscle_db.MuscleDatabase) -> Channels:
-    """Look up the muscles that the trial file gives to the channels of its EMG; empty without EMG."""
-    if trial.emg is None:
-        return ()
+    """Look up the muscles that the trial file gives to the channels of its EMG."""
+    assert trial.emg is not None
     muscles_of = channel_names(database)
     channels = []
     for channel, names in zip(trial.emg.names, trial.emg.muscles, strict=True):

@@ -19,7 +19,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -44,17 +45,11 @@ def _matching(pattern: re.Pattern[str], names: tuple[str, ...]) -> tuple[int, ..
     return tuple(k for k, name in enumerate(names) if pattern.match(name))
 
 
-@dataclass(frozen=True)
-class Ligament:
+class Ligament(NamedTuple):
     """Patellar ligament of a knee: its distance from the helical axis and to the left of the center [m]."""
 
     arm: float
     left: float
-
-    @cached_property
-    def size(self) -> Array:
-        """Arm and distance to the left, (2,) [m]."""
-        return np.array([self.arm, self.left])
 
     @classmethod
     def from_shank_length(cls, side: str, shank_length: float | None) -> Ligament:
@@ -103,7 +98,7 @@ class PatellarLever:
             velocity = np.zeros_like(spin)
         force, moment = np.empty((2, *spin.shape))
         segment, motion = (contiguous(up), contiguous(left)), (contiguous(spin), contiguous(velocity))
-        LEVER.load()(ligament.size, lean_table(), contiguous(flexion), segment, motion, force, moment)
+        LEVER.load()(np.array(ligament), lean_table(), contiguous(flexion), segment, motion, force, moment)
         return cls(force, moment)
 
 

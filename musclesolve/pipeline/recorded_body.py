@@ -367,7 +367,7 @@ class MuscleJoints:
             places.append((knee.dof, names.index(pivots[flexion]), served.index(flexion)))
         first = np.array([model.joint(dofs[0]) for dofs in joints.values()])
         flexions, at, rows = np.array(places, np.intp).reshape(-1, 3).T.copy()
-        ligaments = np.array([knee.ligament.size for knee in knees]).reshape(-1, 2) * [ligament, 1.0]
+        ligaments = np.array([knee.ligament for knee in knees]).reshape(-1, 2) * [ligament, 1.0]
         return cls(
             names,
             first,

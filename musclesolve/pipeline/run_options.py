@@ -146,7 +146,9 @@ def find_options(
     dofs = in_trial(
         "sharing", "dofs", partial(_dofs, known=dof_names, database=database), sharing.dofs or usual
     )
-    channels, fascicles = channel_muscles(trial, database), tuple[str, ...]()
+    channels, fascicles = Channels(), tuple[str, ...]()
+    if trial.emg is not None:
+        channels = channel_muscles(trial, database)
     if trial.fascicles is not None:
         fascicles = fascicle_muscles(trial.fascicles, trial.document, channel_names(database), database.name)
     strain = of_muscles(

@@ -368,7 +368,7 @@ def knee_lever(
     flexing = int(np.abs(np.einsum("tmx,tx->m", twists[..., :3], left)).argmax())
     spin, velocity = twists[:, flexing, :3], twists[:, flexing, 3:]
     ligament = Ligament.from_shank_length(side_of(knee.name), parts.length(knee))
-    ligament = replace(ligament, arm=factor * ligament.arm)
+    ligament = ligament._replace(arm=factor * ligament.arm)
     velocity = velocity + np.cross(spin, center)
     return flexing, PatellarLever.from_flexion(ligament, flexion, up, left, spin, velocity)
 

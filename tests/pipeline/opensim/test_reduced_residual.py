@@ -14,7 +14,7 @@ from said import summary
 import musclesolve as ms
 from musclesolve import read_osim
 from musclesolve.checking.model.examine import findings_of_body
-from musclesolve.dynamics.inverse.residual_reduction import ResidualReduction
+from musclesolve.dynamics.inverse.residual_reduction import BodyState, ResidualReduction
 from musclesolve.opensim.external_loads import read_external_loads
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.pipeline.opensim.assemble_body import model_body
@@ -82,7 +82,7 @@ def test_the_rates_are_those_of_inverse_dynamics() -> None:
     )
     moved = body.changed(value, rate, second)
     rise = moved.lacking() - body.lacking()
-    rise[:, 3:] += np.cross(moved.origin - body.origin, moved.lacking()[:, :3])
+    rise[:, 3:] += np.cross(moved.state.origin - body.state.origin, moved.lacking()[:, :3])
     predicted = sum(
         np.einsum("trk,tk->tr", rows, by)
         for rows, by in ((of_value, value), (of_rate, rate), (of_second, second))
@@ -128,7 +128,8 @@ def test_the_note_says_that_its_residual_is_the_one_before(reduced: ModelBody, k
 
 def test_a_few_frames_have_no_rates_to_reduce_anything_by() -> None:
     with refused("bad_range", "5 frames", "at least 6"):
-        ResidualReduction.at(SimpleNamespace(time=np.arange(5.0)), np.ones(5, dtype=bool), 6.0)  # type: ignore[arg-type]
+        state = BodyState(np.arange(5.0), 700.0, np.zeros(3), np.zeros((5, 3)), np.zeros((5, 1, 3)))
+        ResidualReduction.at(SimpleNamespace(state=state), np.ones(5, dtype=bool), 6.0)  # type: ignore[arg-type]
 
 
 def test_check_looks_at_the_measured_motion(reduced: ModelBody, kept: ModelBody) -> None:
