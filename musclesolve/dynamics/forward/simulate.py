@@ -116,7 +116,6 @@ def simulate(
     """Motion of a model under gravity and forces, from a starting position and velocity.
 
     Args:
-        model: the model.
         q0: (N, 3) starting position; `Motion.q[k]`, or `Tree.pose` of joint coordinates.
         qd0: (N, 3) starting velocity.
         duration: [s], for a hundred and one frames, or the times (T,) of the frames, from the start on.

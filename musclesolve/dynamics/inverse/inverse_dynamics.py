@@ -90,7 +90,6 @@ def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> A
     """Generalized forces of all degrees of freedom by projection, tau = D^T (M qdd - g) (Blajer & Czaplicki 2005, 2.9).
 
     Args:
-        model: the model.
         motion: its motion over T frames.
         wrenches: external forces on its bodies.
 

@@ -176,9 +176,6 @@ class ExpandedModel(Model):
 def expand(model: Model) -> ExpandedModel:
     """Copy the points and vectors of a model so that no two bodies share one; rows that tie them carry joint reactions.
 
-    Args:
-        model: the model.
-
     Returns:
         The expanded model.
 

@@ -44,7 +44,6 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
     drivers become moments by the factors of correction B3.
 
     Args:
-        model: the model.
         motion: its motion over T frames.
         wrenches: external forces on its bodies.
 
@@ -84,7 +83,6 @@ def actuated_moments(
     """Inverse dynamics in which each degree of freedom has a driver or an unknown couple (Silva 2003, 2.86).
 
     Args:
-        model: the model.
         motion: its motion over T frames.
         wrenches: external forces on its bodies over the same frames.
         drivers: names of degrees of freedom with a driver.

@@ -45,7 +45,6 @@ def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
     """Motion of every body as a rigid segment.
 
     Args:
-        model: the model.
         motion: its motion over T frames.
 
     Returns:
@@ -109,7 +108,6 @@ def joint_loads(
     leaves out (correction D3), and `distal` the joints on the other end of the body.
 
     Args:
-        model: the model.
         motion: its motion over T frames.
         segments: motion of its bodies, from `segment_motion`.
         wrenches: external forces on its bodies.
@@ -241,7 +239,6 @@ def intersegmental_moment(
     External forces on other bodies do not count. Where the vertical force is below 20 N all its moment is in `ground`.
 
     Args:
-        model: the model.
         motion: its motion over T frames.
         segments: motion of its bodies, from `segment_motion`.
         wrenches: external forces on its bodies.
@@ -278,7 +275,6 @@ def neglected_share(
     """Share of each joint moment that the quasi-static approximation omits, rms of the omitted part over the whole.
 
     Args:
-        model: the model.
         motion: its motion over T frames.
         segments: motion of its bodies, from `segment_motion`.
         wrenches: external forces on its bodies.
@@ -322,7 +318,6 @@ def center_of_pressure_from_motion(model: Model, segments: SegmentMotion, height
     r_r = e_z x [-(r_c x M g) + sum r_i x m_i a_i + sum d(I_i w_i)/dt] / (M g + sum m_i a_i^z)
 
     Args:
-        model: the model.
         segments: motion of its bodies over T frames, from `segment_motion`.
         height: of the ground [m].
 

@@ -114,7 +114,6 @@ def absolute_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> Abs
     """Return the terms of the projection method for a model in motion (Blajer & Czaplicki 2005, 2.2-2.11).
 
     Args:
-        model: the model.
         motion: its motion over T frames.
         wrenches: external forces on its bodies over the same frames.
 

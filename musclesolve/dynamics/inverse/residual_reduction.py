@@ -86,7 +86,7 @@ class MovingSegments(NamedTuple):
 
 
 class BodyState(NamedTuple):
-    """What a reduction needs of a body along T frames.
+    """The data of a body along T frames that a reduction needs.
 
     time (T,) [s]; weight [N]; gravity (3,) [m/s2]; origin (T, 3) of the base, about which the moments of the residual
     are [m]; points (T, n, 3) of the body whose change is bounded [m].

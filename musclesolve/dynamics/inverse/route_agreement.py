@@ -48,7 +48,6 @@ def joint_moments_by_route(model: Model, motion: Motion, wrenches: list[Wrench])
     recursion (Silva 2003, 5.10-5.14) and Hof's explicit moment (1992, 7).
 
     Args:
-        model: the model.
         motion: its motion over T frames.
         wrenches: external forces on its bodies.
 

@@ -89,7 +89,6 @@ def consistent_motion(
     """Positions that satisfy every constraint, and their velocities and accelerations (Silva 2003, 5.3).
 
     Args:
-        model: the model.
         targets: measured points and directions.
         time: (T,) [s].
         method: "nearest" (`fit_pose`), "joint_angles" (`drive_pose`), or "none": positions that need not satisfy the

@@ -61,7 +61,6 @@ def driver_rows(
     """Rows that drive the model through a motion (Silva 2003, Table 2.1; correction B3).
 
     Args:
-        model: the model.
         motion: its motion over T frames.
         q, qd: (T, N, 3) [m, m/s] positions and velocities at which the rows are evaluated; the motion's unless given.
         base: add the six rows that drive the base, after the rows of the joints.

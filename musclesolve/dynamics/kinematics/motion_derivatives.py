@@ -92,7 +92,6 @@ def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
     qd = D s and qdd = D ds/dt + Ddot s satisfy Phi_q qd = 0 and Phi_q qdd = gamma exactly (Silva 2003, 5.8, 5.9).
 
     Args:
-        model: the model.
         time: (T,) [s], increasing.
         coordinates: (T, K+6) joint angles [rad], then position [m] and Cardan angles [rad] of the base.
 
@@ -154,7 +153,6 @@ def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, sec
     """Motion of joint coordinates whose derivatives by time are known.
 
     Args:
-        model: the model.
         time: (T,) [s].
         coordinates, rates, second: (T, K+6) joint coordinates [rad, m] and their first and second derivatives by time,
             real or complex.

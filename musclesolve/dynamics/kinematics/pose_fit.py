@@ -117,7 +117,6 @@ def fit_pose(
     most of this work; a start that does not lead to a solution is ignored.
 
     Args:
-        model: the model.
         targets: measured points and directions.
         time: (T,) [s], for the names of frames in messages and the speeds of joints; without it frames are named by
             number and assumed to be `USUAL_STEP` apart.

@@ -68,7 +68,6 @@ class Sensitivity:
         d tau_k / d m = sum over the bodies of the segment of share (a_k x (r - o_k)) . (a - g).
 
         Args:
-            model: the model.
             motion: its motion over T frames.
             segments: motion of its bodies, from `segment_motion`.
             inertia_follows: whether the moments of inertia grow with the mass; in the thesis they do not.
@@ -109,7 +108,6 @@ class Sensitivity:
         d tau_k / d F = -(a_k x (p - o_k)).
 
         Args:
-            model: the model.
             motion: its motion over T frames.
             body: name of the body.
             point: (T, 3) [m] point of application; NaN gives NaN.
@@ -134,7 +132,6 @@ class Sensitivity:
         d tau_k / d p = a_k x F, for the joints between the body and the base; the force is constant.
 
         Args:
-            model: the model.
             motion: its motion over T frames.
             wrench: the force (T, 3) [N] on a body.
 
@@ -168,7 +165,6 @@ class Sensitivity:
         5.5.6).
 
         Args:
-            model: the model.
             time: (T,) [s], as many frames as the targets have.
             targets: measured points and directions.
             wrenches: external forces on its bodies in the frames of `keep`.

@@ -407,7 +407,6 @@ def muscle_rows(model: Model, motion: Motion, state: PathState) -> Array:
     and the generalized force is -F dL_MT/dq. Angles that move points are functions of q, by the rows of their drivers.
 
     Args:
-        model: the model.
         motion: its motion over T frames.
         state: the paths in this motion: `muscle_state(model, muscles, motion).path`.
 
