@@ -10,7 +10,18 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.muscles.curves.curve_family import CurveFamily
-from musclesolve.muscles.passive.passive_element import PassiveElement
+
+
+class PassiveElement(NamedTuple):
+    """Passive elements of muscles, (n,) each.
+
+    force: passive force at the strain `at_one` [N], from the table for any strength of the subject; 0: no element.
+    at_zero, at_one: fiber strains l / L0 - 1 where the passive force begins, and where it is `force`.
+    """
+
+    force: Array
+    at_zero: Array
+    at_one: Array
 
 
 class FiberState(NamedTuple):

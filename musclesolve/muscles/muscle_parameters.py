@@ -17,8 +17,13 @@ from musclesolve._util.checks import check_real_array, one_or_several
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.curves.curve_family import CurveFamily, curve_family
-from musclesolve.muscles.hill_model import FiberState, TendonForce, capacity_and_passive, fiber_state
-from musclesolve.muscles.passive.passive_element import PassiveElement
+from musclesolve.muscles.hill_model import (
+    FiberState,
+    PassiveElement,
+    TendonForce,
+    capacity_and_passive,
+    fiber_state,
+)
 from musclesolve.settings.other_files import ParameterSettings
 from musclesolve.settings.schema import settings_of
 

@@ -19,7 +19,6 @@ from musclesolve.constants import RIGID, TENDONS
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.muscles.passive.passive_element import checked_passive
 from musclesolve.muscles.pose_geometry import (
     muscle_set,
     numbers_by_name,
@@ -27,7 +26,7 @@ from musclesolve.muscles.pose_geometry import (
     pose_model,
     pose_motion,
 )
-from musclesolve.muscles.scaling.scale_muscles import joined, scale_muscles, served_dofs
+from musclesolve.muscles.scaling.scale_muscles import checked_passive, joined, scale_muscles, served_dofs
 from musclesolve.muscles.strength import checked_strength
 from musclesolve.opensim.find_muscle_set import find_muscle_set
 from musclesolve.pipeline.body import Sharing, SharingGroup

@@ -14,11 +14,11 @@ from musclesolve.constants import ELASTIC
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.curves.curve_family import curve_family
-from musclesolve.muscles.passive.passive_element import checked_passive
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import (
     MUSCLE_SETTINGS,
     ScaledMuscles,
+    checked_passive,
     joined,
     scale_muscles,
     served_dofs,

@@ -15,9 +15,9 @@ from musclesolve._util.message_text import WarningNote, few
 from musclesolve._util.sides import sides_of
 from musclesolve.constants import BIORBD, STANDARD_GRAVITY, USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
+from musclesolve.muscles.hill_model import PassiveElement
 from musclesolve.muscles.muscle_parameters import TENDON_STRAIN, MuscleParameters
 from musclesolve.muscles.muscle_state import MuscleState
-from musclesolve.muscles.passive.passive_element import PassiveElement
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
 from musclesolve.pipeline.body import Sharing, SharingGroup
 from musclesolve.pipeline.knee_contact import ContactSpacing

@@ -825,13 +825,9 @@ class ModelMuscleSettings(Settings):
     )
 
 
-class ModelSharingSettings(Settings):
+class ModelSharingSettings(SharingSettings):
     """[sharing] of an OpenSim model."""
 
-    cost: str = same(SharingSettings, "cost")
-    solver: str = same(SharingSettings, "solver")
-    reserve_weight: float | None = same(SharingSettings, "reserve_weight")
-    least_activation: float = same(SharingSettings, "least_activation")
     dofs: tuple[str, ...] | None = same(
         SharingSettings,
         "dofs",

@@ -13,10 +13,9 @@ import muscle_db
 from musclesolve.muscles import MuscleParameters
 from musclesolve.muscles.curves.curve_family import CURVES, CurveFamily
 from musclesolve.muscles.curves.silva_2003 import SILVA_2003, Silva2003
-from musclesolve.muscles.hill_model import FiberState, TendonForce
+from musclesolve.muscles.hill_model import FiberState, PassiveElement, TendonForce
 from musclesolve.muscles.muscle_parameters import MAX_SHORTENING_VELOCITY
 from musclesolve.muscles.muscle_state import MuscleState
-from musclesolve.muscles.passive.passive_element import PassiveElement
 
 FAMILIES = pytest.mark.parametrize("curves", CURVES.values(), ids=CURVES)
 LENGTH = st.floats(0.0, 3.0)

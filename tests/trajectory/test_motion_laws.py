@@ -11,7 +11,7 @@ import pytest
 from motion_cases import small_motion, small_muscles
 from scipy.interpolate import CubicSpline
 
-from musclesolve.muscles.passive.passive_element import PassiveElement
+from musclesolve.muscles.hill_model import PassiveElement
 from musclesolve.sharing import RateLimits
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.trajectory import MotionProblem, solve_motion

@@ -237,16 +237,7 @@ def intersegmental_moment(
     F = -F_r - sum m_i g + sum m_i a_i                                                                            (8)
 
     External forces on other bodies do not count. Where the vertical force is below 20 N all its moment is in `ground`.
-
-    Args:
-        motion: its motion over T frames.
-        segments: motion of its bodies, from `segment_motion`.
-        wrenches: external forces on its bodies.
-        dof: name of the degree of freedom.
-        height: of the plates [m]; divides the moment into ground and free moment.
-
-    Returns:
-        Moment by origin and net force, (T, 3) each [N m, N].
+    height: of the plates [m]; divides the moment into ground and free moment. Other arguments as in `joint_loads`.
 
     Raises:
         InputError: no such joint degree of freedom; wrenches that do not fit the model and the motion.
@@ -274,13 +265,8 @@ def neglected_share(
 ) -> dict[str, float]:
     """Share of each joint moment that the quasi-static approximation omits, rms of the omitted part over the whole.
 
-    Args:
-        motion: its motion over T frames.
-        segments: motion of its bodies, from `segment_motion`.
-        wrenches: external forces on its bodies.
-
-    Returns:
-        Joint degree of freedom -> share, of the moment about its own axis; zero where there is no moment at all.
+    Joint degree of freedom -> share, of the moment about its own axis; zero where there is no moment at all. Arguments
+    as in `joint_loads`.
     """
     shares = {}
     axes = model.tree.axes(motion.q)

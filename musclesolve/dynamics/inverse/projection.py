@@ -196,26 +196,13 @@ def absolute_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> Abs
 
 
 def reactions_by_projection(system: AbsoluteSystem) -> Array:
-    """Multipliers by projection on the prohibited directions, without a matrix inverse (Blajer & Czaplicki 2005, 2.10).
-
-    Args:
-        system: from `absolute_system`.
-
-    Returns:
-        Multipliers (T, c) [N, N m].
-    """
+    """Multipliers (T, c) [N, N m] by projection on the prohibited directions, without a matrix inverse (2.10)."""
     needed = system.applied - np.einsum("tlxy,tly->tlx", system.mass, system.acceleration)
     return np.einsum("tlxc,tlx->tc", system.prohibited, needed)
 
 
 def reactions_classical(system: AbsoluteSystem) -> Array:
-    """Multipliers by the classical formula, which inverts the mass matrix (Blajer & Czaplicki 2005, 2.11).
-
-    Args:
-        system: from `absolute_system`.
-
-    Returns:
-        Multipliers (T, c) [N, N m].
+    """Multipliers (T, c) [N, N m] by the classical formula, which inverts the mass matrix (2.11).
 
     Raises:
         MuscleSolveError: a link has no mass, so that M cannot be inverted; names it.
@@ -236,14 +223,9 @@ def reactions_classical(system: AbsoluteSystem) -> Array:
 
 
 def joint_wrenches(system: AbsoluteSystem, multipliers: Array) -> tuple[Array, Array]:
-    """Force and moment about the pivot that the distal body of every joint receives, from the multipliers.
+    """Force [N] and moment about the pivot [N m], (T, J, 3) each, that the distal body of every joint receives.
 
-    Args:
-        system: from `absolute_system`.
-        multipliers: (T, c) from `reactions_by_projection` or `reactions_classical`.
-
-    Returns:
-        Forces (T, J, 3) [N] and moments (T, J, 3) [N m].
+    multipliers: (T, c) from `reactions_by_projection` or `reactions_classical`.
     """
     parts = [
         -np.einsum("txc,tc->tx", basis, multipliers[:, columns])

@@ -34,8 +34,8 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.muscles.curves.bezier import CurvePoint, Tabulated
 from musclesolve.muscles.curves.curve_family import CurveFamily
+from musclesolve.muscles.hill_model import PassiveElement
 from musclesolve.muscles.muscle_parameters import Families
-from musclesolve.muscles.passive.passive_element import PassiveElement
 
 
 class Curved(NamedTuple):

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from muscle_db import MuscleDatabase
 from muscle_db.model import LEG_DOFS
 from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import split_side
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import Topology
-from musclesolve.muscles.curves.curve_family import curve_family
+from musclesolve.errors import input_error
+from musclesolve.muscles.curves.curve_family import CurveFamily, curve_family
+from musclesolve.muscles.hill_model import PassiveElement
 from musclesolve.muscles.muscle_parameters import MuscleParameters, joined_muscles
-from musclesolve.muscles.passive.passive_element import passive_element
 from musclesolve.muscles.paths.paths import Paths, joined_paths
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.fiber_lengths import fiber_and_tendon_lengths
@@ -177,6 +179,45 @@ def _check_names(topology: Topology, database: MuscleDatabase, side: str) -> Non
     for name, kind, known, within in places:
         if sided(name, side, known) not in known:
             raise unknown_name(name, kind, dict.fromkeys(split_side(each)[0] for each in known), within)
+
+
+PassiveRule = Literal["calibrated", "table", "none"]
+
+
+def passive_element(database: MuscleDatabase, curves: CurveFamily, rule: str) -> PassiveElement:
+    """The passive elements of the muscles of a set.
+
+    Args:
+        database: the set, which may have calibrated strains.
+        curves: the family of curves, whose usual strains hold for muscles without any.
+        rule: "table": strains of the set; "calibrated": strains with which the passive joint moments agree with
+            measurement; "none": no passive force.
+    """
+    rule = checked_passive(rule, database)
+    calibrated = database.calibrated_passive
+    strain_of = calibrated.strains if rule == "calibrated" and calibrated is not None else {}
+    strains = [strain_of.get(muscle.name, muscle.passive) for muscle in database]
+    usual = curves.passive_strain
+    pairs = [
+        usual if strain is None else (strain.at_zero_force, strain.at_one_norm_force) for strain in strains
+    ]
+    share = 0.0 if rule == "none" else 1.0
+    force = share * np.array([muscle.max_isometric_force for muscle in database])
+    at_zero, at_one = np.array(pairs, dtype=float).reshape(-1, 2).T
+    return PassiveElement(force, at_zero, at_one)
+
+
+def checked_passive(rule: str, database: MuscleDatabase) -> str:
+    """Return the rule for passive forces; refuse an unknown rule, and a set without its parameters."""
+    check_choice(rule, "the rule for passive forces", get_args(PassiveRule))
+    if rule == "calibrated" and database.calibrated_passive is None:
+        raise input_error(
+            "bad_muscle_set",
+            problem=f"the muscle set {database.name} has no calibrated passive strains",
+            expected="a table [calibrated_passive] in its file",
+            remedy='write passive = "table" or "none" in [muscles]',
+        )
+    return rule
 
 
 def scale_muscles(

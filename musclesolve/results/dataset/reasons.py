@@ -13,7 +13,7 @@ import numpy as np
 
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
-from musclesolve.muscles.passive.passive_element import PassiveRule, passive_element
+from musclesolve.muscles.scaling.scale_muscles import PassiveRule, passive_element
 from musclesolve.muscles.strength import LARGEST_FACTOR
 from musclesolve.pipeline.body import Analysis, SolvedGroup
 from musclesolve.pipeline.recorded_body import RecordedBody

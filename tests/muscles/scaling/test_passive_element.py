@@ -12,7 +12,7 @@ import muscle_db
 from muscle_db.model import CalibratedPassive, PassiveStrain
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.muscles.curves.curve_family import CURVES
-from musclesolve.muscles.passive.passive_element import passive_element
+from musclesolve.muscles.scaling.scale_muscles import passive_element
 
 DATABASE = muscle_db.load("silva_2003")
 TABLE = [muscle.max_isometric_force for muscle in DATABASE]
