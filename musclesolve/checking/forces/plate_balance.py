@@ -12,10 +12,10 @@ beta are the errors of the body model, which every sound recording has with simi
 of the center of mass of the trunk, total mass. e is the remainder: smooth errors of the markers, correlated in time.
 
 e is taken as a process of the first order with a correlation time of 80 ms, so that e(t) - phi e(t-h) is nearly white
-(Cochrane & Orcutt 1949). What is left of correlation counts in its variance (`long_run_variance`), so that errors depend
-on the recording and not on the number of its frames. An error of a size that the recording hardly shows, as a short part
-of a step, is not judged. beta, and the usual errors of plates, have normal priors. The model is then linear and normal:
-the estimate of theta_j follows from generalized least squares with the covariance of all other terms,
+(Cochrane & Orcutt 1949). Its variance includes the correlation that is left (`long_run_variance`): errors depend on the
+recording and not on the number of its frames. A size that the recording hardly shows, as a part of a step does, is not
+judged. beta, and the usual errors of plates, have normal priors. The model is then linear and normal: the estimate of
+theta_j follows from generalized least squares with the covariance of all other terms,
 
     theta_j = (A' S^-1 A)^-1 A' S^-1 r,  S = cov(e) + B P B' + sum of all other A_i P_i A_i',
 
@@ -73,17 +73,17 @@ LEAST, FIRST = np.array([1, 1, 1, 0.3, 0.3, 0.1]) * 0.01, np.array([2, 2, 2, 0.4
 CARRIED, ALOFT, SHORTEST_BALANCE = 0.2, 0.05, 0.4
 # Limits of a reported displacement [m], scale, and scale of a way, of which the foot alone shows at least the share.
 DISPLACED, MISSCALED, LONGER, OF_FEET = 0.012, 0.06, 0.12, 0.5
-# Least logarithm of the likelihood ratio to the usual: for one plate; for a force that a channel adds; for a place, which
-# a trunk unlike the table may imitate; for the place of the only judged plate. In 390 windows of 0.5 to 1.5 s of 14 sound
-# recordings the largest are 2.8, 2.7 and 4.6; one recording stands up to 7.7 off its plates. Channels of walks that begin
-# or end with a foot beside the plates come to 6.3.
+# Least logarithm of the likelihood ratio to the usual: for one plate; for a force that a channel adds; for a place,
+# which a trunk unlike the table may imitate; for the place of the only judged plate. Windows of 13 sound recordings,
+# 0.5 to 1.5 s, have at most 2.8, 2.7 and 4.6; but a walk that stands off its plates has places of 7.7, and one that
+# begins and ends with a foot beside them channels of 6.3.
 ALONE, ADDED, PLACED, UNSURE = 4.5, 3.7, 5.4, 8.0
 # Distance of the center of the body from where the ground carries it that is reported [m]: nine sound recordings have 0
 # to 18 mm; markers that are tilted by 2 degrees against the plates 27 to 46 mm.
 OFF_SUPPORT = 0.025
-# Scale of space and of time from which it is reported, and so many of its standard errors: five sound walks over ground
-# have -0.1 to 1.4 % (standard errors 0.4 to 0.9 %) and, with treadmills, -0.4 to 0.4 % (0.02 to 0.4 %).
-SPACE, CLOCK, STANDARD_ERRORS = 0.015, 0.005, 4.0
+# Scale of space and of time from which it is reported, and so many of its standard errors: windows of 13 sound
+# recordings have up to 2.5 of them where they show it.
+SPACE, CLOCK, STANDARD_ERRORS = 0.015, 0.005, 3.0
 # Error of a stated body mass as a share: clothes, shoes, another day, a scale.
 STATED_MASS_ERROR = 0.03
 CHANNELS, LEVEL = ("forward", "sideward", "vertical"), ("forward", "sideward")
@@ -107,18 +107,19 @@ LIMITS = {
     "late whole": 0.012,
     "added": 0.027,  # body weights
 }
-# Largest standard error of a size, in its direction, as a share of the limit: where it is larger nothing is said.
+# Largest standard error of a size, in its direction, as a share of the limit: where it is larger nothing is said. 0.5 to
+# 0.8 clear the same windows of sound recordings.
 SHOWN = 0.7
 # Standard deviation of an error that was found (any size) while others are searched; and of a factor of free moments.
 FOUND, FOUND_FACTOR = 0.2, 2.0
-# The free moment reverses sign or does not: the factor that the balance needs and its deviation (17 plates of nine sound
-# recordings: -0.7 to 1.3, less than 1 since arms and trunk carry a part), evidence of the one over the other as a
-# logarithm, and so many standard errors from the factor 1, and from 0 where the balance alone shows it.
+# The free moment reverses sign or does not: the factor that the balance needs and its deviation (17 plates of eight
+# sound recordings: -0.7 to 1.3), evidence of the one over the other as a logarithm, and so many standard errors from
+# the factor 1, and from 0 where the balance alone shows it.
 NEEDED, FACTOR, REVERSED, CLEAR = 0.45, 0.4, 3.0, 2.0
-# The free moment resists inward rotation of the foot early in stance and outward rotation late (Almosnino et al. 2009,
-# Sports Med Arthrosc Rehabil Ther Technol 1:19): late less early, positive about the upward axis for the right foot, in
-# body weights x stature; how much it varies among feet, and among contacts of one foot.
-EARLY, LATE, TURN, TURN_VARIES, TURN_AGAIN = (0.10, 0.45), (0.60, 0.95), 0.0020, 0.0015, 0.0008
+# The free moment resists inward rotation of the foot early in stance and outward rotation later (Almosnino et al. 2009,
+# Sports Med Arthrosc Rehabil Ther Technol 1:19): amid stance less early, positive about the upward axis for the right
+# foot, in body weights x stature, and its deviation. 17 feet have 0.00002 to 0.0041; later in stance it may fall.
+EARLY, AMID, TURN, TURN_VARIES = (0.10, 0.42), (0.42, 0.60), 0.0017, 0.00115
 # Factor by which horizontal forces balance the moments about mid-hip: sound walks have 0.89 to 1.14.
 SHEAR = (0.8, 1.25)
 # Findings that do not affect the balance.
@@ -548,8 +549,8 @@ def _reversed_moments(trial: Trial, sample: Observed, judged: list[int]) -> Iter
     """Find free moments of the wrong sign, the clearest first: of all plates, or of one.
 
     By the balance the factor on the measured moment is 1 + c, usually `NEEDED` or its opposite; by its time course the
-    moment of a walk is normal or reversed. The evidence is the logarithm of the likelihood ratio of the wrong sign to the right
-    one; zero where the balance hardly shows it.
+    moment of a walk is normal or reversed. The evidence is the logarithm of the likelihood ratio of the wrong sign to
+    the right one; zero where the balance hardly shows it.
     """
     turns = {k: turn for k in judged if (turn := _turn(trial, trial.forces[k])) is not None}
     left = [k for k in judged if sample.terms[f"twist {k}"].effect.any()]
@@ -558,7 +559,8 @@ def _reversed_moments(trial: Trial, sample: Observed, judged: list[int]) -> Iter
         groups |= {"twist": left} if len(left) == len(trial.forces) > 1 else {}
         fits, evidence = {name: sample.fit(name) for name in groups}, dict.fromkeys(groups, 0.0)
         for name, fit in fits.items():
-            by_course = _reversed_course(trial, turns, groups[name])
+            seen = [turns[k] for k in groups[name] if k in turns]
+            by_course = -2.0 * TURN * float(np.mean(seen)) / TURN_VARIES**2 if seen else 0.0
             # without a reversed time course a motion that needs no free moment accuses none
             needless = by_course <= 0.0 and 1.0 + fit.size[0] > -CLEAR * fit.deviation[0]
             if (by_balance := evidence_of_reversal(fit)) is not None and not needless:
@@ -578,21 +580,6 @@ def _reversed_moments(trial: Trial, sample: Observed, judged: list[int]) -> Iter
         sample, left = sample.freed(name, FOUND_FACTOR), [k for k in left if k not in groups[name]]
 
 
-def _reversed_course(trial: Trial, turns: dict[int, float], group: list[int]) -> float:
-    """Return the log likelihood of a reversed time course of some plates over the normal one; 0 without a course.
-
-    Other plates under the same foot show what is normal for this foot, but never that a reversed course is.
-    """
-    if not (seen := [k for k in group if k in turns]):
-        return 0.0
-    foot = {trial.forces[k].side for k in group}
-    others = [turn for k, turn in turns.items() if k not in group and {trial.forces[k].side} == foot]
-    known = TURN_VARIES**-2 + len(others) * TURN_AGAIN**-2
-    usual = max((TURN / TURN_VARIES**2 + sum(others) / TURN_AGAIN**2) / known, 0.0)
-    spread = 1.0 / known + TURN_AGAIN**2 if others else TURN_VARIES**2
-    return -2.0 * usual * float(np.mean([turns[k] for k in seen])) / spread
-
-
 def evidence_of_reversal(fit: Estimate) -> float | None:
     """Return the log likelihood of a factor 1 + c about -`NEEDED` over one about `NEEDED`; None where c is unclear."""
     (correction,), (deviation,) = fit.size, fit.deviation
@@ -602,15 +589,15 @@ def evidence_of_reversal(fit: Estimate) -> float | None:
 
 
 def _turn(trial: Trial, plate: PlateForce) -> float | None:
-    """Return the free moment late less early in the whole contacts of a plate, for the right foot, None without one."""
+    """Return the free moment amid less early in the whole contacts of a plate, for the right foot, None without one."""
     weight = trial.subject.mass * STANDARD_GRAVITY
     loaded: Mask = plate.force[:, 2] > 0.15 * weight
     sign, turns = 1.0 if plate.side == "r" else -1.0, []
     for first, stop in true_runs(loaded):
         if first > 0 and stop < loaded.size and plate.time[stop - 1] - plate.time[first] > SHORTEST_BALANCE:
             moment, count = sign * plate.moment[first:stop, 2], stop - first
-            early, late = (moment[int(a * count) : int(b * count)].mean() for a, b in (EARLY, LATE))
-            turns.append(float(late - early) / (weight * trial.subject.stature))
+            early, amid = (moment[int(a * count) : int(b * count)].mean() for a, b in (EARLY, AMID))
+            turns.append(float(amid - early) / (weight * trial.subject.stature))
     return float(np.mean(turns)) if turns else None
 
 
@@ -653,8 +640,9 @@ def whitened(values: Array, time: Array, deviation: Array) -> Array:
 def long_run_variance(series: Array, step: float) -> Array:
     """Return the variance (c,) of series (T, c) as it counts in their sums: with covariances up to `CORRELATION`.
 
-    sum_k (1 - |k| / (L + 1)) mean x(t) x(t + k) over lags |k| <= L frames of a step [s] (Newey & West 1987, Econometrica
-    55:703-8), the same at any rate for a smooth series; at least the variance, for a jump makes steps that cancel.
+    sum_k (1 - |k| / (L + 1)) mean x(t) x(t + k) over lags |k| <= L frames of a step [s] (Newey & West 1987,
+    Econometrica 55:703-8), the same at any rate for a smooth series; at least the variance, for a jump makes steps
+    that cancel.
     """
     count, last = len(series), min(int(CORRELATION / step + 1e-9), len(series) - 1)
     variance, *lagged = (np.sum(series[k:] * series[: count - k], axis=0) / count for k in range(last + 1))
