@@ -360,13 +360,6 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     judged = [k for k in carrying_alone(measured, sides) if SIDE_NAMES[trial.forces[k].side] not in known]
     feet = passages(case)
     sample = observed(measured, feet, trial.forces, judged)
-    if case.found("mass") and (required := law(case)) is not None:
-        # forces of another size than the motion needs show a delay in this proportion
-        share = carried_mass(case, required)[0] / trial.subject.mass
-        late = {
-            n: replace(t, effect=t.effect / share) for n, t in sample.terms.items() if n.startswith("late")
-        }
-        sample = Observed(sample.values, sample.terms | late)
     names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
     names += [f"way {foot.plate}" for foot in feet if foot.plate in judged]
     names += ["place", "center", "space", "clock"] if len(judged) == len(trial.forces) > 1 else []

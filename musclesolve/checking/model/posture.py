@@ -72,7 +72,7 @@ LEVEL = 0.05
 SPEED = 0.35
 """Speed of a foot that does not stand [m/s]."""
 STANDS, STRIDE = 0.3, 1.2
-"""Duration for which a foot stands in a step [s], in walking 0.5 to 0.7; in less than the second [s] it may not stand."""
+"""Duration for which a foot stands in a step [s], in walking 0.5 to 0.7; in less than the second it may not stand."""
 FLIES = 0.08
 """Share of frames in free fall from which the body runs or jumps: its feet are not examined."""
 EXPLAINED = 0.35

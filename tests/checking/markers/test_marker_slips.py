@@ -196,3 +196,12 @@ def test_a_slip_without_consequence_stays_a_warning_beside_a_misspelt_key(tmp_pa
     )
     severity = {each.code: each.severity for each in musclesolve.check(trial).findings}
     assert severity["marker_slipped"] == "warning" and severity["trial_file"] == "error"
+
+
+def test_a_marker_that_lags_before_a_jump_has_not_slipped(tmp_path: Path) -> None:
+    """It falls behind for some frames, across the jump, and catches up: the distances before and after are equal."""
+    copy = open_copy(STRIDE)
+    first = copy.frame(0.4)
+    for frame, share in enumerate((0.2, 0.4, 0.6, 0.8, 1.0, 0.35), first):
+        copy.move("knee_lateral_r", slice(frame, frame + 1), copy.in_file((-0.03 * share, 0.0, 0.0)))
+    assert "marker_slipped" not in [code for code, _ in found(copy, tmp_path)[1]]
