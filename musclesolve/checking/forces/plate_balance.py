@@ -30,7 +30,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -74,9 +73,9 @@ CARRIED, ALOFT, SHORTEST_BALANCE = 0.2, 0.05, 0.4
 # Limits of a reported displacement [m], scale, and scale of a way, of which the foot alone shows at least the share.
 DISPLACED, MISSCALED, LONGER, OF_FEET = 0.012, 0.06, 0.12, 0.5
 # Least logarithm of the likelihood ratio to the usual, by the beginning of a term; that for the place of the only
-# judged plate, and for other terms. Windows of 13 sound recordings, 0.5 to 1.5 s, have at most 4.6, 4.9, 2.7 and 2.8;
-# but a walk that stands off its plates has places of 7.7, and one that begins and ends beside them a delay of 6.3.
-EVIDENCE, UNSURE, ALONE = {"place": 5.4, "late": 5.4, "added": 3.7}, 8.0, 4.5
+# judged plate, and for other terms. Windows of 13 sound recordings, 0.5 to 1.5 s, have at most 4.6, 2.7 and 2.8; but a
+# walk that stands off its plates has places of 7.7, and one that begins and ends beside them delays of 6.3.
+EVIDENCE, UNSURE, ALONE = {"place": 5.4, "added": 3.7}, 8.0, 4.5
 # Distance of the center of the body from where the ground carries it that is reported [m]: nine sound recordings have 0
 # to 18 mm; markers that are tilted by 2 degrees against the plates 27 to 46 mm.
 OFF_SUPPORT = 0.025
@@ -123,14 +122,6 @@ EARLY, AMID, TURN, TURN_VARIES = (0.10, 0.42), (0.42, 0.60), 0.0017, 0.00115
 SHEAR = (0.8, 1.25)
 # Findings that do not affect the balance.
 HARMLESS: tuple[str, ...] = tuple(TABLES["harmless"])
-
-
-class OnFoot(Protocol):
-    """A plate, as far as its foot matters."""
-
-    @property
-    def side(self) -> str:
-        """Side of the foot on the plate."""
 
 
 @dataclass(frozen=True)
@@ -289,11 +280,14 @@ class Observed:
 
 
 def observed(
-    measured: BalanceFit, feet: list[Passage], forces: Sequence[OnFoot], judged: list[int]
+    measured: BalanceFit, feet: list[Passage], sides: Sequence[str | None], judged: list[int]
 ) -> Observed:
-    """Return the observations; the residual is scaled by its remainder when any plate may be wrong."""
+    """Return the observations; the residual is scaled by its remainder when any plate may be wrong.
+
+    sides: of the foot on each plate.
+    """
     plates, total = patterns(measured, judged), np.sum(measured.wrench, axis=0)
-    left = [1.0 if plate.side == "l" else -1.0 for plate in forces]
+    left = [1.0 if side == "l" else -1.0 for side in sides]
     outward = np.sum([s * _moved(w)[..., 1] for s, w in zip(left, measured.wrench, strict=True)], axis=0)
     # What errors of the body and of time add to the residual, (T, 6, p), with the usual size of each (p,).
     body: dict[str, tuple[Array, list[float]]] = {
@@ -359,7 +353,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     sides = [plate.side for plate in trial.forces]
     judged = [k for k in carrying_alone(measured, sides) if SIDE_NAMES[trial.forces[k].side] not in known]
     feet = passages(case)
-    sample = observed(measured, feet, trial.forces, judged)
+    sample = observed(measured, feet, sides, judged)
     names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
     names += [f"way {foot.plate}" for foot in feet if foot.plate in judged]
     names += ["place", "center", "space", "clock"] if len(judged) == len(trial.forces) > 1 else []
