@@ -5,13 +5,15 @@
 DATA is a folder with the recordings of `originals`; synthetic walks are more. A kind of variation leaves a recording
 as sound as it was: it cuts, turns, scales, samples or labels it otherwise. COUNT is how often each kind is drawn of
 each recording. An accusation is a code that the original has not, or has less severely, or a worse verdict. True
-statements on shorter data are no accusations (`EXCUSED`).
+statements on shorter data are no accusations (`EXCUSED`). Codes of the originals need a fact that makes them true
+(`sound_facts.toml`); others are the accusations of the kind `original`.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
@@ -73,6 +75,8 @@ mean over the part lies at the edge, which that over the whole does not."""
 EXCUSED = dict.fromkeys(("files_cut", "range_stated", "second_cut", "one_plate"), SHORTER)
 EXCUSED |= {name: {"subject"} for name in ("scaled", "heavier")}
 """Kind of variations -> codes that are no accusations: a small adult has the body mass index of no child."""
+FACTS = tomllib.loads(Path(__file__).with_name("sound_facts.toml").read_text(encoding="utf-8"))
+"""Recording -> code of an error or warning that it may have -> the fact that makes it true."""
 ROLES = ("force", "point", "moment")
 SCALED_KEYS = {"m": 1.0, "kg": 3.0, "n": 3.0, "s": 0.5, "hz": -0.5}
 """Unit that ends a key of a trial file -> its power of the length, where gravity stays."""
@@ -665,6 +669,13 @@ def accusations(report: Report, original: Report, excused: Collection[str] = ())
     return (*new, *(["verdict"] if verdicts[0] < verdicts[1] and not explained else []))
 
 
+def without_fact(name: str, report: Report) -> tuple[str, ...]:
+    """Codes of errors and warnings on an original that no known fact makes true."""
+    known = {*FACTS["of_results"], *FACTS.get(name, ())}
+    note = SEVERITIES.index("note")
+    return tuple(code for code, rank in severities(report).items() if rank < note and code not in known)
+
+
 def write(copy: Sound, folder: Path) -> Path:
     copy.place[0] = folder
     return write_copy(copy, folder)
@@ -677,6 +688,10 @@ def tried(
     reports = {
         name: ms.check(write(deepcopy(copy), folder / "original" / name)) for name, copy in sound.items()
     }
+    for name, report in reports.items():
+        codes = without_fact(name, report)
+        said = tuple(str(e) for e in report.all_findings if e.code in codes)
+        yield Trial("original", name, "without a known fact", codes, said)
     for title in kinds or KINDS:
         for number, name in enumerate(sound):
             before = set[str]()

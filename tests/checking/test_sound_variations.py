@@ -13,6 +13,7 @@ import pytest
 import musclesolve as ms
 from benchmarks.sound_variations import (
     EXCUSED,
+    FACTS,
     KINDS,
     Sound,
     accusations,
@@ -22,14 +23,17 @@ from benchmarks.sound_variations import (
     scale_forces,
     times_at,
     tried,
+    without_fact,
     write,
 )
 from musclesolve.checking.forces.plate_axes import displaced_plates, passages
 from musclesolve.checking.loading import load
+from musclesolve.results.finding import texts
 from tests.support.recorded_data import recorded
 
 WALKS = {"p1": "treadmill_walk/p1/walk.toml", "p3": "treadmill_walk/p3/walk.toml"}
 WALKS |= {"s18": "treadmill_emg/s18/trial.toml", "implant": "instrumented_knee/walk_ss1.toml"}
+WALKS |= {"implant nine": "instrumented_knee/walk_ss9.toml"}
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +96,7 @@ ACCUSED = {
     "a plate that bears nothing": ("p3", drawn("empty_plate", 7)),  # plate_axes
     "more frames of the same motion": ("implant", at_rate(500.0)),  # time_offset
     "a motion that needs no free moment": ("implant", of_mass(83.0)),  # free_moment
+    "a foot on a plate for a moment": ("implant nine", window(0.10, 0.93)),  # plate_channel
 }
 
 
@@ -108,6 +113,15 @@ def test_no_recording_is_accused_again(case: str, tmp_path: Path) -> None:
     original = ms.check(write(deepcopy(copy), tmp_path / "original"))
     report = ms.check(write(change(copy), tmp_path / "varied"))
     assert not accusations(report, original, EXCUSED["files_cut"]), str(report)
+
+
+def test_a_code_of_an_original_needs_a_fact(stride: Sound, tmp_path: Path) -> None:
+    of_results = set(FACTS["of_results"])
+    assert set().union(*FACTS.values()) - of_results < set(texts())
+    faulty = deepcopy(stride)
+    scale_forces(faulty, 1.2, 1.0)
+    report = ms.check(write(faulty, tmp_path))
+    assert "mass" in without_fact("stride", report) and "mass" not in without_fact("implant ss9", report)
 
 
 def test_a_fault_is_no_sound_variation(stride: Sound, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, at_times, time_spans, true_runs
+from musclesolve._util.arrays import Array, Mask, at_times, time_spans, true_runs
 from musclesolve.checking.case import TABLES, Case, growth, on_plate
 from musclesolve.checking.forces.newtons_law import (
     Law,
@@ -313,33 +313,38 @@ AGAINST, AGAINST_S = 0.08, 0.05
 
 @check_at(Stage.PLATES)
 def lost_channels(case: Case) -> Iterator[Finding]:
-    """Find plates with a horizontal channel without force while the center of mass is accelerated in its direction."""
+    """Find plates with a horizontal channel without force while the foot on it alone accelerates the body that way."""
     required, weight = law(case), case.trial.subject.mass * STANDARD_GRAVITY
     if required is None or not np.isfinite(weight):
         return
     due = required.due[required.frames, :2] / STANDARD_GRAVITY
-    needed = np.sqrt(np.mean(due**2, axis=0))
-    for plate in case.trial.forces:
+    for plate, alone in zip(case.trial.forces, _alone(case, required), strict=True):
         loaded = plate.force[:, 2] > 0.3 * weight
-        if not loaded.any():
+        if not loaded.any() or not alone.any():
             continue
-        most = np.abs(plate.force[loaded, :2]).max(axis=0)
+        most, needed = np.abs(plate.force[loaded, :2]).max(axis=0), np.sqrt(np.mean(due[alone] ** 2, axis=0))
         for axis, way in enumerate(("forward", "sideward")):
             if most[axis] < DEAD * weight and needed[axis] > LEAST_HORIZONTAL:
                 values = {"way": way, "most": most[axis], "needed": needed[axis] * weight}
                 yield finding("plate_channel", "error", values, on_plate(plate))
 
 
+def _alone(case: Case, required: Law) -> list[Mask]:
+    """The frames of a law in which the foot on each plate carries the body alone."""
+    at, weight = required.time[required.frames], case.trial.subject.mass * STANDARD_GRAVITY
+    upward = [at_times(plate.time, plate.force[:, 2:], at)[:, 0] for plate in case.trial.forces]
+    total = np.sum(upward, axis=0)
+    return [(own > 0.3 * weight) & (total - own < 0.05 * weight) for own in upward]
+
+
 def _one_signed(case: Case, required: Law) -> Iterator[Finding]:
     """Find channels of braking and push-off of one sign while, on this foot alone, the body does both."""
-    due, at = required.due[required.frames, :2] / STANDARD_GRAVITY, required.time[required.frames]
-    upward = [at_times(plate.time, plate.force[:, 2:], at)[:, 0] for plate in case.trial.forces]
+    due = required.due[required.frames, :2] / STANDARD_GRAVITY
     weight, axis = case.trial.subject.mass * STANDARD_GRAVITY, int(due.std(axis=0).argmax())
-    for plate, own in zip(case.trial.forces, upward, strict=True):
+    for plate, alone in zip(case.trial.forces, _alone(case, required), strict=True):
         force = plate.force[plate.force[:, 2] > 0.3 * weight, axis]
         if not force.size:
             continue
-        alone = (own > 0.3 * weight) & (np.sum(upward, axis=0) - own < 0.05 * weight)
         sign = np.sign(np.median(force))
         against = np.where(alone, -sign * due[:, axis], 0.0)
         long = (against > AGAINST).sum() > AGAINST_S * case.trial.markers.rate

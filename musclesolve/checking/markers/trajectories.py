@@ -371,7 +371,7 @@ def _away(distance: Array, first: int, stop: int, reach: int) -> tuple[int, int]
     if min(len(before), len(after)) < 2 * TOGETHER or np.isnan(np.concatenate([before, after])).any():
         return None
     usual = np.median(before, axis=0), np.median(after, axis=0)
-    jump = float(np.abs(distance[stop] - distance[first]).max())
+    jump = float(np.ptp(distance[max(first + 1 - TOGETHER, 0) : stop + TOGETHER], axis=0).max())
     if jump < SMALLEST_JUMP or np.abs(usual[1] - usual[0]).max() > 0.5 * jump:
         return None
     off = [

@@ -71,8 +71,8 @@ LEVEL = 0.05
 """Difference of the heights of contacts [m] up to which the floor is level."""
 SPEED = 0.35
 """Speed of a foot that does not stand [m/s]."""
-STANDS = 0.3
-"""Duration for which a foot stands in a step [s]; in walking 0.5 to 0.7, of which a window may show a part."""
+STANDS, STRIDE = 0.3, 1.2
+"""Duration for which a foot stands in a step [s], in walking 0.5 to 0.7; in less than the second it may not stand."""
 FLIES = 0.08
 """Share of frames in free fall from which the body runs or jumps: its feet are not examined."""
 EXPLAINED = 0.35
@@ -207,6 +207,8 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         return
     every = max(1, len(fixed.time) // FRAMES)
     time, value = fixed.time[::every], fixed.motion.value[::every]
+    if np.ptp(time) < STRIDE and not _slips(fixed, value[None], time)[1].all():
+        return
     now = standing(fixed, body_motion(fixed.model, value), time)
     fits = bool(now.misfits.max() < 1.0)
     if fits and now.yaw.max() < TURNS:

@@ -5,7 +5,7 @@ model, and each of its bodies may have an error of its mass.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -41,13 +41,6 @@ AGAINST = -0.5
 """Factor of a free moment below which it acts against the motion: without arms, which carry a part of the moment about
 the vertical axis, a sound model may need none of it.
 """
-
-
-@dataclass(frozen=True)
-class _Plate:
-    """The foot on a plate."""
-
-    side: str
 
 
 def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
@@ -111,8 +104,7 @@ def whole_wrench(case: ModelCase) -> Iterator[Finding]:
         return
     fit, axes = measured
     judged = carrying_alone(fit, sides)
-    plates = tuple(_Plate(side) for side in sides if side is not None)
-    sample = observed(fit, [], plates, judged)
+    sample = observed(fit, [], sides, judged)
     every = len(judged) == len(case.loads) > 1
     for _ in [] if case.found("pressure_offset") else judged:
         # where mass and loads disagree one plate alone is not accused: what it lacks may be of the mass

@@ -10,8 +10,11 @@ import pytest
 from musclesolve.checking.forces.plate_balance import (
     CORRELATION,
     BalanceTerm,
+    Observed,
+    accusations,
     balance,
     estimate,
+    long_run_variance,
     patterns,
     remainder,
     segment_masses,
@@ -60,6 +63,31 @@ def test_estimates_have_the_error_that_they_state() -> None:
     # Samples that were taken as independent would promise less than half of that error.
     naive = np.sum(shown**2) ** -0.5
     assert naive < 0.5 * deviation[0]
+
+
+def test_the_variance_of_sums_is_that_of_a_smooth_series_at_any_rate() -> None:
+    """Noise that a filter smoothed: its variance as it counts in sums, times the step, does not depend on the step."""
+    rng = np.random.default_rng(3)
+    smooth = np.stack(
+        [np.convolve(column, np.hanning(20), "same") for column in rng.normal(size=(40, 4000))], 1
+    )
+    per_second = [
+        step * long_run_variance(smooth[:: int(1000 * step)], step) for step in (0.001, 0.002, 0.005)
+    ]
+    np.testing.assert_allclose(np.mean(per_second, axis=1), np.mean(per_second[0]), rtol=0.05)
+    white = long_run_variance(rng.normal(size=(4000, 40)), 0.01)
+    assert np.mean(white) == pytest.approx(1.0, abs=0.12) and (white > 0.9).all()
+
+
+def test_a_size_that_a_short_part_hardly_shows_is_no_accusation() -> None:
+    """A delay of a channel of one size, with a small and with a great standard error."""
+    for error, said in ((0.005, True), (0.02, False)):
+        term = BalanceTerm(np.full((100, 1), 0.1 / error), np.array([1e-4]))
+        nothing = BalanceTerm(np.zeros((100, 1)), np.array([1.0]))
+        sample = Observed(term.effect[:, 0] * 0.1, {"late forward 0": term, "mass": nothing})
+        fit = sample.fit("late forward 0")
+        assert fit.deviation[0] == pytest.approx(error) and fit.size[0] == pytest.approx(0.1)
+        assert bool(accusations(sample, ["late forward 0"])) is said
 
 
 def test_what_the_terms_explain_is_not_left() -> None:

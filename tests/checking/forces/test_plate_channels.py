@@ -51,14 +51,14 @@ def test_channels_and_free_moment_make_the_wrench(stride):
     ],
 )
 def test_the_residual_shows_which_channel_is_wrong(stride, name, size):
-    body, measured = stride
+    _, measured = stride
     kind, _, plate = name.rpartition(" ")
     residual = measured.residual + measured.channels[int(plate)][kind] @ np.array(size)
     names = [f"{kind} {k}" for k in (0, 1) for kind in measured.channels[k]]
-    fits = accusations(observed(replace(measured, residual=residual), [], body.trial.forces, [0, 1]), names)
+    fits = accusations(observed(replace(measured, residual=residual), [], "rl", [0, 1]), names)
     assert likeliest(fits) == name
     assert fits[name].size == pytest.approx(size, abs=0.15 * np.linalg.norm(size))
-    assert not accusations(observed(measured, [], body.trial.forces, [0, 1]), names)
+    assert not accusations(observed(measured, [], "rl", [0, 1]), names)
 
 
 def spoiled(folder: Path, side: str, change: Callable[[np.ndarray], np.ndarray]) -> list[Finding]:
@@ -135,7 +135,7 @@ def test_a_body_that_stays_in_its_place_shows_no_scale_of_space(belt, tmp_path):
     assert isinstance(body, RecordedBody)
     measured = balance(body.trial, body.mechanics)
     assert measured is not None and measured.space is not None
-    off = observed(measured, [], body.trial.forces, [0, 1]).fit("space").deviation[0] * 6.0
+    off = observed(measured, [], "rl", [0, 1]).fit("space").deviation[0] * 6.0
     spoiled = replace(measured, residual=measured.residual + off * measured.space)
-    fits = accusations(observed(spoiled, [], body.trial.forces, [0, 1]), ["space"])
+    fits = accusations(observed(spoiled, [], "rl", [0, 1]), ["space"])
     assert ("space" in fits) == (not belt)

@@ -10,6 +10,7 @@ import pytest
 from examined import examined
 
 import musclesolve
+from benchmarks.sound_variations import drafted
 from musclesolve.checking.loading import load
 from musclesolve.checking.markers.trajectories import slips_and_lengths
 from musclesolve.files import Trial
@@ -196,3 +197,11 @@ def test_a_slip_without_consequence_stays_a_warning_beside_a_misspelt_key(tmp_pa
     )
     severity = {each.code: each.severity for each in musclesolve.check(trial).findings}
     assert severity["marker_slipped"] == "warning" and severity["trial_file"] == "error"
+
+
+def test_a_marker_that_lags_before_a_jump_has_not_slipped(tmp_path: Path) -> None:
+    """Its distance from the heel falls by 21 mm in 60 ms, and is the usual one again 30 ms later."""
+    walk = drafted(recorded("foreign_recordings/functional_walk"), tmp_path / "walk", 60.0, 1.68, "female")
+    case, _ = load(walk)
+    said = [f for f in slips_and_lengths(case) if "RTOE" in f.where.markers]
+    assert [f.code for f in said] == ["leap"] and "and back again" in said[0].what

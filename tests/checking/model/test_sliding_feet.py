@@ -14,7 +14,7 @@ from recorded_data import recorded
 import musclesolve as ms
 from benchmarks.planted_model_faults import on_column, trials
 from musclesolve.checking.model.model_case import Motion
-from musclesolve.checking.model.posture import feet_that_slide
+from musclesolve.checking.model.posture import feet_on_floor, feet_that_slide
 from musclesolve.files import Table
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
@@ -35,6 +35,32 @@ def found(name: str, table: Table) -> list[str]:
     body, _ = walk(name)
     body = replace(body, motion=coordinate_motion(body.model, table), dynamics=None)
     return [each.code + ": " + each.what for each in feet_that_slide(body, Motion.from_body(body))]
+
+
+def parts(name: str, table: Table, seconds: float) -> list[list[str]]:
+    """What the floor shows of each window of a walk, starts 0.2 s apart."""
+    starts, said = np.arange(table.time[0], table.time[-1] - seconds, 0.2), list[list[str]]()
+    for first in starts:
+        body = replace(
+            walk(name)[0],
+            motion=coordinate_motion(walk(name)[0].model, cut(table, first, seconds)),
+            dynamics=None,
+        )
+        said.append([each.code for each in feet_on_floor(body, Motion.from_body(body))])
+    return said
+
+
+@pytest.mark.parametrize("name", ["moments", "belt 1"])
+@pytest.mark.parametrize("seconds", [0.5, 0.6, 1.0])
+def test_a_window_in_which_no_foot_stands_has_no_offset(name: str, seconds: float) -> None:
+    said = parts(name, walk(name)[1], seconds)
+    assert said and not any(said)
+
+
+def test_an_ankle_with_an_offset_is_found_in_every_whole_stride() -> None:
+    table = on_column(walk("moments")[1], "ankle_angle_r", lambda values: values + 15.0)
+    said = parts("moments", table, 1.3)
+    assert len(said) > 4 and all(said)
 
 
 def cut(table: Table, first: float, seconds: float) -> Table:
