@@ -49,7 +49,7 @@ from musclesolve.drafting.study.study_trials import FoundStudy, FoundTrial, stud
 from musclesolve.drafting.study.study_trials import roles as subject_roles
 from musclesolve.drafting.subject_size import GivenSubject, check_given, subject_table
 from musclesolve.errors import InputError, MuscleSolveError, file_error
-from musclesolve.motion.events.force_events import FootLoads, flights
+from musclesolve.motion.events.force_events import FootLoads, flights, jumps
 from musclesolve.opensim.b3d import SUFFIX as B3D
 from musclesolve.recording.c3d.c3d_file import is_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table, Trial
@@ -281,7 +281,11 @@ def draft_trial(
     paths = _paths(files) | used
     case = working_case((axes.table, *choice.tables, *in_use), paths) if axes.known else None
     large = too_large(files.motion.markers)
-    runs = case is not None and not large and len(flights(case.trial, FootLoads.from_trial(case.trial))) > 0
+    flying, moves = np.zeros((0, 2)), "no flight: walking or the like"
+    if case is not None and not large:
+        loads = FootLoads.from_trial(case.trial)
+        if len(flying := flights(case.trial, loads)):
+            moves = "jumping: both feet together" if jumps(case.trial, loads, flying) else "running"
     muscles = [
         f'The muscles of {model.name} may serve instead: database = "{name_from(model, path)}".'
         for model in contents.models
@@ -291,8 +295,9 @@ def draft_trial(
         why = "walking: no flight between the steps"
     if choice.set in KEY_POINT_SETS:
         cutoff, why = KEY_POINT_CUTOFF_HZ, "walking, by key points of video; at 6 Hz their noise counts twice"
-    if runs:
-        cutoff, why = FLIGHT_CUTOFF_HZ, "running: there is flight between the steps"
+    if len(flying):
+        cutoff, why = FLIGHT_CUTOFF_HZ, "there is flight, as in running and jumping"
+    if moves == "running":
         muscles.append(
             "Running asks for more than the muscles of the table can give in many subjects: "
             'strength = "handsfield_2014" takes their strength from mass and stature.'
@@ -318,7 +323,7 @@ def draft_trial(
     )
     tables = read_back(TITLE, tables)
     todos = tuple(todo for table in tables for todo in table.todos)
-    recognized = tuple(_recognized(files, choice, axes, feet, case, runs))
+    recognized = tuple(_recognized(files, choice, axes, feet, case, moves))
     return TrialDraft(path, draft_text(TITLE, tables), recognized, todos, tables)
 
 
@@ -438,7 +443,7 @@ def _recognized(
     axes: LaboratoryAxes,
     feet: list[PlateFoot],
     case: Case | None,
-    runs: bool,
+    moves: str,
 ) -> Iterator[tuple[str, str]]:
     """Yield the recognized facts, subject and statement, for the terminal."""
     motion = f"{files.motion.path.name}: {_length(files.motion.markers, 'markers')}"
@@ -447,7 +452,7 @@ def _recognized(
     elif is_plane(files.motion.markers):
         motion += "; a plane recording: all markers lie in one plane"
     if case is not None and not large:
-        motion += _pace(case.trial, "running" if runs else "no flight: walking or the like")
+        motion += _pace(case.trial, moves)
     yield "motion", motion
     if files.static is not None:
         yield "standing trial", f"{files.static.path.name}: {_length(files.static.markers, 'markers')}"
