@@ -141,7 +141,7 @@ def jump() -> Posture:
         return np.where(t > leaves, climbed(np.clip(t, leaves, lag[-1])), 0.0)[:, None] * [0.0, 0.0, 1.0]
 
     heels = times(0.5, lambda t: rise(t, 1.1, 1.35) - rise(t, 1.55, 1.8))
-    feet, raised = dict.fromkeys(SIDES, off), dict.fromkeys(SIDES, heels)
+    feet, raised = ({str(side): curve for side in SIDES} for curve in (off, heels))
     return Posture(2.9, both(), zero, feet, raised, cutoff=15.0, force=lambda t: rest(t) + peak * push(t))
 
 

@@ -40,7 +40,7 @@ def test_a_seat_is_named_as_missing_force(tmp_path: Path) -> None:
     path = recording(Movement(chair()), tmp_path)
     codes = {each.code: each for each in ms.check(path).all_findings}
     assert "mass" not in codes
-    ((first, last),) = codes["carriedbeside"].where.times
+    ((first, last),) = codes["carried_beside"].where.times
     assert first < 0.2 and 0.9 < last < 1.3
     case, _ = load(path)
     assert case is not None and (required := law(case)) is not None
@@ -51,7 +51,7 @@ def test_a_wrong_mass_is_no_seat(tmp_path: Path) -> None:
     path = recording(Movement(squat()), tmp_path)
     path.write_text(path.read_text("utf-8").replace("mass_kg = 70.25", "mass_kg = 95.0"), "utf-8")
     codes = {each.code for each in ms.check(path).all_findings}
-    assert "mass" in codes and "carriedbeside" not in codes
+    assert "mass" in codes and "carried_beside" not in codes
 
 
 def test_a_jump_is_no_run(tmp_path: Path) -> None:
