@@ -214,10 +214,10 @@ def _draft_model(trial: FoundTrial, path: Path, mass: float | None) -> TrialDraf
     return TrialDraft(path, text, tuple(recognized(trial)), todos, tables)
 
 
-def _no_motion(contents: FolderContents, roles: FileRoles, found: FoundStudy) -> InputError:
+def _no_motion(contents: FolderContents, roles: FileRoles, study: FoundStudy) -> InputError:
     """The error of a folder without a motion, with the files found instead."""
-    drafted = [Path(trial.source["file"]) for trial in found.trials if "file" in trial.source]
-    if drafted and not found.recordings:
+    drafted = [Path(trial.source["file"]) for trial in study.trials if "file" in trial.source]
+    if drafted and not study.recordings:
         return file_error(
             "occupied_folder",
             contents.folder,
@@ -225,6 +225,7 @@ def _no_motion(contents: FolderContents, roles: FileRoles, found: FoundStudy) ->
             "recordings, or a motion of a model without a trial file",
             f"musclesolve check {shlex.quote(str(drafted[0]))}; to draft them again, remove them first",
         )
+    inside = sorted(at.name for at in contents.folder.iterdir() if at.is_dir() and at.name[0] != ".")
     if contents.unread:
         problem = "no recording can be read: " + "; ".join(contents.unread)
         remedy = "export the recordings again"
@@ -233,8 +234,10 @@ def _no_motion(contents: FolderContents, roles: FileRoles, found: FoundStudy) ->
         remedy = "add the recording of the motion"
     elif contents.others or contents.forces or contents.emg:
         tables = [*(file.path.name for file in contents.forces), *(file.path.name for file in contents.emg)]
-        problem = f"no file holds markers; there are {few([*contents.others, *dict.fromkeys(tables)], 6)}"
-        remedy = "name the folder with the recorded markers"
+        found = few([*contents.others, *dict.fromkeys(tables)], 6)
+        problem = f"no file here shows markers that can be read; there are {found}"
+        remedy = "export the motion as C3D or TRC, or name the folder with the recorded markers"
+        remedy += f", perhaps one of {few(inside, 4)}" if inside else ""
         by_kind = {path.suffix.casefold(): path.name for path in contents.folder.iterdir()}
         if ".zip" in by_kind:
             remedy = f"unpack {by_kind['.zip']} in this folder, and give the command again"
@@ -246,7 +249,6 @@ def _no_motion(contents: FolderContents, roles: FileRoles, found: FoundStudy) ->
             )
     else:
         problem, remedy = "the folder has no files", "name the folder with the recordings, not one above it"
-        inside = sorted(at.name for at in contents.folder.iterdir() if at.is_dir() and at.name[0] != ".")
         if inside:
             problem += f", but folders: {few(inside, 4)}"
             remedy = (
