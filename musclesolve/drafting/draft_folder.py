@@ -283,7 +283,7 @@ def draft_trial(
     paths = _paths(files) | used
     case = working_case((axes.table, *choice.tables, *in_use), paths) if axes.known else None
     large = too_large(files.motion.markers)
-    flying, moves = np.zeros((0, 2)), "no flight: walking or the like"
+    flying, moves = np.zeros((0, 2)), "no flight, as in walking"
     if case is not None and not large:
         loads = FootLoads.from_trial(case.trial)
         if len(flying := flights(case.trial, loads)):
@@ -294,7 +294,7 @@ def draft_trial(
     ]
     cutoff, why = WALKING_CUTOFF_HZ, "usual for walking; running needs 10 to 20 Hz"
     if case is not None and not large:
-        why = "walking: no flight between the steps"
+        why = "no flight, as in walking"
     if choice.set in KEY_POINT_SETS:
         cutoff, why = KEY_POINT_CUTOFF_HZ, "walking, by key points of video; at 6 Hz their noise counts twice"
     if len(flying):

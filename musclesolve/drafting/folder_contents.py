@@ -428,7 +428,7 @@ def file_roles(contents: FolderContents) -> FileRoles:
     )
     static = next(iter(named), None)
     stands = {motion.path: _standing_of(contents, motion, named) for motion in motions}
-    used_static = [file for file, _ in stands.values()]
+    used_static = [static, *(file for file, _ in stands.values())]
     left_out += [
         f"{contents.name_of(x.path)}: another standing trial" for x in standing if x not in used_static
     ]
@@ -615,7 +615,7 @@ def kinship(one: str, other: str) -> int:
 
 
 def _alike_at_first(one: str, other: str) -> int:
-    """With how many equal words two names begin, such as those of one subject."""
+    """Number of equal words with which two names begin."""
     pairs = zip(_words(one), _words(other), strict=False)
     return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
