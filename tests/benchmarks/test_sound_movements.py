@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ from musclesolve.checking.forces.newtons_law import carried_mass, law
 from musclesolve.checking.loading import load
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.drafting.subject_size import GivenSubject
+from musclesolve.synthetic.reference_stride import pressure
+from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 
 @pytest.mark.parametrize("posture", [squat, chair, jump, lambda: step(0.18, 0.3)])
@@ -52,6 +55,22 @@ def test_a_wrong_mass_is_no_seat(tmp_path: Path) -> None:
     path.write_text(path.read_text("utf-8").replace("mass_kg = 70.25", "mass_kg = 95.0"), "utf-8")
     codes = {each.code for each in ms.check(path).all_findings}
     assert "mass" in codes and "carried_beside" not in codes
+
+
+def test_a_foot_whose_force_another_plate_has_is_found(tmp_path: Path) -> None:
+    """From 2.3 s on the right plate shows the force of both feet: the left foot does not only touch the ground."""
+    copy = open_copy(recording(Movement(step(0.0, 0.22)), tmp_path / "sound"))
+    of_plates = copy.forces.values.reshape(len(copy.forces.time), -1, 3, 3)
+    late, (right, left) = copy.forces.time > 2.3, (of_plates[:, k] for k in (1, 3))
+    force = right[:, 0] + left[:, 0]
+    of_each = [np.cross(plate[:, 1], plate[:, 0]) + plate[:, 2] for plate in (right, left)]
+    moment = of_each[0] + of_each[1]
+    right[late] = np.stack([force, *pressure(force, moment, 10.0)], axis=1)[late]
+    left[late] = 0.0
+    copy.forces = replace(copy.forces, lines=copy.forces.lines[:0])
+    report = ms.check(write_copy(copy, tmp_path / "faulty"))
+    (found,) = (each for each in report.all_findings if each.code == "contact_without_force")
+    assert found.where.plate == "left" and found.where.times[-1][0] < 2.6
 
 
 def test_a_jump_is_no_run(tmp_path: Path) -> None:

@@ -51,6 +51,9 @@ HELD = 0.5
 # Vertical force that the plates lack while a seat carries a part of the body, and with which they lack nothing [body
 # weights]; least duration of the lack [s]; share of it that factors of the plates leave where these are wrong.
 LACKING, BALANCED, LONG_LACK, EXPLAINED = 0.2, 0.06, 0.2, 0.5
+# Longest time for which a foot rests without a load before it is lifted [s], on sound steps 0.23; and how far the
+# center of pressure is from the other foot, as a share of its distance from this one: on sound steps up to 0.36.
+LONGEST_TOUCH, NEARER = 0.4, 0.5
 
 
 @dataclass(frozen=True)
@@ -380,10 +383,15 @@ def away(case: Case, plate: PlateForce, point: Array) -> float:
 
 def from_middle(case: Case, foot: Foot, time: Array, point: Array) -> float:
     """Median horizontal distance of points (S, 3) at times (S,) from the middle of a foot [m]; 0 without any."""
-    middle = 0.5 * (foot.heel + foot.toe)
-    distance = np.linalg.norm(point[:, :2] - at_times(case.trial.markers.time, middle[:, :2], time), axis=1)
+    distance = distances(case, foot, time, point)
     known = np.isfinite(distance)
     return float(np.median(distance[known])) if known.any() else 0.0
+
+
+def distances(case: Case, foot: Foot, time: Array, point: Array) -> Array:
+    """Horizontal distances (S,) of points (S, 3) at times (S,) [s] from the middle of a foot [m]."""
+    middle = at_times(case.trial.markers.time, 0.5 * (foot.heel + foot.toe)[:, :2], time)
+    return np.asarray(np.linalg.norm(point[:, :2] - middle, axis=1))
 
 
 # Duration below which a disagreement follows from the threshold [s].
@@ -396,25 +404,26 @@ def frames_of(duration: float, rate: float) -> int:
 
 
 def _only_touches(case: Case, side: Side, frames: slice) -> bool:
-    """Return whether a foot on the ground carries nothing: the other one carries all that the body requires.
+    """Return whether a foot touches the ground for a moment while the other one carries all that the body requires.
 
-    Then its plate carries the weight, and the center of pressure lies under the other foot: no force is lacking, as on
-    a step, where one shifts the weight before one lifts the foot.
+    Then no force is lacking, and the center of pressure lies under the other foot, not between both: one shifts the
+    weight before one lifts a foot onto a step.
     """
     required, feet, weight = law(case), seen_feet(case.trial), case.trial.subject.mass * STANDARD_GRAVITY
     if required is None or len(feet) < len(SIDES) or not np.isfinite(weight):
         return False
     total = sum(vertical_force(case.trial, each)[frames] for each in SIDES)
     lacking = required.due[frames, 2] * case.trial.subject.mass - total
-    if np.median(np.abs(lacking)) > BALANCED * weight:
-        return False
     start, end = required.time[frames][[0, -1]]
+    if end - start > LONGEST_TOUCH or np.median(np.abs(lacking)) > BALANCED * weight:
+        return False
     (other,) = (each for each in SIDES if each != side)
     for plate in case.trial.forces:
         at = (plate.time >= start) & (plate.time <= end) & (plate.force[:, 2] > HELD * weight)
         if plate.side == other and at.any():
             points = plate.time[at], plate.point[at]
-            return from_middle(case, feet[other], *points) < from_middle(case, feet[side], *points)
+            own, there = (distances(case, feet[each], *points) for each in (other, side))
+            return bool((own < NEARER * there).all())
     return False
 
 
