@@ -49,7 +49,7 @@ from musclesolve.drafting.study.study_trials import FoundStudy, FoundTrial, stud
 from musclesolve.drafting.study.study_trials import roles as subject_roles
 from musclesolve.drafting.subject_size import GivenSubject, check_given, subject_table
 from musclesolve.errors import InputError, MuscleSolveError, file_error
-from musclesolve.motion.events.force_events import FootLoads, flights
+from musclesolve.motion.events.force_events import FootLoads, flights, jumps
 from musclesolve.opensim.b3d import SUFFIX as B3D
 from musclesolve.recording.c3d.c3d_file import is_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table, Trial
@@ -214,10 +214,10 @@ def _draft_model(trial: FoundTrial, path: Path, mass: float | None) -> TrialDraf
     return TrialDraft(path, text, tuple(recognized(trial)), todos, tables)
 
 
-def _no_motion(contents: FolderContents, roles: FileRoles, found: FoundStudy) -> InputError:
+def _no_motion(contents: FolderContents, roles: FileRoles, study: FoundStudy) -> InputError:
     """The error of a folder without a motion, with the files found instead."""
-    drafted = [Path(trial.source["file"]) for trial in found.trials if "file" in trial.source]
-    if drafted and not found.recordings:
+    drafted = [Path(trial.source["file"]) for trial in study.trials if "file" in trial.source]
+    if drafted and not study.recordings:
         return file_error(
             "occupied_folder",
             contents.folder,
@@ -225,6 +225,7 @@ def _no_motion(contents: FolderContents, roles: FileRoles, found: FoundStudy) ->
             "recordings, or a motion of a model without a trial file",
             f"musclesolve check {shlex.quote(str(drafted[0]))}; to draft them again, remove them first",
         )
+    inside = sorted(at.name for at in contents.folder.iterdir() if at.is_dir() and at.name[0] != ".")
     if contents.unread:
         problem = "no recording can be read: " + "; ".join(contents.unread)
         remedy = "export the recordings again"
@@ -233,8 +234,10 @@ def _no_motion(contents: FolderContents, roles: FileRoles, found: FoundStudy) ->
         remedy = "add the recording of the motion"
     elif contents.others or contents.forces or contents.emg:
         tables = [*(file.path.name for file in contents.forces), *(file.path.name for file in contents.emg)]
-        problem = f"no file holds markers; there are {few([*contents.others, *dict.fromkeys(tables)], 6)}"
-        remedy = "name the folder with the recorded markers"
+        found = few([*contents.others, *dict.fromkeys(tables)], 6)
+        problem = f"no file here shows markers that can be read; there are {found}"
+        remedy = "export the motion as C3D or TRC, or name the folder with the recorded markers"
+        remedy += f", perhaps one of {few(inside, 4)}" if inside else ""
         by_kind = {path.suffix.casefold(): path.name for path in contents.folder.iterdir()}
         if ".zip" in by_kind:
             remedy = f"unpack {by_kind['.zip']} in this folder, and give the command again"
@@ -246,7 +249,6 @@ def _no_motion(contents: FolderContents, roles: FileRoles, found: FoundStudy) ->
             )
     else:
         problem, remedy = "the folder has no files", "name the folder with the recordings, not one above it"
-        inside = sorted(at.name for at in contents.folder.iterdir() if at.is_dir() and at.name[0] != ".")
         if inside:
             problem += f", but folders: {few(inside, 4)}"
             remedy = (
@@ -281,18 +283,23 @@ def draft_trial(
     paths = _paths(files) | used
     case = working_case((axes.table, *choice.tables, *in_use), paths) if axes.known else None
     large = too_large(files.motion.markers)
-    runs = case is not None and not large and len(flights(case.trial, FootLoads.from_trial(case.trial))) > 0
+    flying, moves = np.zeros((0, 2)), "no flight, as in walking"
+    if case is not None and not large:
+        loads = FootLoads.from_trial(case.trial)
+        if len(flying := flights(case.trial, loads)):
+            moves = "jumping: both feet together" if jumps(case.trial, loads, flying) else "running"
     muscles = [
         f'The muscles of {model.name} may serve instead: database = "{name_from(model, path)}".'
         for model in contents.models
     ]
     cutoff, why = WALKING_CUTOFF_HZ, "usual for walking; running needs 10 to 20 Hz"
     if case is not None and not large:
-        why = "walking: no flight between the steps"
+        why = "no flight, as in walking"
     if choice.set in KEY_POINT_SETS:
         cutoff, why = KEY_POINT_CUTOFF_HZ, "walking, by key points of video; at 6 Hz their noise counts twice"
-    if runs:
-        cutoff, why = FLIGHT_CUTOFF_HZ, "running: there is flight between the steps"
+    if len(flying):
+        cutoff, why = FLIGHT_CUTOFF_HZ, "there is flight, as in running and jumping"
+    if moves == "running":
         muscles.append(
             "Running asks for more than the muscles of the table can give in many subjects: "
             'strength = "handsfield_2014" takes their strength from mass and stature.'
@@ -318,7 +325,7 @@ def draft_trial(
     )
     tables = read_back(TITLE, tables)
     todos = tuple(todo for table in tables for todo in table.todos)
-    recognized = tuple(_recognized(files, choice, axes, feet, case, runs))
+    recognized = tuple(_recognized(files, choice, axes, feet, case, moves))
     return TrialDraft(path, draft_text(TITLE, tables), recognized, todos, tables)
 
 
@@ -438,7 +445,7 @@ def _recognized(
     axes: LaboratoryAxes,
     feet: list[PlateFoot],
     case: Case | None,
-    runs: bool,
+    moves: str,
 ) -> Iterator[tuple[str, str]]:
     """Yield the recognized facts, subject and statement, for the terminal."""
     motion = f"{files.motion.path.name}: {_length(files.motion.markers, 'markers')}"
@@ -447,7 +454,7 @@ def _recognized(
     elif is_plane(files.motion.markers):
         motion += "; a plane recording: all markers lie in one plane"
     if case is not None and not large:
-        motion += _pace(case.trial, "running" if runs else "no flight: walking or the like")
+        motion += _pace(case.trial, moves)
     yield "motion", motion
     if files.static is not None:
         yield "standing trial", f"{files.static.path.name}: {_length(files.static.markers, 'markers')}"

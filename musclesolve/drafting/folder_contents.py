@@ -6,7 +6,8 @@ Contents and names of the files determine the standing trial, the motions, and t
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
 
@@ -425,16 +426,13 @@ def file_roles(contents: FolderContents) -> FileRoles:
         [file for file in standing if stands_by_name(file.path)] or standing,
         key=lambda file: (-len(file.markers.names), moves[file.path], file.path.name),
     )
-    static, unclear = next(iter(named), None), ""
-    if static is not None and len(named) > 1:
-        others = ", ".join(contents.name_of(file.path) for file in named[1:])
-        more = len(static.markers.names) > len(named[1].markers.names)
-        unclear = (
-            f"the subject also stands in {others}; {contents.name_of(static.path)} has "
-            f"{'most markers' if more else 'the least motion'}: name the one of this recording"
-        )
-    left_out += [f"{contents.name_of(x.path)}: another standing trial" for x in standing if x is not static]
-    trials = [_with_tables(contents, motion, static, motions) for motion in motions]
+    static = next(iter(named), None)
+    stands = {motion.path: _standing_of(contents, motion, named) for motion in motions}
+    used_static = [static, *(file for file, _ in stands.values())]
+    left_out += [
+        f"{contents.name_of(x.path)}: another standing trial" for x in standing if x not in used_static
+    ]
+    trials = [_with_tables(contents, motion, *stands[motion.path], motions) for motion in motions]
     used = [file for trial in trials for file in (trial.forces, trial.static_forces)]
     said = " ".join(text for trial in trials for text in trial.unclear.values())
     left_out += [
@@ -442,9 +440,23 @@ def file_roles(contents: FolderContents) -> FileRoles:
         for file in contents.forces
         if file not in used and file.path.name not in said
     ]
-    if unclear:
-        trials = [replace(trial, unclear={"static": unclear, **trial.unclear}) for trial in trials]
     return FileRoles(tuple(trials), static, tuple(functional), tuple(left_out))
+
+
+def _standing_of(
+    contents: FolderContents, motion: MarkerFile, named: Sequence[MarkerFile]
+) -> tuple[MarkerFile | None, str]:
+    """The standing trial of a motion, the first or the one whose name begins alike; and what is left to decide."""
+    alike = [_alike_at_first(file.path.stem, motion.path.stem) for file in named]
+    nearest = [file for file, words in zip(named, alike, strict=True) if words == max(alike)]
+    if len(nearest) < 2:
+        return next(iter(nearest), None), ""
+    static, others = nearest[0], ", ".join(contents.name_of(file.path) for file in nearest[1:])
+    most = len(static.markers.names) > len(nearest[1].markers.names)
+    return static, (
+        f"the subject also stands in {others}; {contents.name_of(static.path)} has "
+        f"{'most markers' if most else 'the least motion'}: name the one of this recording"
+    )
 
 
 def _once(contents: FolderContents) -> tuple[list[MarkerFile], list[str]]:
@@ -464,10 +476,14 @@ def _once(contents: FolderContents) -> tuple[list[MarkerFile], list[str]]:
 
 
 def _with_tables(
-    contents: FolderContents, motion: MarkerFile, static: MarkerFile | None, motions: list[MarkerFile]
+    contents: FolderContents,
+    motion: MarkerFile,
+    static: MarkerFile | None,
+    of_static: str,
+    motions: list[MarkerFile],
 ) -> MotionFiles:
     """Return the files that were recorded together with a motion."""
-    unclear: dict[str, str] = {}
+    unclear = {"static": of_static} if of_static else {}
     forces = loads = None
     plates = PlateFile(motion.path, motion.plates) if motion.plates else None
     if plates is None:
@@ -506,11 +522,13 @@ def _belonging(
     role: str,
 ) -> TableFile | None:
     """The file of a kind that belongs to a motion: by its name, else by how long it is; None where none does."""
-    rivals = [file for file in (*motions, static) if file is not None and file is not motion]
     kin = []
     for file in files:
         near = kinship(file.path.stem, motion.path.stem)
-        best = max((kinship(file.path.stem, rival.path.stem) for rival in rivals), default=0)
+        rivals = [other for other in (*motions, static) if other is not motion]
+        if static and near == kinship(file.path.stem, static.path.stem) and not _lasts_as_long(file, static):
+            rivals.remove(static)  # named alike, and no recording of the subject who stands
+        best = max((kinship(file.path.stem, rival.path.stem) for rival in rivals if rival), default=0)
         alone = near == best < 2 and (len(motions) == 1 or _lasts_as_long(file, motion))
         if near > best or alone or (near == best and _is_part(motion, file, motions)):
             kin.append((near, file))
@@ -594,6 +612,12 @@ def kinship(one: str, other: str) -> int:
     if shorter and longer[: len(shorter)] == shorter:
         return 2
     return int(bool(set(first) & set(second)))
+
+
+def _alike_at_first(one: str, other: str) -> int:
+    """Number of equal words with which two names begin."""
+    pairs = zip(_words(one), _words(other), strict=False)
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
 
 def _words(stem: str) -> list[str]:

@@ -47,6 +47,7 @@ import xarray as xr
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, side_of
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
+from musclesolve.motion.events.force_events import SIMULTANEOUS_S
 from musclesolve.results.dataset.leg_kinetics import joint_dofs
 from musclesolve.results.dataset.result_quantities import body_weight, number, text
 from musclesolve.settings.trial import MOVEMENTS
@@ -68,8 +69,6 @@ FALLS = 0.5
 """Downward acceleration of the pelvis in flight, as a share of g."""
 FEWEST_FRAMES = 3
 """Least number of frames that show a motion."""
-SIMULTANEOUS_S = 0.06
-"""Time within which two feet strike or leave the ground together [s]."""
 LEVEL, STAIRS = 0.1, (0.3, 1.2)
 """Rise of the pelvis over its way on the ground: of level walking, and of stairs."""
 STRIDE_TIME = 1.0

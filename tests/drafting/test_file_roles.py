@@ -55,6 +55,33 @@ def test_of_two_standing_trials_one_is_taken_and_the_other_named(tmp_path: Path)
     assert any("static_2.trc" in todo for todo in draft.trials[0].todos)
 
 
+@pytest.mark.parametrize("people", [("S01",), ("P01", "P02")])
+def test_people_in_one_folder_keep_their_own_files(people: tuple[str, ...], tmp_path: Path) -> None:
+    """Names that begin with the subject: standing trial and forces are those of the same person."""
+    recordings(tmp_path)
+    for name in ("walk.trc", "static.trc", "forces.mot"):
+        for person in people:
+            shutil.copy(tmp_path / name, tmp_path / f"{person}_{name}")
+        (tmp_path / name).unlink()
+    draft = draft_folder(tmp_path)
+    for person, trial in zip(people, draft.trials, strict=True):
+        files = next(each for each in trial.tables if each.name == "files")
+        stated = {line.key: line.value for line in files.lines}
+        assert stated == {
+            "markers": f"{person}_walk.trc",
+            "static": f"{person}_static.trc",
+            "forces": f"{person}_forces.mot",
+        }
+        assert not any("stands" in todo for todo in trial.todos)
+
+
+def test_a_folder_without_a_readable_export_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "MarkerData").mkdir()
+    (tmp_path / "tracks.emt").write_text("BTS ASCII format", "utf-8")
+    with refused("missing_file", "tracks.emt", "C3D", "MarkerData"):
+        draft_folder(tmp_path)
+
+
 def test_a_standing_trial_is_known_by_its_stillness_whatever_its_name(tmp_path: Path) -> None:
     recordings(tmp_path)
     (tmp_path / "static.trc").rename(tmp_path / "trial007.trc")

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from musclesolve._util.arrays import time_spans
 from musclesolve.checking.case import Case
 from musclesolve.checking.forces.newtons_law import carried_mass, law
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.foot_contacts import support_shares
-from musclesolve.results.finding import Finding, Severity, finding
+from musclesolve.results.finding import Finding, Severity, Where, finding
 
 # Differences of the mass from the mass that the forces accelerate: a warning, and an error; and the least number of
 # standard deviations of its error.
@@ -30,6 +31,8 @@ def body_mass(case: Case) -> Iterator[Finding]:
     if not stated > 0.0:
         return
     if required is not None:
+        if spans := time_spans(required.beside, required.time):
+            yield finding("carried_beside", "warning", {}, Where(case.trial.forces[0].path, times=spans))
         fitting, error = carried_mass(case, required)
         off, limit = fitting / stated - 1.0, max(MASS, ERRORS * error / stated)
         if abs(off) >= limit and fitting > 0.0:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times, long_enough, time_spans
+from musclesolve._util.arrays import Array, Mask, at_times, long_enough, time_spans, true_runs
 from musclesolve.checking.case import Case
 from musclesolve.checking.observed_body import (
     SMOOTH_HZ,
@@ -28,7 +28,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.model.segment_inertia import segment_rows
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.motion.walking_direction import headings
-from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Trial
+from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Side, Trial
 from musclesolve.recording.plates.foot_contacts import (
     EDGE,
     HIGH,
@@ -46,6 +46,14 @@ SHORTEST_JUDGED = 0.25
 HIP_DROP = 0.08
 # Correlation time of the force residual from errors of the markers [s].
 CORRELATION = 0.08
+# Least acceleration less gravity of a body that something holds: half of g; in flight it is near zero.
+HELD = 0.5
+# Vertical force that the plates lack while a seat carries a part of the body, and with which they lack nothing [body
+# weights]; least duration of the lack [s]; share of it that factors of the plates leave where these are wrong.
+LACKING, BALANCED, LONG_LACK, EXPLAINED = 0.2, 0.06, 0.2, 0.5
+# Longest time for which a foot rests without a load before it is lifted [s], on sound steps 0.23; and how far the
+# center of pressure is from the other foot, as a share of its distance from this one: on sound steps up to 0.36.
+LONGEST_TOUCH, NEARER = 0.4, 0.5
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,7 @@ class Law:
     due: Array  # (T, 3) acceleration of the center of mass less gravity [m/s^2]
     frames: Mask  # (T,) where all contacts are measured
     ahead: Array  # (T, 3) horizontal unit vector of the walking direction
+    beside: Mask  # (T,) where something without a plate carries a part of the body
 
 
 def law(case: Case) -> Law | None:
@@ -71,13 +80,43 @@ def _law(trial: Trial, whole_range: bool) -> Law | None:
     time, frames = trial.markers.time, within(trial) if whole_range else measured(trial)
     # The ends of the recording have no second derivative.
     frames[:3] = frames[-3:] = False
-    if frames.sum() < SHORTEST_JUDGED * trial.markers.rate:
-        return None
     velocity = np.gradient(center, time, axis=0)
     due = np.gradient(velocity, time, axis=0) + np.array([0.0, 0.0, STANDARD_GRAVITY])
+    beside = _carried_beside(trial, due[:, 2], frames)
+    frames &= ~grown(beside, frames_of(SHORTEST_CONTACT, trial.markers.rate))
+    if frames.sum() < SHORTEST_JUDGED * trial.markers.rate:
+        return None
     faced = facing(trial)
     ahead, _ = headings(time, center, np.tile([1.0, 0.0, 0.0], (time.size, 1)) if faced is None else faced)
-    return Law(time, due, frames, ahead)
+    return Law(time, due, frames, ahead, beside)
+
+
+def _carried_beside(trial: Trial, due: Array, frames: Mask) -> Mask:
+    """Return frames (T,) in which something without a plate carries the body, such as a box, a seat, or a rail.
+
+    The plates lack a part of the force that the body requires, for a while, and lack nothing at other times. A wrong
+    mass or a wrong gain is wrong all the time: then a factor for each foot explains most of what is lacking.
+
+    due: vertical acceleration less gravity (T,) [m/s^2]; frames: where the plates are compared.
+    """
+    loads = np.stack([vertical_force(trial, side) for side in SIDES], axis=1)
+    total, rate = loads.sum(axis=1), trial.markers.rate
+    # Who does not fall while the plates bear nothing at all is carried, whatever the mass is.
+    idle = frames & (total < touch(trial)) & (due > HELD * STANDARD_GRAVITY)
+    beside = eroded(idle, frames_of(SHORTEST_FORCE, rate))
+    left, weight = frames & ~beside, trial.subject.mass * STANDARD_GRAVITY
+    if not np.isfinite(weight) or left.sum() < SHORTEST_JUDGED * rate:
+        return beside
+    lacking = due * trial.subject.mass - total
+    unexplained = lacking[left] - loads[left] @ np.linalg.lstsq(loads[left], lacking[left], rcond=None)[0]
+    long = frames_of(LONG_LACK, rate) // 2
+    short = grown(eroded(left & (lacking > LACKING * weight), long), long) & left
+    counts = short.sum(), (left & (np.abs(lacking) < BALANCED * weight)).sum()
+    too_much = (left & (lacking < -LACKING * weight)).sum() > 0.1 * counts[0]
+    explained = np.linalg.norm(unexplained) < EXPLAINED * np.linalg.norm(lacking[left])
+    if explained or too_much or min(counts) < SHORTEST_JUDGED * rate:
+        return beside
+    return beside | short
 
 
 def carried_mass(case: Case, required: Law) -> tuple[float, float]:
@@ -344,10 +383,15 @@ def away(case: Case, plate: PlateForce, point: Array) -> float:
 
 def from_middle(case: Case, foot: Foot, time: Array, point: Array) -> float:
     """Median horizontal distance of points (S, 3) at times (S,) from the middle of a foot [m]; 0 without any."""
-    middle = 0.5 * (foot.heel + foot.toe)
-    distance = np.linalg.norm(point[:, :2] - at_times(case.trial.markers.time, middle[:, :2], time), axis=1)
+    distance = distances(case, foot, time, point)
     known = np.isfinite(distance)
     return float(np.median(distance[known])) if known.any() else 0.0
+
+
+def distances(case: Case, foot: Foot, time: Array, point: Array) -> Array:
+    """Horizontal distances (S,) of points (S, 3) at times (S,) [s] from the middle of a foot [m]."""
+    middle = at_times(case.trial.markers.time, 0.5 * (foot.heel + foot.toe)[:, :2], time)
+    return np.asarray(np.linalg.norm(point[:, :2] - middle, axis=1))
 
 
 # Duration below which a disagreement follows from the threshold [s].
@@ -357,6 +401,30 @@ SHORTEST_FORCE, SHORTEST_CONTACT = 0.03, 0.06
 def frames_of(duration: float, rate: float) -> int:
     """Return the least number of frames at a rate [Hz] that last a duration [s]."""
     return max(1, int(np.ceil(duration * rate - 1e-6)))
+
+
+def _only_touches(case: Case, side: Side, frames: slice) -> bool:
+    """Return whether a foot touches the ground for a moment while the other one carries all that the body requires.
+
+    Then no force is lacking, and the center of pressure lies under the other foot, not between both: one shifts the
+    weight before one lifts a foot onto a step.
+    """
+    required, feet, weight = law(case), seen_feet(case.trial), case.trial.subject.mass * STANDARD_GRAVITY
+    if required is None or len(feet) < len(SIDES) or not np.isfinite(weight):
+        return False
+    total = sum(vertical_force(case.trial, each)[frames] for each in SIDES)
+    lacking = required.due[frames, 2] * case.trial.subject.mass - total
+    start, end = required.time[frames][[0, -1]]
+    if end - start > LONGEST_TOUCH or np.median(np.abs(lacking)) > BALANCED * weight:
+        return False
+    (other,) = (each for each in SIDES if each != side)
+    for plate in case.trial.forces:
+        at = (plate.time >= start) & (plate.time <= end) & (plate.force[:, 2] > HELD * weight)
+        if plate.side == other and at.any():
+            points = plate.time[at], plate.point[at]
+            own, there = (distances(case, feet[each], *points) for each in (other, side))
+            return bool((own < NEARER * there).all())
+    return False
 
 
 @check_at(Stage.SUPPORT, needs=["plates"])
@@ -387,6 +455,8 @@ def contacts_and_forces(case: Case) -> Iterator[Finding]:
                 yield finding("force_without_contact", "error", values, where)
         standing = eroded(foot.ground, edge) & known & (vertical < least)
         standing = long_enough(standing, frames_of(SHORTEST_CONTACT, rate))
+        for first, stop in true_runs(standing):
+            standing[first:stop] &= not _only_touches(case, side, slice(first, stop))
         if standing.any():
             spans = time_spans(standing, time)
             most = float(np.max(vertical[standing]))

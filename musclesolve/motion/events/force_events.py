@@ -184,11 +184,29 @@ UNLOADED_WEIGHTS = 0.05
 """Vertical force of both feet below which the plates carry no load [body weights]."""
 SHORTEST_FLIGHT = 0.02
 """A shorter flight is noise [s]."""
+SIMULTANEOUS_S = 0.06
+"""Time within which two feet strike or leave the ground together [s]."""
 SMOOTH_HZ = 6.0
 """Cut-off [Hz] for the acceleration of the pelvis: noise of some millimeters must not look like a fall, and a step
 of 0.35 s has to pass.
 """
 PELVIS = ("asis_r", "asis_l", "psis_r", "psis_l", "sacrum", "hip_center_r", "hip_center_l")
+
+
+def jumps(recording: Recording, loads: FootLoads, flying: Array) -> bool:
+    """Return whether both feet leave the plates before a flight, or land on them after it, together.
+
+    flying: beginning and end of every flight (k, 2) [s].
+    """
+    time = recording.markers.time
+    loaded = [vertical_force(recording, side) > loads.level(UNLOADED_WEIGHTS) for side in SIDES]
+    for start, end in flying:
+        after = [time[on & (time >= end)] for on in loaded]
+        before = [time[on & (time <= start)][::-1] for on in loaded]
+        for feet in (before, after):
+            if all(len(foot) for foot in feet) and abs(feet[0][0] - feet[1][0]) <= SIMULTANEOUS_S:
+                return True
+    return False
 
 
 def flights(recording: Recording, loads: FootLoads) -> Array:

@@ -137,11 +137,14 @@ def gait_events(
         for kind in sorted({event.kind for _, event in pairs})
     }
     by_markers = [replace(event, time=event.time - late.get(event.kind, 0.0)) for event in by_markers]
-    if late and (min(late.values()) > limit or max(late.values()) < -limit):
+    if len(late) == 2 and (min(late.values()) > limit or max(late.values()) < -limit):
         # Strikes and toe-offs alike: that is no property of the markers.
         cause = "Forces and markers are not synchronous."
     else:
-        cause = "A foot beside its plate, or a plate that is assigned to the wrong foot."
+        cause = (
+            "A foot beside its plate, a plate that is assigned to the wrong foot, or a foot that rests on the ground "
+            "without a load."
+        )
         pairs = [(twin, replace(event, time=event.time - late[event.kind])) for twin, event in pairs]
     conflicts += _conflicts([pair for pair in pairs if pair[0].source != "predicted"], limit, cause)
     lone = [event for event in by_markers if surer.twin(event) is None]
