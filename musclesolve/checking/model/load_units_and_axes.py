@@ -360,7 +360,7 @@ def best_fit(case: ModelCase, farthest: float = 0.0) -> Fit | None:
 
 
 def _followed(time: Array) -> tuple[list[float], Array]:
-    """Spans about the middle, each twice the one before, up to all times (T,); distance of the times from the middle."""
+    """Spans about the middle, each twice the one before, up to all times (T,), and how far each time is from it."""
     spans = [float(np.ptp(time))]
     while spans[0] > WINDOW:
         spans.insert(0, 0.5 * spans[0])

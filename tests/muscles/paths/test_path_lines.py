@@ -73,7 +73,10 @@ def test_over_cylinders_alone_the_smaller_function_solves_the_same(monkeypatch) 
     given = over("cylinder")
     with monkeypatch.context() as patch:
         patch.setattr(entry, "PATHS", None)  # not needed
-        smaller, lines = [solve_paths(*given, as_opensim=rules) for rules in (False, True)], trace_paths(*given)
+        smaller, lines = (
+            [solve_paths(*given, as_opensim=rules) for rules in (False, True)],
+            trace_paths(*given),
+        )
     monkeypatch.setattr(entry, "OVER_CYLINDERS", None)
     monkeypatch.setattr(entry, "OPENSIM_OVER_CYLINDERS", None)
     assert over("ellipsoid")[0].cylinders_alone is False and solve_paths(*over("sphere")).length.all()

@@ -70,7 +70,11 @@ _WORK, _WORK_OF_OPENSIM, _WORK_OF_CYLINDERS = (
         ],
         WorkArrays,
     )
-    for matrix, seen in ((_REAL[:, ::1], _REAL[:, ::1]), (types.none, _REAL[:, ::1]), (types.none, types.none))
+    for matrix, seen in (
+        (_REAL[:, ::1], _REAL[:, ::1]),
+        (types.none, _REAL[:, ::1]),
+        (types.none, types.none),
+    )
 )
 _LINES = types.NamedTuple([_WHOLE[::1], types.float32[:, :, ::1], _WHOLE[:, ::1]], LineArrays)
 
