@@ -105,20 +105,22 @@ def opensim_geometry(
         results = [nodes.length, system.arms(nodes, motion, names)]
         if others.size:
             _, position, on, *objects = paths
-            length, arm = nodes.length.copy(), results[1]
             nodes = solve_paths(layout, position[:, points], on[:, points], *objects, as_opensim=True)
-            length[:, others] = nodes.length
+            results.append(results[0].copy())
+            results[2][:, others] = nodes.length
             if reported:
-                arm = arm.copy()
-                arm[:, :, others] = theirs.arms(nodes, motion, names, as_opensim=True)
-            results += [length, arm]
+                results.append(results[1].copy())
+                results[3][:, :, others] = theirs.arms(nodes, motion, names, as_opensim=True)
         blocks.append(results)
     columns = np.array([muscle.by_function is None for muscle in chosen])
-    results = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
+    results = (
+        blocks[0] if len(blocks) == 1 else [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
+    )
     for k, column in enumerate(results if len(drawn) < len(chosen) else ()):
         results[k] = of_functions[k % 2].copy()
         results[k][..., columns] = column
-    return OpenSimGeometry(names, of_muscles, *results[:2], *results[-2:])
+    # what OpenSim reports alike is the same array
+    return OpenSimGeometry(names, of_muscles, *results, *results[len(results) - 2 : 2])
 
 
 def _by_functions(

@@ -351,17 +351,26 @@ def best_fit(case: ModelCase, farthest: float = 0.0) -> Fit | None:
     """
     key = f"fit {farthest}"
     if key not in case.known:
-        case.known[key] = _best_fit(case, farthest)
+        shift = _nearest_shift(case, farthest)
+        own = f"fit from {shift}"
+        if own not in case.known:  # searches with the same best shift end at the same fit
+            case.known[own] = None if shift is None else _fit_from(case, shift)
+        case.known[key] = case.known[own]
     return cast(Fit | None, case.known[key])
 
 
-def _best_fit(case: ModelCase, farthest: float) -> Fit | None:
-    loads, time, due = case.loads, case.time, case.fixed.due[:, 3:]
-    found, tried, insides = list[tuple[float, float]](), list[float](), list[Mask]()
-    middle, spans = float(time.mean()), [float(np.ptp(time))]
+def _followed(time: Array) -> tuple[list[float], Array]:
+    """Spans about the middle, each twice the one before, up to all times (T,), and how far each time is from it."""
+    spans = [float(np.ptp(time))]
     while spans[0] > WINDOW:
         spans.insert(0, 0.5 * spans[0])
-    from_middle = np.abs(time - 0.5 * (time[0] + time[-1]))
+    return spans, np.abs(time - 0.5 * (time[0] + time[-1]))
+
+
+def _nearest_shift(case: ModelCase, farthest: float) -> float | None:
+    """The shift up to the farthest one [s] with the least misfit in the first span; None where no loads fit."""
+    loads, time, (spans, from_middle) = case.loads, case.time, _followed(case.time)
+    found, tried, insides = list[tuple[float, float]](), list[float](), list[Mask]()
     for shift in np.arange(-farthest, farthest + SHIFT_STEP / 2, SHIFT_STEP):
         inside = case.covered(loads, time + shift)
         if inside.mean() >= LEAST_OVERLAP and inside.sum() >= FEWEST_FRAMES:
@@ -372,9 +381,13 @@ def _best_fit(case: ModelCase, farthest: float) -> Fit | None:
         scale = case.scale(given, inside)
         if scale > 0.0:
             found.append((case.misfit(given, scale, inside), shift))
-    if not found:
-        return None
-    _, shift = min(found)
+    return min(found)[1] + 0.0 if found else None
+
+
+def _fit_from(case: ModelCase, shift: float) -> Fit | None:
+    """Newton's steps from a shift [s], in one span after the other."""
+    loads, time, due = case.loads, case.time, case.fixed.due[:, 3:]
+    middle, (spans, from_middle) = float(time.mean()), _followed(time)
     drift, errors, kept = 0.0, np.full(3, np.nan), np.zeros(len(time), dtype=bool)
     memory = round(MEMORY * case.fixed.rate)
 

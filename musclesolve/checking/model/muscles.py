@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.long_arrays import let_go
 from musclesolve._util.message_text import count_of, few
@@ -48,6 +48,8 @@ SHANK = 0.4
 """Length of the shank of an adult [m], at which the limits of lengths hold."""
 FEWEST = 24
 """Number of known names from which a model follows a public set; fewer are a model of its own."""
+MUSCLES_IN_MEMORY = 16
+"""Number of muscles whose moment arms are read before memory is handed back."""
 SAME = 1e-6
 """Difference of lengths and arms below which two paths are one [m]."""
 SHARED = 3
@@ -488,7 +490,8 @@ def _moment_arms(state: MuscleState) -> Iterator[Array]:
     """The moment arms (T, m) of one muscle after the other, so that few are in memory."""
     for muscle in range(len(state.parameters.names)):
         yield state.moment_arm[:, :, muscle]
-        let_go()
+        if muscle % MUSCLES_IN_MEMORY == MUSCLES_IN_MEMORY - 1:
+            let_go()
 
 
 def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
@@ -497,14 +500,15 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
     frames = np.asarray(body.whole.usable)
     if not frames.any():
         return
+    some: Mask | slice = slice(None) if frames.all() else frames
     optimal, lows, highs = state.parameters.optimal_fiber_length, list[float](), list[float]()
     for fiber, slack, single in zip(state.fiber_length.T, state.slack.T, optimal, strict=True):
-        length = (fiber / single)[frames]
-        lows.append(np.where(slack[frames], 0.0, length).min())
+        length = fiber[some] / single
+        lows.append(np.where(slack[some], 0.0, length).min())
         highs.append(length.max())
     means, leaps = list[Array](), list[Array]()
     for arm in _moment_arms(state):
-        means.append(np.abs(arm[frames]).mean(axis=0))
+        means.append(np.abs(arm[some]).mean(axis=0))
         step = np.abs(np.diff(arm, axis=0))
         leaps.append((step[1:-1] - np.maximum(step[:-2], step[2:])).max(axis=0, initial=-np.inf))
     pull = np.stack(means, axis=1) * state.parameters.max_isometric_force

@@ -266,9 +266,11 @@ def _run(
     layout: PathLayout, poses: PoseArrays, lines: LineArrays, rules: int, chain: Indices | None = None
 ) -> PathArrays:
     """Return the paths of all muscles in all poses; also fill `lines`, and `chain` with the last path's nodes."""
-    from musclesolve.muscles.paths.kernel.entry import OVER_CYLINDERS, PATHS
+    from musclesolve.muscles.paths.kernel.entry import OPENSIM_OVER_CYLINDERS, OVER_CYLINDERS, PATHS
 
-    cylinders = layout.cylinders_alone and rules == SHORTEST_PATH
+    solve = PATHS
+    if cylinders := layout.cylinders_alone:  # faster: the calls within the other one pass all arrays
+        solve = OVER_CYLINDERS if rules == SHORTEST_PATH else OPENSIM_OVER_CYLINDERS
     frames, nodes = len(poses.position), layout.points + 2 * layout.wraps
     out = PathArrays(
         np.empty((frames, layout.muscles)),
@@ -285,11 +287,10 @@ def _run(
         round=np.empty(WORK_SIZE),
         matrix=None if cylinders else np.empty((12, 7)),
         rules=np.zeros(1, dtype=np.intp),
-        seen=np.empty((nodes, 3)),
+        seen=None if solve is OVER_CYLINDERS else np.empty((nodes, 3)),
     )
     position, on, center, rotation = poses
     poses = PoseArrays(contiguous(position), contiguous(on, bool), contiguous(center), contiguous(rotation))
-    solve = OVER_CYLINDERS if cylinders else PATHS
     solve.load()(layout.arrays, poses, out, work, lines, rules)
     return out
 

@@ -73,15 +73,20 @@ def test_over_cylinders_alone_the_smaller_function_solves_the_same(monkeypatch) 
     given = over("cylinder")
     with monkeypatch.context() as patch:
         patch.setattr(entry, "PATHS", None)  # not needed
-        smaller, lines = solve_paths(*given), trace_paths(*given)
+        smaller, lines = (
+            [solve_paths(*given, as_opensim=rules) for rules in (False, True)],
+            trace_paths(*given),
+        )
     monkeypatch.setattr(entry, "OVER_CYLINDERS", None)
+    monkeypatch.setattr(entry, "OPENSIM_OVER_CYLINDERS", None)
     assert over("ellipsoid")[0].cylinders_alone is False and solve_paths(*over("sphere")).length.all()
-    assert solve_paths(*given, as_opensim=True).length.all()
     monkeypatch.setattr(PathLayout, "cylinders_alone", False)
     given = over("cylinder")
     np.testing.assert_array_equal(trace_paths(*given).position, lines.position)
-    for mine, whole in zip(smaller, solve_paths(*given), strict=True):
-        np.testing.assert_array_equal(mine, whole)
+    for rules, small in enumerate(smaller):
+        for mine, whole in zip(small, solve_paths(*given, as_opensim=bool(rules)), strict=True):
+            np.testing.assert_array_equal(mine, whole)
+    assert np.abs(smaller[1].length - smaller[0].length).max() > 1e-6, "the rules differ"
 
 
 @pytest.mark.parametrize("kind", RADII)

@@ -132,10 +132,11 @@ class WorkArrays(NamedTuple):
     best: Array  # (8,) of the best segment so far
     step: Array  # (2, N, 3) last two movements of each tangent point [m]
     round: Array  # (WORK_SIZE,) of spheres and ellipsoids
-    # (12, 7) of OpenSim's tangent points; None: shortest paths over cylinders alone, all else is not compiled
+    # (12, 7) of OpenSim's tangent points; None: over cylinders alone, all else is not compiled
     matrix: Array | None
     rules: Indices  # (1,) SHORTEST, or OPENSIM
-    seen: Array  # (N, 3) of OpenSim's rounds: where each tangent point was when it was first used [m]
+    # (N, 3) of OpenSim's rounds: where each tangent point was when it was first used [m]; None: these are not compiled
+    seen: Array | None
 
 
 class LineArrays(NamedTuple):

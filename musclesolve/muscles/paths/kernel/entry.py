@@ -62,15 +62,19 @@ _BODIES = types.NamedTuple(
 )
 _MOVED = types.NamedTuple([_REAL[:, :, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, :, ::1]], BodyMotions)
 _OUTPUT = types.NamedTuple([_REAL[:, ::1], _REAL[:, :, ::1], _REAL[:, :, ::1], _REAL[:, ::1]], PathArrays)
-_WORK, _WORK_OF_CYLINDERS = (
+_WORK, _WORK_OF_OPENSIM, _WORK_OF_CYLINDERS = (
     types.NamedTuple(
         [
             *(_WHOLE[::1], _REAL[:, ::1], _REAL[::1], _REAL[::1], _REAL[:, :, ::1], _REAL[::1]),
-            *(matrix, _WHOLE[::1], _REAL[:, ::1]),
+            *(matrix, _WHOLE[::1], seen),
         ],
         WorkArrays,
     )
-    for matrix in (_REAL[:, ::1], types.none)
+    for matrix, seen in (
+        (_REAL[:, ::1], _REAL[:, ::1]),
+        (types.none, _REAL[:, ::1]),
+        (types.none, types.none),
+    )
 )
 _LINES = types.NamedTuple([_WHOLE[::1], types.float32[:, :, ::1], _WHOLE[:, ::1]], LineArrays)
 
@@ -91,7 +95,12 @@ def paths(layout, poses, out, work, lines, rules):
 
 
 def paths_over_cylinders(layout, poses, out, work, lines, rules):
-    """See `solve_poses`: paths over cylinders or nothing, compiled in a third of the time."""
+    """See `solve_poses`: shortest paths over cylinders or nothing, compiled in a third of the time."""
+    solve_poses(layout, poses, out, work, lines, rules)
+
+
+def opensim_over_cylinders(layout, poses, out, work, lines, rules):
+    """See `solve_poses`: paths over cylinders or nothing by OpenSim's rules."""
     solve_poses(layout, poses, out, work, lines, rules)
 
 
@@ -250,6 +259,9 @@ def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
 
 PATHS = _on_disk(paths, _LAYOUT, _POSES, _OUTPUT, _WORK, _LINES, _WHOLE)
 OVER_CYLINDERS = _on_disk(paths_over_cylinders, _LAYOUT, _POSES, _OUTPUT, _WORK_OF_CYLINDERS, _LINES, _WHOLE)
+OPENSIM_OVER_CYLINDERS = _on_disk(
+    *(opensim_over_cylinders, _LAYOUT, _POSES, _OUTPUT, _WORK_OF_OPENSIM, _LINES, _WHOLE)
+)
 WRENCHES = _on_disk(gather_wrenches, _array(_REAL, 3), _array(_REAL, 3), _array(_WHOLE, 1), _REAL[:, :, ::1])
 _GROUPS, _OUT = _array(_WHOLE, 1), _REAL[:, :, ::1]
 EXPLICIT = _on_disk(explicit_rates, _array(_REAL, 3), _GROUPS, _GROUPS, _GROUPS, _FRAMES, _OUT)

@@ -85,18 +85,26 @@ def solve_muscle(layout, poses, out, work, t, muscle, rules):
         size = wrap_muscle(layout, poses, out, work, t, muscle, size)
     elif wraps > 0:
         work.rules[0] = OPENSIM if wraps == 1 else SEVERAL
-        size = _by_opensim(layout, poses, out, work, t, muscle, size, work.matrix)
-        place = work.seen
+        size = _by_opensim(layout, poses, out, work, t, muscle, size, work.seen)
+        place = _first_places(place, work.seen)
     out.length[t, muscle] = _along(poses, out, work, t, size, place)
     return size
 
 
 @compiled_for_some
-def _by_opensim(layout, poses, out, work, t, muscle, size, matrix):
-    """Size of the chain by OpenSim's rules; not compiled where `matrix` is None."""
-    if matrix is None:
+def _by_opensim(layout, poses, out, work, t, muscle, size, seen):
+    """Size of the chain by OpenSim's rules; not compiled where `seen` is None."""
+    if seen is None:
         return size
     return opensim_rounds(layout, poses, out, work, t, muscle, size)
+
+
+@compiled_for_some
+def _first_places(place, seen):
+    """The places of nodes from which OpenSim measures; `place` where `seen` is None."""
+    if seen is None:
+        return place
+    return seen
 
 
 @compiled_in_order
