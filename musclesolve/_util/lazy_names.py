@@ -28,7 +28,10 @@ def attach_stub(
                 return functions[name]
             from musclesolve._util.names import suggestion
 
-            meant = suggestion(name, [*names, *functions])
+            # A class begins with a capital letter, a function or a module does not.
+            meant = suggestion(
+                name, [each for each in (*names, *functions) if each[0].isupper() == name[0].isupper()]
+            )
         problem = f"module {package!r} has no attribute {name!r}"
         raise AttributeError(f"{problem}; {meant}" if meant else problem, name=name)
 

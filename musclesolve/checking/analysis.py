@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from musclesolve._util.arrays import time_spans
-from musclesolve._util.message_text import count_of
+from musclesolve._util.message_text import capitalized, count_of
 from musclesolve.checking.case import TABLES, Case, collect_errors, finding_of, on_plate
 from musclesolve.checking.forces.plate_balance import plates_out_of_balance
 from musclesolve.checking.observed_body import seen_feet
@@ -155,7 +155,7 @@ def find_time_range(case: Case) -> Case:
 def analyzed_range(case: Case) -> Iterator[Finding]:
     """Report the analyzed range, and the reasons that limit it."""
     if case.trial.analyzed:
-        values = {"sentences": "; ".join(case.trial.analyzed)}
+        values = {"sentences": ". ".join(map(capitalized, case.trial.analyzed))}
         yield finding("analyzed", "note", values, Where(case.trial.markers.path))
 
 

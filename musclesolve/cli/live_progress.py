@@ -136,7 +136,9 @@ def session_lines(passed: Passed) -> Iterator[str]:
     else:
         yield line(
             "samples",
-            f"{passed.samples} in {passed.elapsed:.1f} s, {passed.valid} with a valid frame, {passed.lost} lost",
+            f"{passed.samples} in {passed.elapsed:.1f} s, {passed.valid} with a valid frame, "
+            + f"{passed.partly} with a valid frame of one leg, " * (passed.partly > 0)
+            + f"{passed.lost} lost",
         )
         yield line(
             "latency",
@@ -182,6 +184,7 @@ def session_document(passed: Passed, trial: Path, live: Live) -> dict[str, Any]:
         "trial": trial,
         "samples": passed.samples,
         "valid": passed.valid,
+        "valid_of_one_leg": passed.partly,
         "without_valid_solution": passed.failed,
         "lost": passed.lost,
         "silences_s": passed.silences,

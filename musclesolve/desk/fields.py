@@ -7,19 +7,20 @@ from typing import Any
 from nicegui import ui
 
 from musclesolve._util.message_text import capitalized
+from musclesolve._util.sides import sided
 from musclesolve.desk.trial_document import Open
 from musclesolve.desk.view import View, hint, small_button
 from musclesolve.recording.text.toml_text import value_text
 from musclesolve.settings.schema import Setting, Settings, tables_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings
 
-NAMES = {"emg": "EMG"}
+NAMES = {"emg": "EMG", "mapping": "Markers of landmarks"}
 
 
 def title_of(key: str, setting: Setting | None = None) -> str:
-    """A key in words, with the unit of its setting: "stature_m" is "Stature [m]"."""
+    """A key in words, with the unit of its setting: "stature_m" is "Stature [m]", "toe_r" is "Right toe"."""
     if setting is None or not setting.unit:
-        return NAMES.get(key, key.replace("_", " ").capitalize())
+        return NAMES.get(key, capitalized(sided(key)))
     words = key.split("_")
     return f"{' '.join(words[:-1] if len(words) > 1 else words).capitalize()} [{setting.unit}]"
 

@@ -209,7 +209,7 @@ def _stature(c3d: list[C3D], setups: list[ScaleSetup], case: Case | None, subjec
     if height is None:
         todo = "enter the stature [m]: no file states it, and no marker of the head or the shoulders shows it"
         return Line("stature_m", None, "", todo, open=True)
-    todo = f"enter the stature [m]: no file states it. The value below is a guess: {height.source}"
+    todo = f"enter the stature [m]: no file states it. The suggested value is a guess: {height.source}"
     return Line("stature_m", round(height.number, 2), "", todo, open=True)
 
 

@@ -31,7 +31,7 @@ from musclesolve.recording.data import Side
 from musclesolve.recording.gaps.rigid_registration import Shapes
 from musclesolve.recording.schema import Document
 from musclesolve.results.finding import Finding
-from musclesolve.sharing.status import Status, is_solved
+from musclesolve.sharing.status import Status
 
 WAIT = 0.1
 """So often the loop looks whether it shall stop while nothing comes [s]."""
@@ -148,11 +148,11 @@ class Sink(Protocol):
 class Passed:
     """Counts and findings of a session.
 
-    samples: so many came. valid: so many gave a frame that is valid on all sides. failed: so many gave one without a
-    valid solution of a leg whose forces were measured, but for those that filled the filter; each gap after which the
-    filter began anew counts as one, but for the seam of a repeated recording. lost: so
-    many are missing between the times of those that came; where more than a second is missing, the clock began anew and
-    none counts. elapsed: time of the session [s]. silences: lengths of the times above a second in which no sample came
+    samples: so many came. valid: so many gave a frame that is valid on all sides; partly: on one side alone. failed: so
+    many gave one without a valid solution of a leg whose forces were measured, but for those that filled the filter;
+    each gap after which the filter began anew counts as one, but for the seam of a repeated recording. lost: so many
+    are missing between the times of those that came; where more than a second is missing, the clock began anew and none
+    counts. elapsed: time of the session [s]. silences: lengths of the times above a second in which no sample came
     after the first [s]. statuses: number of frames that have a status on one side or both, by its name. notes: number
     of frames that are not valid by what they note, numbers in it aside, each with the first of them. latency: for each
     sample the time from the arrival of its last part until all sinks had its frame [s]. waited: the part of it for
@@ -163,6 +163,7 @@ class Passed:
 
     samples: int = 0
     valid: int = 0
+    partly: int = 0
     failed: int = 0
     lost: int = 0
     elapsed: float = 0.0
@@ -181,6 +182,7 @@ class Passed:
         self.failed += frame.failed
         self.samples += 1
         self.valid += valid
+        self.partly += bool(frame.valid.any()) and not valid
         self.statuses.update({STATUS_NAMES[int(code)] for code in frame.status})
         if not valid and frame.notes:
             kind = NUMBER.sub("#", frame.notes[0])
@@ -190,7 +192,7 @@ class Passed:
     @property
     def solved(self) -> bool:
         """Whether muscle forces were found in any frame."""
-        return any(is_solved(Status[name]) for name in self.statuses)
+        return self.valid + self.partly > 0
 
     @property
     def complete(self) -> bool:

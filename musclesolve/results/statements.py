@@ -308,7 +308,13 @@ def in_short(facts: Facts) -> Said:
             joint for joint, of_legs in verdicts.items() if of_legs - {NOT_KNOWN} == {PLAUSIBLE}
         )
         compared = f"the {names} within the widest range of implants in this movement" if names else None
-        yield say("short_joints", joints=", ".join(joints), compared=compared)
+        # A model may be a part of a person, such as one leg: its weight is stated with it.
+        weight = (
+            f"weight of the model, {facts.body_weight:.0f} N"
+            if "model_file" in facts.result.attrs
+            else "body weight"
+        )
+        yield say("short_joints", joints=", ".join(joints), weight=weight, compared=compared)
     if (strongest := facts.strongest_muscle) is not None:
         yield say("short_muscle", **strongest)
     # Forces predicted from the motion agree with the motion by construction.

@@ -18,7 +18,7 @@ from musclesolve.results.cycles.cycle_averages import (
 from musclesolve.results.cycles.gait_cycles import cycles
 from musclesolve.results.cycles.normalization import chosen_units, normalized
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.dataset.frame_validity import sides
+from musclesolve.results.dataset.frame_validity import MUSCLE_WORDS, sides, with_word_coordinates
 from musclesolve.results.files.result_netcdf import read_result
 
 FIGURE_VARIABLES = ("activation", "muscle_force", "joint_angle", "joint_moment", "group")
@@ -65,10 +65,15 @@ def average_results(
     if not used:
         return average_cycles(every)  # raises the error with the reason
     check_alike(used)
-    legs = {side: average_cycles(of) for side, of in of_legs.items() if any(leg.sizes["cycle"] for leg in of)}
+    legs = {
+        side: with_word_coordinates(average_cycles(of))
+        for side, of in of_legs.items()
+        if any(leg.sizes["cycle"] for leg in of)
+    }
     together = xr.concat(
         list(legs.values()), xr.Variable("side", list(legs)), combine_attrs="override", join="outer"
     )
+    together = together.reset_coords([name for name in MUSCLE_WORDS if name in together.coords])
     # attributes common to both legs, and the sentences on each leg
     attributes, subjects = common(used), persons(used)
     attributes.pop("side", None)

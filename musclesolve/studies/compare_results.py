@@ -89,7 +89,9 @@ def compare_results(results: Mapping[str, str | Path]) -> xr.Dataset:
 
 def _means(leg: xr.Dataset) -> xr.Dataset:
     """Mean curves of a leg (percent, function_group) and (percent, joint), from its cycles."""
-    force = leg["muscle_force"].groupby("group").sum("muscle", skipna=False).rename(group="function_group")
+    force = (
+        leg["muscle_force"].groupby(leg["group"]).sum("muscle", skipna=False).rename(group="function_group")
+    )
     means = {"group_force": force.mean("cycle")}
     if "joint_reaction" in leg:
         means["contact_force"] = magnitude(leg["joint_reaction"]).mean("cycle")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from musclesolve.desk.fields import fault_of, read_number
+from musclesolve.desk.fields import fault_of, read_number, title_of
 from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import RecordedSettings
 
@@ -35,3 +35,8 @@ def test_nothing_is_no_fault(text):
 )
 def test_what_cannot_be_is_said_with_what_may_be_meant(text, part):
     assert part in fault_of(text, STATURE)
+
+
+def test_keys_are_titled_as_people_say_them():
+    assert title_of("stature_m", STATURE) == "Stature [m]"
+    assert title_of("toe_r") == "Right toe" and title_of("mapping") == "Markers of landmarks"

@@ -783,7 +783,10 @@ def test_frames_without_a_valid_solution_are_counted_but_not_those_that_fill_the
     valid = [frame for frame in good if frame.valid.all()]
     assert passed(good[:first] + valid).complete and not passed(good[:first]).complete
     unmeasured = replace(valid[0], status=np.array([Status.SOLVED, Status.NOT_MEASURED], np.int8))
-    assert passed([unmeasured]).complete and passed([unmeasured]).valid == 0
+    one_leg = passed([unmeasured])
+    assert one_leg.complete and one_leg.valid == 0 and one_leg.partly == 1
+    assert "1 with a valid frame of one leg" in next(iter(session_lines(one_leg)))
+    assert passed([*valid, *good[:first]]).partly == 0
     assert (
         passed([*valid, good[0]]).failed == 0
     )  # a gap counts once, and not for each frame that fills the filter

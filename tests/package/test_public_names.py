@@ -102,3 +102,11 @@ def test_an_unknown_name_suggests_the_nearest(within, name, meant):
     with pytest.raises(AttributeError, match=f"no attribute '{name}'; did you mean '{meant}'"):
         getattr(within, name)
     assert not hasattr(within, "_repr_nothing_")
+
+
+def test_a_suggestion_is_a_class_for_a_class_and_a_function_for_a_function():
+    for name in ("cost", "Costt", "plot"):
+        with pytest.raises(AttributeError) as refusal:
+            getattr(ms, name)
+        meant = re.findall(r"'(\w+)'", str(refusal.value))[2:]
+        assert meant and {each[0].isupper() for each in meant} == {name[0].isupper()}

@@ -115,6 +115,10 @@ def test_settings_that_the_user_changed_come_before_the_style(data):
     assert 11.0 in {text.points for text in drawn} and not outside(figure, drawn) and not overprinted(drawn)
     widest = [max(line.get_linewidth() for line in each.axes[0].lines) for each in (usual, figure)]
     assert widest[1] == pytest.approx(2.0 * widest[0])
+    with mpl.rc_context({"figure.figsize": (5.0, 3.0)}):
+        assert plotting.one_muscle(data, "soleus").get_figwidth() == 5.0
+        with page_style(width_mm=85.0):
+            assert plotting.one_muscle(data, "soleus").get_figwidth() == pytest.approx(85.0 / 25.4)
     with mpl.rc_context({"xtick.major.size": 9.0}):
         assert (
             plotting.one_muscle(data, "soleus").axes[0].xaxis.get_major_ticks()[0].tick1line.get_markersize()

@@ -38,7 +38,10 @@ def test_average_of_results(call, files):
     written = {path.name for path in (files / "out").iterdir()}
     assert written == {"average.nc", "average_activations.png"}
     assert all(name in done.output for name in written)
-    assert read_result(files / "out" / "average.nc").sizes["percent"] == 101
+    average = read_result(files / "out" / "average.nc")
+    assert average.sizes["percent"] == 101
+    # words on muscles are variables: coordinates would be in the title of each plot
+    assert average["group"].dims == ("muscle",) and not {"group", "short_name"} & set(average.coords)
 
 
 def test_frames_without_solution_exit_with_three_and_are_named(call, files):

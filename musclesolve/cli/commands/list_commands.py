@@ -204,7 +204,10 @@ def figures() -> None:
     rows = [
         {"name": name, "of": ", ".join(each.of), "needs": each.needs} for name, each in FIGURE_NAMES.items()
     ]
-    caption = "of recording, model, uncertainty: musclesolve plot RESULT.nc --figure NAME"
+    caption = (
+        "of recording, model, uncertainty: musclesolve plot RESULT.nc --figure NAME; of results: the desk, Compare; "
+        "of others: the command of this name draws them (comparison: musclesolve compare)"
+    )
     _listed("figures", ("name", "of", "needs"), rows, caption)
 
 

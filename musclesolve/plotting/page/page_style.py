@@ -7,7 +7,7 @@ Every figure is drawn in the current style:
 
 Colors, lines and marks of curves are the same in every style: readable in print, in gray and with color vision
 deficiency. What a user has changed in `matplotlib.rcParams` comes before the style: size and family of the text, grid,
-spines, ticks, widths of lines, colors of compared curves, resolution of files.
+spines, ticks, widths of lines, colors of compared curves, resolution of files, and the width of "figure.figsize".
 """
 
 import sys
@@ -50,6 +50,12 @@ def _usual_size() -> float:
     return float(changed_setting("font.size") or RULES["font_pt"].default)
 
 
+def _usual_width() -> float:
+    """Width of a page [mm]: of "figure.figsize" if a user has changed it. The height follows from what is drawn."""
+    size = changed_setting("figure.figsize")
+    return float(size[0]) / MM if size else RULES["width_mm"].default
+
+
 @dataclass(frozen=True)
 class PageStyle:
     """Width, text and format of figures; unless given, as for an upright A4 page.
@@ -59,7 +65,7 @@ class PageStyle:
     """
 
     # of the page; columns of journals are 80 to 90 mm wide, whole pages 170 to 190 mm
-    width_mm: float = RULES["width_mm"].default
+    width_mm: float = field(default_factory=_usual_width)
     # of headings, labels and legends in print; notes are a little smaller
     font_pt: float = field(default_factory=_usual_size)
     # whether the page has title and identity of the result; a paper has them in the caption
@@ -176,13 +182,13 @@ _style: ContextVar[PageStyle | None] = ContextVar("page_style", default=None)
 
 
 @cache
-def _usual_style(font_pt: float) -> PageStyle:
-    return PageStyle(font_pt=font_pt)
+def _usual_style(font_pt: float, width_mm: float) -> PageStyle:
+    return PageStyle(width_mm, font_pt)
 
 
 def current_style() -> PageStyle:
     """The current page style."""
-    return _style.get() or _usual_style(_usual_size())
+    return _style.get() or _usual_style(_usual_size(), _usual_width())
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,7 @@ ROW_HEIGHT = 0.125
 
 @native
 def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
-    """Angles of pelvis, hip, knee, ankle and foot in three planes, internal moments and powers, beside norms.
+    """Angles of pelvis, hip, knee, ankle and foot in three planes, internal moments and powers; norms of level walking.
 
     Angles in degrees, moments in N m/kg, powers in W/kg; the named direction is positive. Several strides are drawn
     as their mean, with a band of one standard deviation. Rows without any curve are left out.
@@ -40,9 +41,13 @@ def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
     """
     named = results if isinstance(results, Mapping) and not isinstance(results, xr.Dataset) else {"": results}
     beside = len(named) > 1
-    legs = {name: Legs.from_result(each, analyzed=False) for name, each in named.items()}
+    every = {name: Legs.from_result(each, analyzed=False) for name, each in named.items()}
+    legs = {
+        name: replace(own, sides=[side for side in own.sides if side in SIDE_NAMES])
+        for name, own in every.items()
+    }
     first = next(iter(legs.values()))
-    curves = {name: {side: leg_curves(own.result, side) for side in _legs(own)} for name, own in legs.items()}
+    curves = {name: {side: leg_curves(own.result, side) for side in own.sides} for name, own in legs.items()}
     known = {key for own in curves.values() for leg in own.values() for key in leg}
     rows = [row for row in panels() if any(panel.curve in known for panel in row)]
     title = "Gait: angles, internal moments, powers"
@@ -75,15 +80,11 @@ def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
     if beside:
         _legend(drawn, legs)
     else:
-        first.legend(drawn, events=first.x.is_cycle)
+        first.legend(drawn, measured=MODEL in first.result.attrs, events=first.x.is_cycle)
     norms.explain(drawn)
-    every = {*known, *(panel.curve for row in panels() for panel in row)}
-    norms.name_unknown(drawn, every, map(str, first.result["muscle"].values))
+    curves_of_sheet = {*known, *(panel.curve for row in panels() for panel in row)}
+    norms.name_unknown(drawn, curves_of_sheet, map(str, first.result["muscle"].values))
     return drawn
-
-
-def _legs(legs: Legs) -> list[str]:
-    return [side for side in legs.sides if side in SIDE_NAMES]
 
 
 def _of_one(axes: Axes, panel: SheetPanel, legs: Legs, curves: Mapping[str, Mapping[Curve, Array]]) -> None:

@@ -108,7 +108,7 @@ def find_range(trial: Trial) -> dict[str, Any]:
         if after.size:
             ends = _reason(trial, feet[side], beside[side], int(after[0]))
         others = ", ".join(_span(times(run)) for run in stepping[side] if run != legs[side])
-        more = f"; measured too, for [time]: {others}" if others else ""
+        more = f"; measured too, for [time] to choose: {others}" if others else ""
         sentences.append(f"{name} leg: {_span(times(legs[side]))}; before it {begins}, after it {ends}{more}")
     first, stop = max(run[0] for run in legs.values()), min(run[1] for run in legs.values())
     both = f"both feet {_span(times((first, stop)))}" if len(legs) == 2 and stop > first else "never both"

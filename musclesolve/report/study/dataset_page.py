@@ -28,6 +28,7 @@ from musclesolve.report.study.study_words import COUNTS
 from musclesolve.results.dataset.kept_variables import FRAMES, SIGNS
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER
+from musclesolve.results.movement import UNKNOWN
 from musclesolve.results.plausibility import in_vivo
 from musclesolve.settings.commands import KEPT
 from musclesolve.settings.trial import MOVEMENTS
@@ -173,7 +174,7 @@ def _verdicts(trials: pd.DataFrame) -> PageTable:
 
 
 def _movement(name: object) -> str:
-    return MOVEMENTS.get(str(name), str(name))
+    return "movement not known" if name == UNKNOWN else MOVEMENTS.get(str(name), str(name))
 
 
 def _splits(data: DataSet) -> PageTable:

@@ -22,6 +22,7 @@ from musclesolve.results.cycles.gait_cycles import (
     short_path,
 )
 from musclesolve.results.cycles.normalization import check_cycles
+from musclesolve.results.dataset.frame_validity import MUSCLE_WORDS, with_word_coordinates
 from musclesolve.results.dataset.result_quantities import inputs_of, listed
 
 STATISTICS = ("std", "median", "count")
@@ -68,7 +69,7 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     for each in every:
         check_cycles(each, needed)
     sentences = {key: [one for each in every for one in listed(each, key)] for key in SENTENCES}
-    used = [each for each in every if each.sizes["cycle"]]
+    used = [with_word_coordinates(each) for each in every if each.sizes["cycle"]]
     if not used:
         why = f": {'; '.join(sentences['left_out'])}" if sentences["left_out"] else ""
         raise input_error(
@@ -114,8 +115,9 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     number = {"units": "1", "long_name": "gait cycles in the average"}
     averaged["cycles"] = xr.Variable((), np.int32(together.sizes["cycle"]), number)
     averaged["cycles_with_reserve"] = helped
-    coords = {name: coord for name, coord in together.coords.items() if "cycle" not in coord.dims}
+    coords = {name: coord.variable for name, coord in together.coords.items() if "cycle" not in coord.dims}
     alike = {"unlike": differences(used), "persons": persons(used), "cycles": cycle_names(together)}
+    averaged |= {name: coords.pop(name) for name in MUSCLE_WORDS if name in coords}
     return xr.Dataset(averaged, coords, {**common(used), **sentences, **alike})
 
 

@@ -110,7 +110,7 @@ def gait_scores(result: xr.Dataset, norm_file: str | Path | None = None) -> Gait
         why = (
             f"The result lacks {', '.join(dict.fromkeys(lacking)).replace('_', ' ')}."
             if lacking
-            else "No whole stride of level walking was recorded."
+            else "No whole stride of level walking lies within the analyzed frames."
         )
         return GaitScores(norm, why_not=f"There is no Gait Profile Score. {why}")
     profile = {side: profile_score(own.values()) for side, own in variable.items()}

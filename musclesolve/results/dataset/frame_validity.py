@@ -35,6 +35,13 @@ MUSCLE_SIDE = "muscle_side"
 """Variable of the muscles of a model: the side whose verdict holds for the muscle."""
 MUSCLE_WORDS = ("short_name", "group", MUSCLE_SIDE)
 """Words on each muscle of a result: variables, because coordinates would be in the title of each plot of xarray."""
+
+
+def with_word_coordinates(data: xr.Dataset) -> xr.Dataset:
+    """A dataset whose words on muscles are coordinates, which arithmetic leaves alone; ``reset_coords`` undoes it."""
+    return data.set_coords([name for name in MUSCLE_WORDS if name in data.data_vars])
+
+
 NEAR = 0.01
 """A strike counts as reached up to this share of the cycle, or one frame, beyond the frames."""
 LONGEST_INTERVAL = 1.5

@@ -67,9 +67,10 @@ def show(title: str, table: pd.DataFrame, formats: Sequence[str]) -> Table:
     columns, cells = [], []
     for (heading, values), form in zip(table.items(), formats, strict=True):
         columns += numbers(str(heading), whole=True) if form else words(str(heading))
+        rounded = form.replace(".", "z.")  # 0.0 in place of -0.0
         cells.append(
             [
-                each if isinstance(each, str) else f"{each:{form}}" if math.isfinite(each) else "-"
+                each if isinstance(each, str) else f"{each:{rounded}}" if math.isfinite(each) else "-"
                 for each in values
             ]
         )

@@ -113,7 +113,7 @@ def remarks(comparisons: xr.Dataset) -> list[str]:
     text = [line("" if k else "tested", said) for k, said in enumerate(listed(comparisons, "said"))]
     if made:
         first = sum(bool(test.clusters) and test.follows < 0 for test in curve_tests(comparisons))
-        text.append(line("difference", f"{first} of {made} tests; none in {made - first}"))
+        text.append(line("difference", f"found by {first} of {made} tests"))
     if partly := partly_tested(comparisons):
         text.append(line("partly tested", partly))
     return text + [line("note", note) for note in notes(comparisons)]

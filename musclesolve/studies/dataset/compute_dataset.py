@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -14,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from musclesolve._util.checks import one_or_several
+from musclesolve._util.names import shortened
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress
 from musclesolve.drafting.study.draft_study import NAME, TABLE, draft_study, write_study
@@ -77,10 +79,11 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
     write_study(draft, force=True)
     study, people = read_study(draft.path), f"{INPUTS}/{TABLE}"
     notes = [f"not read: {text}" for text in (*draft.unread, *draft.left_out)]
-    if taken := [text for text in draft.todos if not text.startswith("fill in ")]:
+    # What is to be decided stands before the first bracket or colon, the reasons after it.
+    if taken := [re.split(r" \(|: ", text)[0] for text in draft.todos if not text.startswith("fill in ")]:
         notes.append(
-            f"taken as drafted: {'; '.join(taken)} (`musclesolve init --study {above}` drafts a study file in which "
-            "you decide: name it as the source)"
+            f"taken as drafted, without your answer: {shortened(taken, 3, '; ')} (`musclesolve init --study {above}` "
+            "drafts a study file in which you decide: name it as the source)"
         )
     if absent := lacking(study.subjects, study.included):
         said = f"nothing states {lacking_text(absent)}: enter it in {people}, and give the command again"

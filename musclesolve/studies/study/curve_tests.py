@@ -599,11 +599,11 @@ def _said(design: Design, layout: _Layout, tests: list[_Test], count: Mapping[st
     for family in count:
         made = count[family]
         level = design.level / max(made, 1)
-        of = f"{family} " if family else ""
+        of = count_of(made, f"{family} test".strip())
         said.append(
-            f"Level of {made} {of}tests together {100.0 * design.level:g} % (Bonferroni: {level:.2g} each)."
+            f"Level of {of} together {100.0 * design.level:g} % (Bonferroni: {level:.2g} each)."
             if design.correction == "bonferroni"
-            else f"Level of each of {made} {of}tests by itself {100.0 * design.level:g} %: expect about "
+            else f"Level of each of {of} by itself {100.0 * design.level:g} %: expect about "
             f"{design.level * made:.0f} false positive curves."
         )
     said.append("Thresholds and p of curves by random field theory (spm1d).")

@@ -13,7 +13,7 @@ from musclesolve.errors import file_error
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.data import SIDES
 from musclesolve.results.cycles.gait_cycles import SPREAD, cycles
-from musclesolve.results.dataset.frame_validity import sides
+from musclesolve.results.dataset.frame_validity import sides, with_word_coordinates
 from musclesolve.results.dataset.quantities import QUANTITIES, explained, in_set, with_formulas
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_answers, read_result, result_attributes
@@ -92,7 +92,7 @@ def cycles_of_trial(result: xr.Dataset, answers: Mapping[str, xr.Dataset] | None
     legs = []
     for side in SIDES:
         if side in sides(result):
-            leg = cycles(own, side, without_side=True)
+            leg = with_word_coordinates(cycles(own, side, without_side=True))
             legs.append(leg.assign(_numbers_of_leg(result, known, side, leg.sizes["cycle"])))
     sentences = {
         key: [text for leg in legs for text in leg.attrs[key]] for key in ("left_out", "invalid", "reserves")

@@ -118,9 +118,10 @@ def sensitivity(
     wrong = count[NOT_PLAUSIBLE]
     if not wrong or every is None:
         return ""
-    start = f"{wrong} of {len(verdicts)} legs of trials are not plausible. The results above include them."
+    are_they = "is not plausible. It counts" if wrong == 1 else "are not plausible. They count"
+    start = f"{wrong} of {len(verdicts)} legs of trials {are_they} in the results above."
     if plausible is None:
-        return f"{start} Without these legs nothing can be tested: {why.removeprefix('not tested: ')}."
+        return f"{start} Without such legs nothing can be tested: {why.removeprefix('not tested: ')}."
     before, after = differing(every), differing(plausible)
     gone = [words for key, words in before.items() if key not in after]
     new = [words for key, words in after.items() if key not in before]
@@ -130,4 +131,4 @@ def sensitivity(
     same = "no difference is found either"
     if before:
         same = f"the same {count_of(len(before), 'difference')} {are} found"
-    return f"{start} Without these legs {'; '.join(parts) or same}."
+    return f"{start} Without such legs {'; '.join(parts) or same}."

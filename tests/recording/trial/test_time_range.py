@@ -131,7 +131,7 @@ def test_other_stretches_that_were_measured_are_reported(tmp_path):
     trial = read_trial(walk(tmp_path, strides=5, steps=("r2", "l2", "l4", "l5")))
     right, left = trial.analyzed[:2]
     assert "measured too" not in right
-    assert "measured too, for [time]: 0.53 to 2.0" in left
+    assert "measured too, for [time] to choose: 0.53 to 2.0" in left
 
 
 @pytest.mark.in_part(2)

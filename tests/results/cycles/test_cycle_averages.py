@@ -67,8 +67,10 @@ def test_legs_can_be_put_together_only_without_side():
     data = result(n_frames=251)
     with refused("not_comparable"):
         ms.average_cycles([ms.cycles(data, side, strides=True) for side in "rl"])
-    both = ms.average_cycles([ms.cycles(data, side, without_side=True, strides=True) for side in "rl"])
+    legs = [ms.cycles(data, side, without_side=True, strides=True) for side in "rl"]
+    both = ms.average_cycles(legs)
     assert int(both["cycles"]) == 3
+    assert all(each["group"].dims == ("muscle",) and "group" not in each.coords for each in (*legs, both))
     assert [cycle.split(",")[1] for cycle in both.attrs["cycles"]] == [
         " right leg",
         " right leg",

@@ -10,7 +10,7 @@ import pytest
 
 import musclesolve
 from musclesolve._util.names import inert
-from musclesolve.results.tables.lines import csv_text, frame_csv
+from musclesolve.results.tables.lines import csv_text, frame_csv, show
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+cmd|'/c calc'!A0", "-2+3", "@SUM(A1)", "\t=1"])
@@ -39,3 +39,8 @@ def test_tables_are_written_through_the_guard_alone() -> None:
         if writing.search(line) and "inert_frame(" not in line
     ]
     assert found == []
+
+
+def test_zero_has_no_sign() -> None:
+    table = show("torques", pd.DataFrame({"least [N m]": [-0.02, -0.2]}), [".1f"])
+    assert list(table.columns[0].cells) == ["0.0", "-0.2"]

@@ -62,6 +62,7 @@ class ForceSquared(ForceSum):
     formula = "sum_i F_i^2"
     source = "Silva 2003, eq. 6.15"
     works = ("silva_2003",)
+    use = "a newton costs the same in a weak muscle and in a strong one"
 
     def coefficient(self, problem: Problem) -> Array:
         """The forces F_i at activation 1, (T, n) [N]."""
@@ -117,6 +118,7 @@ class NormalizedForceSquared(ForceSum):
     formula = "sum_i (F_i / F0_i)^2"
     source = "Silva 2003, eq. 6.17"
     works = ("silva_2003",)
+    use = "effort counts as force over maximum isometric force, at every length and velocity"
 
     def coefficient(self, problem: Problem) -> Array:
         """The relative forces F_i / F0_i at activation 1, (T, n)."""
@@ -146,6 +148,7 @@ class ForceMomentSquared(ForceSum):
     formula = "sum_i (F_i / M_i)^2, M_i = F0_i r_i"
     source = "Silva 2003, eq. 6.18"
     works = ("silva_2003",)
+    use = "muscles with long moment arms take the larger share"
     positive = ("least_arm",)
 
     def coefficient(self, problem: Problem) -> Array:
@@ -343,6 +346,7 @@ class MusclePower(ForceSum):
     formula = "sum_i (F_i u_i)^p, u_i^2 = v_i^2 + v_0^2, p = 2"
     source = "Silva 2003, 6.6.2"
     works = ("silva_2003",)
+    use = "as little power of the muscles as possible, produced or absorbed"
     positive = ("least_speed",)
     data = ("fiber_velocity",)
 
@@ -378,6 +382,7 @@ class SoftSaturation(ForceSum):
     formula = "sum_i (1 - (1 - (F_i / F0_i)^p)^(1/p)), p = 2"
     source = "Silva 2003, eq. 6.19, maximized; Rasmussen et al. 2001"
     works = ("silva_2003", "rasmussen_2001")
+    use = "no muscle exceeds its maximum isometric force, and the load is even near it"
 
     @property
     def form(self) -> Power | Saturation:
