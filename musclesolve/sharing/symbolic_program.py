@@ -331,17 +331,8 @@ class Program:
                 raise TypeError("there is none of this name")
             return casadi.nlpsol("sharing", name, self.nlp, chosen)
         except (RuntimeError, TypeError) as error:
-            # the message of an exception of CasADi, without places in its source
-            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            plain = [re.sub(r"^\S*/casadi/\S+: ?", "", line) for line in lines]
-            told = [
-                line
-                for line in plain
-                if not line.startswith(("Error in", "Error calling", "Use print", "Did you", ">"))
-            ]
-            reason = (told or plain or [str(error)])[0][:300]
             raise InputError(
-                f"casadi.nlpsol refuses the solver {name!r} with these options: {reason}",
+                f"casadi.nlpsol refuses the solver {name!r} with these options: {_reason_of(error)}",
                 code="unknown_name",
                 where="nlpsol",
                 expected="a solver that CasADi has, such as ipopt, sqpmethod, fatrop or blocksqp, and its options",
@@ -781,6 +772,15 @@ def program(
         bends=tuple(bends),
         single_frame=problem.single_frame,
     )
+
+
+def _reason_of(error: Exception) -> str:
+    """The message of an exception of CasADi, without places in its source."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    plain = [re.sub(r"^\S*/casadi/\S+: ?", "", line) for line in lines]
+    noise = "Error in", "Error calling", "Use print", "Did you", ">"
+    told = [line for line in plain if not line.startswith(noise)]
+    return (told or plain or [str(error)])[0][:300]
 
 
 def _columns(owner: str, problem: Problem, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Linear programs by HiGHS (SciPy): linear costs, lexicographic min/max, and programs of single frames."""
+"""Linear programs: linear costs by HiGHS (SciPy), the levels of min/max, and programs of single frames."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
-from musclesolve.sharing.certificate import DECIDED, bound_of_level, relative_load, reserve_pull, weight_of
+from musclesolve._util.arrays import Array
+from musclesolve.sharing.certificate import relative_load, reserve_pull
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.kernel.levels import walk_levels
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.interior_point import NoCost
@@ -16,7 +17,6 @@ from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 CLAIMS = {0: Status.SOLVED, 1: Status.MAX_ITERATIONS, 2: Status.INFEASIBLE}
-NOTHING, SAME, RANK, LOOSE = 1e-11, 1e-9, 1e-7, 1e-7
 NEGLIGIBLE = 1e-7  # reserve, as a share of max(1 N m, |moment|)
 
 
@@ -40,11 +40,10 @@ def minimize(
 
 @dataclass(frozen=True)
 class Linprog:
-    """HiGHS through SciPy, one frame after the other; the result is a vertex of the feasible set.
+    """Linear programs, one frame after the other; the result is a vertex of the feasible set.
 
-    A linear cost is one program. A lexicographic cost (min/max) is one program for each level: minimize t with
-    rho_i a_i <= t, hold the muscles that the dual of this program decides, continue with the others
-    (Rasmussen, Damsgaard and Voigt 2001; sharing/certificate.py shows why this is exact).
+    A linear cost is one program of HiGHS. The levels of a lexicographic cost (min/max; Rasmussen, Damsgaard and Voigt
+    2001) are one walk of a compiled simplex method (kernel/level_walk.py).
 
     Reserves have quadratic costs, which a linear program does not allow. Where the muscles do not suffice, the
     interior-point method of the project first makes the reserves as small as possible; the levels share the remaining
@@ -74,101 +73,32 @@ class Linprog:
 
     def _levels(self, problem: Problem, cost: Cost) -> Attempt:
         load, attempt = relative_load(problem, cost), Attempt.blank(problem)
-        open_, start = np.ones(load.shape, np.bool_), np.array(problem.lower)
-        levels = [self._frame(problem, t, load[t], start[t], open_[t], attempt) for t in range(len(load))]
-        short = np.flatnonzero(attempt.claim != Status.SOLVED)
+        arrays = problem.moment_matrix, problem.moment, load, problem.lower, problem.upper
+        found = walk_levels(*arrays, problem.lower, np.ones(load.shape, np.bool_))
+        short = np.flatnonzero(found.claim != Status.SOLVED)
         if problem.reserve_weight is not None and short.size:
             part = problem.frames(short)
             soft = Batch().solve(part, NoCost())
             goal, _, decided = reserve_pull(part, _missing(part, soft.activation))
-            open_[short], start[short] = ~decided, np.where(decided, goal, part.lower)
             attempt.reserve[short] = _missing(part, np.where(decided, goal, soft.activation))
-            attempt.iterations[short] += soft.iterations
-            for t in short.tolist():
-                levels[t] = self._frame(problem, t, load[t], start[t], open_[t], attempt)
-        table = np.full((len(load), max(map(len, levels), default=0), problem.n_dof), np.nan)
-        for t, multipliers in enumerate(levels):
-            attempt.multiplier[t] = multipliers[0] if multipliers else 0.0
-            table[t, : len(multipliers)] = np.reshape(multipliers, (-1, problem.n_dof))
-        return replace(attempt, level_multiplier=table)
+            moment = part.moment - attempt.reserve[short]
+            arrays = part.moment_matrix, moment, load[short], part.lower, part.upper
+            again = walk_levels(*arrays, np.where(decided, goal, part.lower), ~decided)
+            found.store(short, replace(again, iterations=again.iterations + soft.iterations))
+        first = found.multiplier[:, :1].sum(axis=1)
+        return replace(
+            attempt,
+            activation=found.activation,
+            multiplier=np.where(np.isfinite(first), first, 0.0),
+            iterations=found.iterations,
+            claim=found.claim.astype(np.int8),
+            level_multiplier=found.multiplier,
+        )
 
-    def _frame(
-        self, problem: Problem, t: int, load: Array, start: Array, open_: Mask, attempt: Attempt
-    ) -> list[Array]:
-        """Solve all levels of frame t into the attempt, which has the reserves; return the multipliers of each, (m,).
-
-        Loads at activation 1 are (n,). Muscles that are not open have their final activation in `start`, (n,). The
-        unknowns of a level are the loads of the open muscles and the largest of these loads.
-        """
-        whole, moment = problem.moment_matrix[t], problem.moment[t] - attempt.reserve[t]
-        lower, upper, activation = problem.lower[t], problem.upper[t], np.array(start)
-        by_load = np.divide(whole, load, out=np.zeros_like(whole), where=load > 0)
-        size = np.abs(by_load).max(axis=1)
-        size = np.where(size > 0, size, 1.0)
-        open_ = open_ & (load > 0)
-        multipliers: list[Array] = []
-        basis, claim, decided = np.eye(len(moment)), Status.SOLVED, open_
-        while open_.any() and decided.any():
-            matrix, rest = by_load[:, open_], moment - whole @ np.where(open_, 0.0, activation)
-            if multipliers:  # rows that repeat others would contradict them by round-off
-                matrix, rest = basis.T @ matrix, basis.T @ rest
-            count = matrix.shape[1]
-            bounds = np.stack([load * lower, load * upper], axis=1)[open_]
-            program = (
-                np.append(np.zeros(count), 1.0),
-                np.hstack([matrix, np.zeros((len(rest), 1))]),
-                rest,
-                np.vstack([bounds, [0.0, np.inf]]),
-                # no load above the largest one
-                (np.hstack([np.eye(count), -np.ones((count, 1))]), np.zeros(count)),
-            )
-            result = self._call(*program)
-            if multipliers and result.x is None:
-                # the held muscles leave the others no room except for round-off
-                result = replace(self, tolerance=LOOSE)._call(*program)
-            attempt.iterations[t] += result.nit
-            if result.x is None:
-                claim = CLAIMS.get(result.status, Status.SOLVER_FAILED)
-                if claim == Status.INFEASIBLE and multipliers:  # by round-off
-                    claim = Status.SOLVER_FAILED
-                break
-            level = result.x[-1]
-            activation[open_] = np.clip(result.x[:-1] / load[open_], lower[open_], upper[open_])
-            if level <= NOTHING * load.max():  # all other muscles are at rest
-                activation[open_] = lower[open_]
-                break
-            # which open muscles this level decides, and where it holds them
-            multiplier = basis @ result.multiplier
-            pull = multiplier @ whole
-            # at the limit of the muscles, a level of full activation exceeds it by round-off
-            limited = open_ & (pull > DECIDED * load) & (load * upper >= level * (1.0 - SAME))
-            if limited.any():
-                decided = open_ & (weight_of(pull[None], load[None], limited[None])[0] > DECIDED)
-                cap = bound_of_level(upper, load, np.full_like(load, level))
-                goal = np.where(pull > 0, cap, lower)
-            else:  # a lower bound alone determines the level
-                decided = open_ & (load * lower >= level * (1.0 - SAME))
-                multiplier, goal = np.zeros_like(multiplier), lower
-            activation = np.where(decided, goal, activation)
-            multipliers.append(multiplier)
-            open_ = open_ & ~decided
-            # combinations that represent all rows; a small remainder of a row may be round-off
-            left, value, _ = np.linalg.svd(by_load[:, open_] / size[:, None], full_matrices=False)
-            basis = left[:, value > RANK] / size[:, None]
-        attempt.activation[t], attempt.claim[t] = activation, claim
-        return multipliers
-
-    def _call(
-        self,
-        slope: Array,
-        matrix: Array,
-        moment: Array,
-        bounds: Array,
-        rows: tuple[Array, Array] | None = None,
-    ) -> Any:
+    def _call(self, slope: Array, matrix: Array, moment: Array, bounds: Array) -> Any:
         """The result of SciPy's linprog with rows of order one; its `multiplier` is d cost / d moment, (r,).
 
-        The slope is (k,), the matrix (r, k), the moment (r,), the bounds are (k, 2); rows are limits A x <= b.
+        The slope is (n,), the matrix (r, n), the moment (r,), the bounds are (n, 2).
         """
         from scipy.optimize import linprog
 
@@ -177,7 +107,6 @@ class Linprog:
         limits = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), self.tolerance)
         result = linprog(
             slope,
-            *(rows or (None, None)),
             A_eq=matrix / size[:, None],
             b_eq=moment / size,
             bounds=bounds,
