@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.locks import CASADI
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, input_error
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, bends_down
 from musclesolve.sharing.cost.cost_parameters import (
     Parameters,
     Shapes,
@@ -41,8 +41,6 @@ PROBES = (12, 64, 512)
 
 FAULTS = (RuntimeError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 """Exceptions that a faulty expression raises; NotImplementedError of CasADi is a RuntimeError."""
-
-SLACK = 1e-9
 
 NUMPY_NOTICE = r"\s*casadi: a numpy function was called"
 """Begin of a warning of CasADi on np.sum and the like: of symbols they give what they gave in every version."""
@@ -342,7 +340,7 @@ class ExpressionCost(Cost):
             InputError: one is negative, though the cost is declared convex.
         """
         curvature = self._evaluate("diagonal", problem, activation)
-        if self.convex and (bad := self._bends_down(problem, activation, curvature)).any():
+        if self.convex and (bad := bends_down(self.term_gradient(problem, activation), curvature)).any():
             frame, muscle = np.argwhere(bad)[0]
             reason = (
                 f"its second derivative by the activation of {(problem.muscle or ())[muscle]} is "
@@ -355,37 +353,6 @@ class ExpressionCost(Cost):
         """The second derivatives, (T, n, n), at activations (T, n)."""
         frames, muscles = activation.shape
         return self._evaluate("hessian", problem, activation).reshape(frames, muscles, muscles)
-
-    def check_convexity(self, problem: Problem, activation: Array) -> None:
-        """Check that a cost declared convex is convex at some activations (T, n).
-
-        Raises:
-            InputError: a second derivative is negative, along the activation of one muscle or of several together.
-        """
-        if not self.convex:
-            return
-        self.term_hessian_diagonal(problem, activation)  # checks the muscles one by one
-        if self.separable:
-            return
-        hessian = self.term_hessian(problem, activation)
-        known = np.isfinite(hessian).all(axis=(1, 2))
-        values = np.asarray(np.linalg.eigvalsh(hessian[known]), dtype=float)
-        if self._bends_down(problem, activation, values, known).any():
-            reason = f"its second derivative along some activations is {values.min():g}"
-            raise input_error("sharing.cost_not_convex", cost=self.name, reason=reason)
-
-    def _bends_down(self, problem: Problem, activation: Array, curvature: Array, known: Any = ...) -> Mask:
-        """Return a mask of curvatures (T', k) at the known activations (T, n) that are negative beyond rounding.
-
-        Rounding is a share of the largest curvature of a frame, or of its largest slope over an activation of one.
-        """
-        size = np.abs(curvature).max(axis=1, keepdims=True, initial=0.0)
-        if (curvature < -SLACK * size).any():
-            slope = np.abs(self.term_gradient(problem, activation)[known]).max(
-                axis=1, keepdims=True, initial=0.0
-            )
-            size = np.fmax(size, np.where(np.isfinite(slope), slope, 0.0))
-        return np.asarray(curvature < -SLACK * size)
 
     def require(self, problem: Problem) -> None:
         """Check that the problem has the fields used and the muscles that the expression picks by number.
