@@ -88,8 +88,8 @@ def solve_part(
     """`solve` for a part of a body: the degrees of freedom that the cost names may be in another part."""
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     problem, method = problem.numbered(), find_solver(solver)
-    refuse_unfit(method, chosen, problem.reserve_weight is not None or on_infeasible == "reserve")
     chosen.require(problem)
+    refuse_unfit(method, chosen, problem.reserve_weight is not None or on_infeasible == "reserve")
     start = None
     if warm_start is not None:
         shape = problem.force_capacity.shape

@@ -36,8 +36,8 @@ Formula = Callable[[Any, Any, Any], Any]
 FIELDS = tuple(ARRAY_AXES)
 """Fields of a problem that an expression may use, each in its own shape in one frame."""
 
-PROBES = (12, 64, 512)
-"""Sizes with which an expression is tested; one that picks muscles by number needs enough of them."""
+PROBES = (12, 64, 512, *range(2, 129))
+"""Sizes with which an expression is tested: one that picks muscles by number needs enough, one with slices so many."""
 
 FAULTS = (RuntimeError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 """Exceptions that a faulty expression raises; NotImplementedError of CasADi is a RuntimeError."""
@@ -254,7 +254,10 @@ class ExpressionCost(Cost):
         import casadi
 
         kinds = {getattr(casadi, f"OP_{name}") for name in PIECES}
-        value, moving = self._tried["value"], set[int]()  # places of the memory that depend on activations
+        value, moving = (
+            self._functions["value"],
+            set[int](),
+        )  # places of the memory that depend on activations
         for k in range(value.n_instructions()):
             kind, read, written = (getattr(value, f"instruction_{of}")(k) for of in ("id", "input", "output"))
             moves = read[0] == 0 if kind == casadi.OP_INPUT else not moving.isdisjoint(read)
@@ -280,12 +283,12 @@ class ExpressionCost(Cost):
 
     @cached_property
     def pattern(self) -> Any:
-        """The pattern of the Hessian (casadi.Sparsity), with some number of muscles."""
-        return self._tried["hessian"].sparsity_out(0)
+        """The pattern of the Hessian (casadi.Sparsity)."""
+        return self._functions["hessian"].sparsity_out(0)
 
-    @property
-    def _tried(self) -> dict[str, Any]:
-        """Value and derivatives (`_functions`) with some number of muscles."""
+    @cached_property
+    def _functions(self) -> dict[str, Any]:
+        """Value and derivatives with the number of muscles of the last problem; before, with some number."""
         failure: Exception | None = None
         for shapes in self._probes():
             try:
@@ -305,9 +308,9 @@ class ExpressionCost(Cost):
 
         The lengths of constants are tried as numbers of muscles, moments and reactions, too.
         """
-        own = {length for _, constant in self.constants for length in constant.shape if length > 1}
+        own = dict.fromkeys(length for _, each in self.constants for length in each.shape if length > 1)
         axes = sorted({axis for name in self.uses for axis in ARRAY_AXES[name][1:] if axis not in "Tn"})
-        for n in (*PROBES, *sorted(own - set(PROBES))):
+        for n in dict.fromkeys((*PROBES[:3], *own, *PROBES)):
             for others in product((*PROBES[:2], *sorted(own)), repeat=len(axes)):
                 size = {"n": n, **dict(zip(axes, others, strict=True))}
                 yield (
@@ -367,9 +370,15 @@ class ExpressionCost(Cost):
         arrays = self._arrays(problem)
         try:
             with CASADI:
-                _functions(self, shapes_of(arrays))
+                functions = _functions(self, shapes_of(arrays))
         except (InputError, *FAULTS) as error:
             raise self._misfit(problem, error) from error
+        if functions is not vars(self).get(
+            "_functions"
+        ):  # slices may couple muscles in so many muscles alone
+            for known in ("pattern", "in_pieces"):
+                vars(self).pop(known, None)
+            vars(self)["_functions"] = functions
         return arrays
 
     def _misfit(self, problem: Problem, error: Exception) -> InputError:
