@@ -259,12 +259,12 @@ def lower_levels(tab: Any, x: Any, low: Any, high: Any, place: Any, basis: Any, 
 
 def walk(
     matrix, moment, load, lower, upper, start, open_,
-    activation, multiplier, count, claim, iterations, tab, x, low, high, rhs, rate, place, basis, held,
+    activation, multiplier, claim, iterations, tab, x, low, high, rhs, rate, place, basis, held,
 ):  # fmt: skip
     """Find the levels of every frame.
 
     The matrix A is (T, m, n), moments are (T, m), loads rho, bounds and the activations `start` of muscles that are not
-    `open_` (T, n). Results: activation (T, n), multiplier (T, L, m) of `count` levels, claim and iterations (T,). The
+    `open_` (T, n). Results: activation (T, n), multiplier (T, L, m) of every level, claim and iterations (T,). The
     tableau (m, n + m) and the others are for work.
     """
     hard, muscles = matrix.shape[1], matrix.shape[2]
@@ -301,15 +301,14 @@ def walk(
                 x[basis[r]] = low[basis[r]] + 0.5 * min(high[basis[r]] - low[basis[r]], 1.0)
         most = MOST_STEPS * (hard + muscles)
         found, steps, row, side = reach_moments(tab, rhs, x, low, high, place, basis, held, rate, most)
-        count[t], claim[t], iterations[t] = 0, found, steps
+        claim[t], iterations[t] = found, steps
         if found == INFEASIBLE:
-            count[t] = 1
             for r in range(hard):
                 multiplier[t, 0, r] = -side * tab[row, muscles + r] / high[muscles + r]
         if found != SOLVED:
             continue
         found, steps, levels = lower_levels(tab, x, low, high, place, basis, held, rate, most, multiplier[t])
-        count[t], claim[t] = levels, found
+        claim[t] = found
         iterations[t] += steps
         for k in range(levels):
             for r in range(hard):
@@ -336,7 +335,7 @@ _REAL, _WHOLE = types.float64, types.int64
 _TABLE, _CUBE = (types.Array(_REAL, axes, "C", readonly=True) for axes in (2, 3))
 _SIGNATURE = (
     *(_CUBE, _TABLE, _TABLE, _TABLE, _TABLE, _TABLE, types.Array(types.boolean, 2, "C", readonly=True)),
-    *(_REAL[:, ::1], _REAL[:, :, ::1], _WHOLE[::1], _WHOLE[::1], _WHOLE[::1]),
+    *(_REAL[:, ::1], _REAL[:, :, ::1], types.int8[::1], _WHOLE[::1]),
     *(_REAL[:, ::1], _REAL[::1], _REAL[::1], _REAL[::1], _REAL[::1], _REAL[::1]),
     *(_WHOLE[::1], _WHOLE[::1], _WHOLE[::1]),
 )

@@ -6,10 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.certificate import relative_load, reserve_pull
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.kernel.levels import walk_levels
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.interior_point import NoCost
@@ -72,28 +71,24 @@ class Linprog:
         return attempt
 
     def _levels(self, problem: Problem, cost: Cost) -> Attempt:
-        load, attempt = relative_load(problem, cost), Attempt.blank(problem)
-        arrays = problem.moment_matrix, problem.moment, load, problem.lower, problem.upper
-        found = walk_levels(*arrays, problem.lower, np.ones(load.shape, np.bool_))
-        short = np.flatnonzero(found.claim != Status.SOLVED)
-        if problem.reserve_weight is not None and short.size:
+        """Walk with all muscles; where they do not suffice again, with those that the reserves leave open."""
+        load, start, reserve = (
+            relative_load(problem, cost),
+            np.array(problem.lower),
+            np.zeros_like(problem.moment),
+        )
+        open_ = np.ones(load.shape, np.bool_)
+        attempt = _walked(problem, load, start, open_, reserve)
+        short = attempt.claim != Status.SOLVED
+        if problem.reserve_weight is not None and short.any():
             part = problem.frames(short)
             soft = Batch().solve(part, NoCost())
             goal, _, decided = reserve_pull(part, _missing(part, soft.activation))
-            attempt.reserve[short] = _missing(part, np.where(decided, goal, soft.activation))
-            moment = part.moment - attempt.reserve[short]
-            arrays = part.moment_matrix, moment, load[short], part.lower, part.upper
-            again = walk_levels(*arrays, np.where(decided, goal, part.lower), ~decided)
-            found.store(short, replace(again, iterations=again.iterations + soft.iterations))
-        first = found.multiplier[:, :1].sum(axis=1)
-        return replace(
-            attempt,
-            activation=found.activation,
-            multiplier=np.where(np.isfinite(first), first, 0.0),
-            iterations=found.iterations,
-            claim=found.claim.astype(np.int8),
-            level_multiplier=found.multiplier,
-        )
+            reserve[short] = _missing(part, np.where(decided, goal, soft.activation))
+            start[short], open_[short] = np.where(decided, goal, part.lower), ~decided
+            attempt = _walked(problem, load, start, open_, reserve)
+            attempt.iterations[short] += soft.iterations
+        return attempt
 
     def _call(self, slope: Array, matrix: Array, moment: Array, bounds: Array) -> Any:
         """The result of SciPy's linprog with rows of order one; its `multiplier` is d cost / d moment, (r,).
@@ -123,3 +118,21 @@ def _missing(problem: Problem, activation: Array) -> Array:
     short = problem.moment - problem.produced(activation)
     small = np.abs(short) <= NEGLIGIBLE * np.maximum(1.0, np.abs(problem.moment))
     return np.where(small.all(axis=1, keepdims=True), 0.0, short)
+
+
+def _walked(problem: Problem, load: Array, start: Array, open_: Mask, reserve: Array) -> Attempt:
+    """The levels of loads rho beside reserves (T, m); muscles that are not open are at `start`, (T, n) each."""
+    from musclesolve.sharing.kernel.level_walk import WALK
+
+    attempt, (frames, hard, muscles) = Attempt.blank(problem), problem.moment_arm.shape
+    bounds = problem.lower, problem.upper
+    most = hard + int((load * problem.lower > 0.0).sum(axis=1).max(initial=0))
+    levels = np.full((frames, most, hard), np.nan)
+    given = problem.moment_matrix, problem.moment - reserve, load, *bounds, start, open_
+    work = [np.empty(size) for size in (muscles, muscles, muscles + hard, hard, hard)]
+    places = [np.zeros(size, np.int64) for size in (muscles, hard, hard)]
+    results = attempt.activation, levels, attempt.claim, attempt.iterations
+    tableau = np.empty((hard, muscles + hard))
+    WALK.load()(*map(np.ascontiguousarray, given), *results, tableau, *work, *places)
+    first = np.nan_to_num(levels[:, :1].sum(axis=1))
+    return replace(attempt, reserve=reserve, multiplier=first, level_multiplier=levels)
