@@ -144,18 +144,22 @@ def check_expression(problem: Problem, cost: Cost) -> None:
 def _check_curvature(problem: Problem, cost: Cost, activation: Array) -> None:
     """Refuse a cost that bends downward at activations (T, n), in a muscle or along some direction."""
     exact, slope = isinstance(cost, ExpressionCost), cost.term_gradient(problem, activation)
-    curvatures, moves = [], [problem.upper - problem.lower]
+    width = problem.upper - problem.lower
+    curvatures, moves = [], [width]
     if "coupled" in cost.needs:
         hessian = cost.term_hessian(problem, activation)
-        known = np.isfinite(hessian).all(axis=(1, 2))
-        values, vectors = np.linalg.eigh(np.where(known[:, None, None], hessian, 0.0))
+        known = np.isfinite(hessian).all(axis=(1, 2), keepdims=True)
+        values, vectors = np.linalg.eigh(np.where(known, hessian, 0.0))
         curvatures.append(values)
-        moves = [vectors[:, :, 0], np.random.default_rng(0).normal(size=activation.shape)]
+        drawn = np.random.default_rng(0).normal(size=activation.shape)
+        moves = [width.max(axis=1, keepdims=True) * direction for direction in (vectors[:, :, 0], drawn)]
     elif exact:
         cost.term_hessian_diagonal(problem, activation)  # refuses a negative one
     for move in () if exact else moves:
-        step = DIFFERENCE_STEP * (problem.upper - problem.lower).max(axis=1, keepdims=True) * move
-        ends = [np.clip(activation + sign * step, problem.lower, problem.upper) for sign in (1, -1)]
+        ends = [
+            np.clip(activation + step * move, problem.lower, problem.upper)
+            for step in (DIFFERENCE_STEP, -DIFFERENCE_STEP)
+        ]
         along = ends[0] - ends[1]
         with np.errstate(all="ignore"):
             ahead, behind = (cost.term_gradient(problem, end) for end in ends)
