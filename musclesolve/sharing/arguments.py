@@ -37,6 +37,8 @@ def check_smooth_convex_cost(cost: str | Cost, problem: Problem | None, action: 
     The message names `action`, which other costs do not allow, such as "differentiated", and the argument `where`.
     """
     chosen = find_cost(cost)
+    if problem is not None:
+        chosen.require(problem)
     if lacking := chosen.needs & {"linear_program", "nonconvex", "nonsmooth"}:
         raise input_error(
             "bad_cost",
@@ -44,8 +46,6 @@ def check_smooth_convex_cost(cost: str | Cost, problem: Problem | None, action: 
             problem=f"the cost {chosen.name} cannot be {action} (it is {', '.join(map(str, sorted(lacking)))})",
             expected="a smooth convex cost",
         )
-    if problem is not None:
-        chosen.require(problem)
     return chosen
 
 

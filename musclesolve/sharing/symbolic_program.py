@@ -43,7 +43,7 @@ from musclesolve.sharing.constrained import (
     store_claims,
 )
 from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant, evaluated
-from musclesolve.sharing.cost.cost_base import Cost, field_of
+from musclesolve.sharing.cost.cost_base import Cost, bends_down, field_of
 from musclesolve.sharing.cost.cost_check import check_cost, check_expression, check_solution
 from musclesolve.sharing.cost.cost_parameters import flat, shapes_of
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -559,24 +559,14 @@ class Program:
 
     def _check_terms(self, activation: Array, u: Array) -> None:
         """Refuse a motion cost that is declared convex and bends downward along a random direction at a point."""
-        if not (np.isfinite(activation).all() and np.isfinite(u).all()):
+        if not (self.bends and np.isfinite(activation).all() and np.isfinite(u).all()):
             return
-        random = np.random.default_rng(0)
+        random, a = np.random.default_rng(0), activation.ravel()
+        slope = np.hstack([part.full().ravel() for part in self.slope_of_terms(a, u)[1:3]])[None]
         for term, bend in self.bends:
-            bent = np.array(
-                [
-                    float(
-                        bend(
-                            activation.ravel(),
-                            u,
-                            random.normal(size=activation.size),
-                            random.normal(size=u.size),
-                        )
-                    )
-                    for _ in range(8)
-                ]
-            )
-            if bent.min() < -1e-9 * np.abs(bent).max():
+            drawn = [[random.normal(size=part.size) for part in (a, u)] for _ in range(8)]
+            bent = np.array([float(bend(a, u, *direction)) for direction in drawn])
+            if bends_down(slope, bent[None]).any():
                 reason = f"its second derivative along some direction is {bent.min():g}"
                 raise input_error("sharing.cost_not_convex", cost=term.name, reason=reason)
 

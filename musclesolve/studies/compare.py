@@ -239,8 +239,8 @@ def compare_problem(
     refused, solved = dict[str, InputError](), dict[str, list[tuple[Solution, float]]]()
     for number, cost in enumerate(costs):
         progress(f"cost {cost.label}", number / len(costs))
-        if row := _tried(refused, cost, partial(_solved, problem, cost, methods)):
-            solved[cost.label] = row
+        if answers := _tried(refused, cost, partial(_solved, problem, cost, methods)):
+            solved[cost.label] = answers
     if not solved:
         raise next(iter(refused.values()))
     compared = [cost for cost in costs if cost.label in solved]
@@ -262,6 +262,7 @@ def _solved(problem: Problem, cost: Cost, methods: Sequence[Solver]) -> list[tup
     One frame is solved before, so that compilation does not count.
     """
     solved = []
+    cost.require(problem)
     for method in methods or [able_solver(cost)]:
         solve(problem.frames(np.arange(min(1, problem.n_frames))), cost, method)
         start = perf_counter()
