@@ -133,6 +133,8 @@ def _solved(
     arrays.status[empty] = Status.INFEASIBLE
     check_cost(problem, cost, problem.valid & ~empty)
     _attempt(arrays, problem, cost, method, problem.valid & ~empty, start)
+    if (careful := getattr(method, "careful", None)) is not None and "linear_program" in cost.needs:
+        _attempt(arrays, problem, cost, careful, np.isin(arrays.status, OPEN), start)
     if problem.reserve_weight is None:
         if "linear_program" not in cost.needs and fits(method, cost, reserves=True):
             for stiffness in AT_EDGE:

@@ -35,11 +35,11 @@ SOLVED, INFEASIBLE, FAILED = (
 )
 FIXED, PINNED, LOW, HIGH, TOP, BASIC = (int64(k) for k in range(6))
 """Places of a muscle: decided, without room between its bounds, at the lower bound, at the upper one, at t, basic."""
-DECIDED = 1e-9  # share of the change of t from which a level decides a muscle
+DECIDED = 1e-10  # share of the change of t from which a level decides a muscle
 NOTHING = (
     1e-11  # level, as a share of the largest load at activation 1, at which all other muscles are at rest
 )
-PIVOT = 1e-9  # least entry of a row, as a share of its largest one, by which muscles change places
+PIVOT = 1e-11  # least entry of a row, as a share of its largest one, by which muscles change places
 SAME = 1e-12  # distance of two loads, as a share of the largest one, that counts as none
 UNMET = 1e-9  # moment, as a share of the row, that dependent rows may lack
 STALLED = int64(25)

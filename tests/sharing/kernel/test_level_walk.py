@@ -9,6 +9,7 @@ from scipy.optimize import linprog
 import musclesolve as ms
 from musclesolve.sharing.certificate import kkt_residual, relative_load
 from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.solver import linprog as linprog_module
 
 FRAMES = 8
 
@@ -102,3 +103,17 @@ def test_a_muscle_above_the_levels_has_no_certificate():
     cost = find_cost("min_max")
     numbers = np.array([[0.2, 0.4, 0.1]]), solution.reserve, solution.multiplier, solution.level_multiplier
     assert kkt_residual(problem, cost, *numbers) > 0.01
+
+
+def test_a_frame_that_the_walk_leaves_open_is_solved_level_by_level(monkeypatch):
+    problem = degenerate(7)
+    known = ms.solve(problem, "min_max", "linprog")
+
+    def failed(problem, *_):
+        levels = np.full((problem.n_frames, 1, problem.n_dof), np.nan)
+        return replace(linprog_module.Attempt.blank(problem), level_multiplier=levels)
+
+    monkeypatch.setattr(linprog_module, "_walked", failed)
+    found = ms.solve(problem, "min_max", "linprog")
+    np.testing.assert_array_equal(found.status, known.status)
+    np.testing.assert_allclose(found.activation, known.activation, atol=1e-7)
