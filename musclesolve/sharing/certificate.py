@@ -248,10 +248,9 @@ def _level_misses(
         missed = np.where(limited.any(axis=1), missed, np.inf)
         # the gap of the proof leaves a muscle no more room than gap / share
         total = np.divide(np.abs(pull), load * share, out=np.zeros_like(pull), where=share > 0).max(axis=1)
-        size = (np.abs((y * short).sum(axis=1)) + 2.0 * ROUNDING * (np.abs(y) * met).sum(axis=1)) / load.max(
-            axis=1
-        )
-        blur = np.divide(size, total, out=np.full_like(size, np.inf), where=total > 0)
+        unsure = np.abs((y * short).sum(axis=1)) + 2.0 * ROUNDING * (np.abs(y) * met).sum(axis=1)
+        size = total * load.max(axis=1)
+        blur = np.divide(unsure, size, out=np.full_like(size, np.inf), where=size > 0)
         gap = np.where(open_, share * distance, 0.0).sum(axis=1) + blur
         # where y is zero
         free = ~np.any(y, axis=1)

@@ -17,8 +17,8 @@ muscles with p = A^T y other than zero are at the bounds that make y . A f the l
 that the moments are out of reach (certificate.py). The muscles of this level keep their loads, and t falls further for
 the others, from the same tableau.
 
-Steps of no length may repeat. From STALLED such steps on the first muscle leaves and the first enters, which cannot
-cycle (Bland's rule). The loads of the basic muscles are computed anew from the moments at the end.
+Steps of no length may repeat. From STALLED such steps on the first muscle leaves and the first enters (Bland's rule
+against cycles). The loads of the basic muscles are computed anew from the moments at the end.
 """
 
 from pathlib import Path
@@ -36,9 +36,7 @@ SOLVED, INFEASIBLE, FAILED = (
 FIXED, PINNED, LOW, HIGH, TOP, BASIC = (int64(k) for k in range(6))
 """Places of a muscle: decided, without room between its bounds, at the lower bound, at the upper one, at t, basic."""
 DECIDED = 1e-10  # share of the change of t from which a level decides a muscle
-NOTHING = (
-    1e-11  # level, as a share of the largest load at activation 1, at which all other muscles are at rest
-)
+NOTHING = 1e-11  # level, as a share of the largest load at activation 1, at which the others are at rest
 PIVOT = 1e-11  # least entry of a row, as a share of its largest one, by which muscles change places
 SAME = 1e-12  # distance of two loads, as a share of the largest one, that counts as none
 UNMET = 1e-9  # moment, as a share of the row, that dependent rows may lack
