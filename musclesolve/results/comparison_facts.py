@@ -156,13 +156,18 @@ def _measures(force: Array, valid: Mask) -> dict[str, Array]:
         count = both.sum(axis=0).astype(float)
         count[count == 0] = np.nan
         measures["rms_difference"][c, o] = np.sqrt(np.square(one - other).sum(axis=0) / count)
-        first = np.where(both, one - one.sum(axis=0) / count, 0.0)
-        second = np.where(both, other - other.sum(axis=0) / count, 0.0)
-        size = np.sqrt(np.square(first).sum(axis=0)), np.sqrt(np.square(second).sum(axis=0))
-        scale = np.sqrt(np.square(one).sum(axis=0)), np.sqrt(np.square(other).sum(axis=0))
-        varies = (size[0] > CONSTANT_SPREAD * scale[0]) & (size[1] > CONSTANT_SPREAD * scale[1])
-        product = np.where(varies, size[0] * size[1], np.nan)
-        measures["correlation"][c, o] = np.clip((first * second).sum(axis=0) / product, -1.0, 1.0)
+        measures["correlation"][c, o] = _correlation(one, other, both, count)
         peak = other.max(axis=0, initial=0.0)
         measures["peak_ratio"][c, o] = one.max(axis=0, initial=0.0) / np.where(peak > 0, peak, np.nan)
     return measures
+
+
+def _correlation(one: Array, other: Array, both: Mask, count: Array) -> Array:
+    """Pearson's correlation, (n,), of forces (T, n) over `count` (n,) frames, the mask; NaN where one is constant."""
+    scaled = []
+    for force in (one, other):
+        away = np.where(both, force - force.sum(axis=0) / count, 0.0)
+        size = np.sqrt(np.square(away).sum(axis=0))
+        varies = size > CONSTANT_SPREAD * np.sqrt(np.square(force).sum(axis=0))
+        scaled.append(away / np.where(varies, size, np.nan))
+    return np.clip((scaled[0] * scaled[1]).sum(axis=0), -1.0, 1.0)

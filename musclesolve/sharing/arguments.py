@@ -6,7 +6,7 @@ import numpy as np
 
 from musclesolve._util.checks import check_type
 from musclesolve.errors import input_error
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
@@ -37,15 +37,15 @@ def check_smooth_convex_cost(cost: str | Cost, problem: Problem | None, action: 
     The message names `action`, which other costs do not allow, such as "differentiated", and the argument `where`.
     """
     chosen = find_cost(cost)
+    if problem is not None:
+        chosen.require(problem)
     if lacking := chosen.needs & {"linear_program", "nonconvex", "nonsmooth"}:
         raise input_error(
             "bad_cost",
             where=where,
-            problem=f"the cost {chosen.name} cannot be {action} (it is {', '.join(map(str, sorted(lacking)))})",
+            problem=f"the cost {chosen.name} cannot be {action}: it has {', '.join(NEEDS[x] for x in sorted(lacking))}",
             expected="a smooth convex cost",
         )
-    if problem is not None:
-        chosen.require(problem)
     return chosen
 
 

@@ -55,7 +55,9 @@ among these muscles satisfies
 and where both sides are equal no such solution has a smaller t, and each has a_i = min(upper_i, t / rho_i) where
 p_i > 0 and a_i = lower_i where p_i < 0: these muscles are decided. As above, of two misses the smaller one counts: the
 distance of the load rho_i a_i from that bound, as a share of the largest rho, and the change of t with the load,
-|p_i| / rho_i over the sum of p_j / rho_j of the muscles that t limits. Where y is zero, the muscle with the largest
+|p_i| / rho_i over the sum of p_j / rho_j of the muscles that t limits. The two sides differ by the sum of the products
+of distance and change, the gap, which leaves muscle i no more room than gap / change: a level decides the
+muscles whose change is above 1e-6, or whose room is below 1e-6. Where y is zero, the muscle with the largest
 load has to be at its lower bound; muscles that no level decides have to be at their lower bounds.
 
 Reserves come first: their weighted squares are the least possible, whatever the loads. With q = A^T (w s) the squares
@@ -230,23 +232,32 @@ def _level_misses(
     gap = (share * np.abs(activation - goal)).sum(axis=1)
     misses = [np.where(inside.all(axis=1), 0.0, np.inf), np.maximum(gap, spare)]
     load, open_ = relative_load(problem, cost), ~decided_by_reserves
+    met = np.matmul(np.abs(problem.moment_matrix), np.abs(activation)[:, :, None])[:, :, 0]
+    short = problem.produced(activation) + reserve - problem.moment
     for y in np.moveaxis(multiplier, 1, 0):
         proposed = np.isfinite(y).all(axis=1)
         y = np.where(proposed[:, None], y, 0.0)
         pull = problem.pull(y)
         present = np.where(open_, load * activation, -np.inf)
         top = present.max(axis=1, keepdims=True)
-        limited = open_ & (pull > 0) & (load * problem.upper >= top)
+        limited = open_ & (pull > 0) & (load * problem.upper >= top - SAME * np.abs(top))
         share = weight_of(pull, load, limited)
         goal = np.where(pull > 0, bound_of_level(problem.upper, load, top), problem.lower)
         distance = load * np.abs(activation - goal) / load.max(axis=1, keepdims=True)
         missed = np.where(open_, np.minimum(distance, share), 0.0).max(axis=1)
         missed = np.where(limited.any(axis=1), missed, np.inf)
+        # the gap of the proof leaves a muscle no more room than gap / share
+        total = np.divide(np.abs(pull), load * share, out=np.zeros_like(pull), where=share > 0).max(axis=1)
+        unsure = np.abs((y * short).sum(axis=1)) + 2.0 * ROUNDING * (np.abs(y) * met).sum(axis=1)
+        size = total * load.max(axis=1)
+        blur = np.divide(unsure, size, out=np.full_like(size, np.inf), where=size > 0)
+        gap = np.where(open_, share * distance, 0.0).sum(axis=1) + blur
         # where y is zero
         free = ~np.any(y, axis=1)
         first = open_ & (present >= top - SAME * np.abs(top))
         above = np.where(first, activation - problem.lower, np.inf)
-        decided = np.where(free[:, None], first & (above <= DECIDED), open_ & (share > DECIDED))
+        least = np.minimum(DECIDED, gap / DECIDED)[:, None]
+        decided = np.where(free[:, None], first & (above <= DECIDED), open_ & (share > least))
         misses.append(np.where(proposed, np.where(free, above.min(axis=1), missed), 0.0))
         open_ &= ~(decided & proposed[:, None])
     return [*misses, np.where(open_, activation - problem.lower, 0.0).max(axis=1)]

@@ -241,6 +241,7 @@ def solve_full(
     tolerance = check_number(tolerance, "tolerance", "a positive number", above=0.0)
     max_iterations = check_integer(max_iterations, "max_iterations", 1)
     chosen = find_cost(cost)
+    chosen.require(full.reduced)
     if lacking := chosen.needs - CAN:
         can = [NEEDS[word] for word in sorted(CAN)]
         raise input_error(
@@ -250,7 +251,6 @@ def solve_full(
             expected="; ".join(map(str, can)),
             remedy="solve the reduced formulation of the same problem, `FullProblem.reduced`",
         )
-    chosen.require(full.reduced)
     problem = within_domain(full.reduced, chosen)
     frames, (rows, size) = len(full.needed), full.jacobian.shape[1:]
     muscles, dofs = problem.n_muscles, problem.n_dof

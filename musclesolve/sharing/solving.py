@@ -88,8 +88,8 @@ def solve_part(
     """`solve` for a part of a body: the degrees of freedom that the cost names may be in another part."""
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     problem, method = problem.numbered(), find_solver(solver)
-    refuse_unfit(method, chosen, problem.reserve_weight is not None or on_infeasible == "reserve")
     chosen.require(problem)
+    refuse_unfit(method, chosen, problem.reserve_weight is not None or on_infeasible == "reserve")
     start = None
     if warm_start is not None:
         shape = problem.force_capacity.shape
@@ -133,6 +133,8 @@ def _solved(
     arrays.status[empty] = Status.INFEASIBLE
     check_cost(problem, cost, problem.valid & ~empty)
     _attempt(arrays, problem, cost, method, problem.valid & ~empty, start)
+    if (careful := getattr(method, "careful", None)) is not None and "linear_program" in cost.needs:
+        _attempt(arrays, problem, cost, careful, np.isin(arrays.status, OPEN), start)
     if problem.reserve_weight is None:
         if "linear_program" not in cost.needs and fits(method, cost, reserves=True):
             for stiffness in AT_EDGE:

@@ -43,7 +43,7 @@ from musclesolve.sharing.constrained import (
     store_claims,
 )
 from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant, evaluated
-from musclesolve.sharing.cost.cost_base import Cost, field_of
+from musclesolve.sharing.cost.cost_base import Cost, bends_down, field_of
 from musclesolve.sharing.cost.cost_check import check_cost, check_expression, check_solution
 from musclesolve.sharing.cost.cost_parameters import flat, shapes_of
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -331,17 +331,8 @@ class Program:
                 raise TypeError("there is none of this name")
             return casadi.nlpsol("sharing", name, self.nlp, chosen)
         except (RuntimeError, TypeError) as error:
-            # the message of an exception of CasADi, without places in its source
-            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            plain = [re.sub(r"^\S*/casadi/\S+: ?", "", line) for line in lines]
-            told = [
-                line
-                for line in plain
-                if not line.startswith(("Error in", "Error calling", "Use print", "Did you", ">"))
-            ]
-            reason = (told or plain or [str(error)])[0][:300]
             raise InputError(
-                f"casadi.nlpsol refuses the solver {name!r} with these options: {reason}",
+                f"casadi.nlpsol refuses the solver {name!r} with these options: {_reason_of(error)}",
                 code="unknown_name",
                 where="nlpsol",
                 expected="a solver that CasADi has, such as ipopt, sqpmethod, fatrop or blocksqp, and its options",
@@ -568,24 +559,14 @@ class Program:
 
     def _check_terms(self, activation: Array, u: Array) -> None:
         """Refuse a motion cost that is declared convex and bends downward along a random direction at a point."""
-        if not (np.isfinite(activation).all() and np.isfinite(u).all()):
+        if not (self.bends and np.isfinite(activation).all() and np.isfinite(u).all()):
             return
-        random = np.random.default_rng(0)
+        random, a = np.random.default_rng(0), activation.ravel()
+        slope = np.hstack([part.full().ravel() for part in self.slope_of_terms(a, u)[1:3]])[None]
         for term, bend in self.bends:
-            bent = np.array(
-                [
-                    float(
-                        bend(
-                            activation.ravel(),
-                            u,
-                            random.normal(size=activation.size),
-                            random.normal(size=u.size),
-                        )
-                    )
-                    for _ in range(8)
-                ]
-            )
-            if bent.min() < -1e-9 * np.abs(bent).max():
+            drawn = [[random.normal(size=part.size) for part in (a, u)] for _ in range(8)]
+            bent = np.array([float(bend(a, u, *direction)) for direction in drawn])
+            if bends_down(slope, bent[None]).any():
                 reason = f"its second derivative along some direction is {bent.min():g}"
                 raise input_error("sharing.cost_not_convex", cost=term.name, reason=reason)
 
@@ -781,6 +762,15 @@ def program(
         bends=tuple(bends),
         single_frame=problem.single_frame,
     )
+
+
+def _reason_of(error: Exception) -> str:
+    """The message of an exception of CasADi, without places in its source."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    plain = [re.sub(r"^\S*/casadi/\S+: ?", "", line) for line in lines]
+    noise = "Error in", "Error calling", "Use print", "Did you", ">"
+    told = [line for line in plain if not line.startswith(noise)]
+    return (told or plain or [str(error)])[0][:300]
 
 
 def _columns(owner: str, problem: Problem, name: str) -> Any:

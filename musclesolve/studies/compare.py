@@ -1,10 +1,11 @@
 """One trial under several costs: mechanics computed once, the forces shared once per cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy as np
 import xarray as xr
@@ -28,15 +29,12 @@ from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.solver_registry import (
-    REGISTRY,
-    Solver,
-    able_solver,
-    find_solver,
-    refuse_unfit,
-)
+from musclesolve.sharing.solution import Solution
+from musclesolve.sharing.solver.solver_registry import REGISTRY, Solver, able_solver, find_solver
 from musclesolve.sharing.solving import solve
 from musclesolve.studies.side_by_side import joined_along, side_by_side
+
+Result = TypeVar("Result")
 
 
 @overload
@@ -87,11 +85,12 @@ def compare(
         for activation, muscle_force, reserve_moment, unassigned_moment, joint_reaction, status, valid,
         kkt_residual and least_cost. In addition co_contraction (cost, time, dof), group_force (cost, time,
         function_group), and the agreement of every pair of costs per muscle and per function group, see
-        `musclesolve.results.comparison_facts`.
+        `musclesolve.results.comparison_facts`. A cost that `run` or `solve` refuses is left out: the attribute
+        `refused` has a line with its name and the reason.
 
     Raises:
-        InputError: fewer than two costs, a cost or solver twice, whatever `run` or `solve` refuses, several solvers
-            for a trial.
+        InputError: fewer than two costs, a cost or solver twice, whatever `run` or `solve` refuses under every cost,
+            several solvers for a trial.
 
     Examples:
         >>> both = ms.compare(ms.data.reference_stride(), ["stress_cubed", "force_squared"], side="r")
@@ -135,24 +134,52 @@ def compare(
             name: compare(problem, compared, solver, side, report, solvers=solvers)
             for name, problem in trial.items()
         }
-    trial = read_trial(trial)
-    prepared = prepare(trial, compared[0], solver, side, report)
+    trial, refused, prepared = read_trial(trial), dict[str, InputError](), None
+    for cost in compared:  # mechanics are the same under every cost; some are refused before
+        prepared = prepared or _tried(refused, cost, partial(prepare, trial, cost, solver, side, report))
+    if prepared is None:
+        raise next(iter(refused.values()))
     findings = findings_of(prepared, trial)
     check_consistent(prepared.trial, "a comparison of costs")
-    if prepared.trial is not None:  # with a weight of EMG in the trial file every cost is informed by it
-        compared = [informed_cost(prepared.trial, cost) for cost in compared]
-        names = [cost.label for cost in compared]
-    results = []
-    for number, cost in enumerate(compared):
-        report(f"cost {cost.label}", 0.7 + 0.25 * number / len(compared))
+
+    def result_under(cost: Cost, done: float) -> tuple[str, xr.Dataset]:
+        """Label and result; with a weight of EMG in the trial file every cost is informed by it."""
+        cost = cost if prepared.trial is None else informed_cost(prepared.trial, cost)
+        report(f"cost {cost.label}", 0.7 + 0.25 * done)
         method = prepared.sharing.solver
         record = REGISTRY.get(method.name)
         if solver is None and not prepared.sharing.elastic and record and not record.fits(cost):
             method = able_solver(cost)
         analysis = share(prepared, replace(prepared.sharing, cost=cost, solver=method))
-        results.append(assemble(analysis, findings))
+        return cost.label, assemble(analysis, findings)
+
+    tried = [
+        _tried(refused, cost, partial(result_under, cost, number / len(compared)))
+        for number, cost in enumerate(compared)
+        if cost.label not in refused
+    ]
+    results = dict(each for each in tried if each is not None)
+    if not results:
+        raise next(iter(refused.values()))
     report("agreement", 0.95)
-    return side_by_side(results, names)
+    return _with_refusals(side_by_side(list(results.values()), list(results)), refused)
+
+
+def _tried(refused: dict[str, InputError], cost: Cost, action: Callable[[], Result]) -> Result | None:
+    """The value of an action for a cost; None where the cost is refused, with the error in `refused`."""
+    try:
+        return action()
+    except InputError as error:
+        refused[cost.label] = error
+        return None
+
+
+def _with_refusals(comparison: xr.Dataset, refused: Mapping[str, InputError]) -> xr.Dataset:
+    """The comparison with the attribute `refused`: a line for each cost that is not in it, with the reason."""
+    if not refused:
+        return comparison
+    reasons = {label: "; ".join(map(str.strip, str(error).splitlines())) for label, error in refused.items()}
+    return comparison.assign_attrs(refused="\n".join(f"{label}: {why}" for label, why in reasons.items()))
 
 
 def _check_distinct(names: Sequence[str], what: str, otherwise: str) -> None:
@@ -205,33 +232,47 @@ def compare_problem(
     problem: Problem, costs: Sequence[Cost], solvers: Sequence[str | Solver] | None, progress: Progress
 ) -> xr.Dataset:
     """Solve a problem under every cost with every solver; see `compare`."""
-    problem, names = problem.numbered(), [cost.label for cost in costs]
+    problem = problem.numbered()
     methods = [find_solver(solver) for solver in solvers or ()]
     labels = [method.name for method in methods]
     _check_distinct(labels, "solver", "or give it another name")
-    for cost in costs:
-        for method in methods:
-            refuse_unfit(method, cost, problem.reserve_weight is not None)
-    rows, used = [], dict[str, None]()
+    refused, solved = dict[str, InputError](), dict[str, list[tuple[Solution, float]]]()
     for number, cost in enumerate(costs):
         progress(f"cost {cost.label}", number / len(costs))
-        row = [_solved(problem, cost, costs, method) for method in methods or [able_solver(cost)]]
-        used |= dict.fromkeys(str(each.attrs["solver"]) for each in row)
+        if answers := _tried(refused, cost, partial(_solved, problem, cost, methods)):
+            solved[cost.label] = answers
+    if not solved:
+        raise next(iter(refused.values()))
+    compared = [cost for cost in costs if cost.label in solved]
+    rows, used = [], dict[str, None]()
+    for each in solved.values():
+        row = [_measured(problem, compared, solution, seconds) for solution, seconds in each]
+        used |= dict.fromkeys(solution.solver for solution, _ in each)
         rows.append(joined_along(row, "solver") if methods else row[0])
+    names = list(solved)
     labeled = {"cost": names, "evaluated_cost": names} | ({"solver": labels} if methods else {})
     attributes = {"cost": ", ".join(names), "solver": ", ".join(used)}
-    return joined_along(rows, "cost").assign_coords(labeled).assign_attrs(attributes)
+    joined = joined_along(rows, "cost").assign_coords(labeled).assign_attrs(attributes)
+    return _with_refusals(joined, refused)
 
 
-def _solved(problem: Problem, cost: Cost, costs: Sequence[Cost], solver: Solver) -> xr.Dataset:
-    """The solution under one cost, its time per frame and the value of every cost at it.
+def _solved(problem: Problem, cost: Cost, methods: Sequence[Solver]) -> list[tuple[Solution, float]]:
+    """The solution by every method, or by one that can, and its time per frame [s].
 
     One frame is solved before, so that compilation does not count.
     """
-    solve(problem.frames(np.arange(min(1, problem.n_frames))), cost, solver)
-    start = perf_counter()
-    solution = solve(problem, cost, solver)
-    seconds = (perf_counter() - start) / max(1, problem.n_frames)
+    solved = []
+    cost.require(problem)
+    for method in methods or [able_solver(cost)]:
+        solve(problem.frames(np.arange(min(1, problem.n_frames))), cost, method)
+        start = perf_counter()
+        solution = solve(problem, cost, method)
+        solved.append((solution, (perf_counter() - start) / max(1, problem.n_frames)))
+    return solved
+
+
+def _measured(problem: Problem, costs: Sequence[Cost], solution: Solution, seconds: float) -> xr.Dataset:
+    """A solution, its time per frame [s] and the value of every cost at it."""
     data = solution.to_dataset(problem).rename({"cost": "least_cost"})
     solved = np.atleast_1d(solution.solved)
     at, activation = problem.frames(solved), np.atleast_2d(solution.activation)[solved]

@@ -18,7 +18,7 @@ from musclesolve.plotting import activations as of_result
 from musclesolve.plotting.figure_names import drawings
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, comparison_files
 from musclesolve.results.comparison_facts import ComparisonFacts, agreement_csv
-from musclesolve.results.tables.comparison_tables import tables
+from musclesolve.results.tables.comparison_tables import summary_parts, tables
 from musclesolve.sharing.cost import ActivationPower
 from musclesolve.studies import compare as comparison
 from musclesolve.studies.side_by_side import co_contraction, side_by_side
@@ -255,8 +255,26 @@ def test_a_cost_that_the_solver_cannot_take_gets_one_that_can(pytestconfig):
     trial = pytestconfig.rootpath / REFERENCE
     found = ms.compare(trial, ["stress_cubed", "min_max"], side="r")
     assert found.attrs["solver"] == "batch, linprog"
-    with pytest.raises(ms.InputError, match="linprog"):
-        ms.compare(trial, ["stress_cubed", "min_max"], solver="batch", side="r")
+    found = ms.compare(trial, ["min_max", "stress_cubed"], solver="batch", side="r")
+    assert list(found["cost"].values) == ["stress_cubed"]
+    assert found.attrs["refused"].startswith("min_max: ") and "linprog" in found.attrs["refused"]
+
+
+def test_a_refused_cost_is_left_out_with_its_reason():
+    alike = ms.Problem([[0.05, 0.03]], [20.0], [1000.0, 400.0], [1000.0, 400.0])
+    wanted = ["emg_tracking", "stress_cubed", "force_squared"]
+    found = ms.compare(alike, wanted)
+    assert list(found["cost"].values) == wanted[1:] == list(found["evaluated_cost"].values)
+    assert found.attrs["refused"].startswith("emg_tracking: Problem.emg: ")
+    assert "refused" not in ms.compare(alike, wanted[1:]).attrs
+    with refused("missing_argument", "emg"):
+        ms.compare(alike, ["emg_tracking", "2 * emg_tracking"])
+
+
+def test_the_tables_name_a_cost_that_was_left_out(stride):
+    lost = stride.assign_attrs(refused="min_max: no solver takes it")
+    assert "min_max: no solver takes it" in summary_parts(lost)
+    assert tables(lost)[-1].title == "costs left out" != tables(stride)[-1].title
 
 
 def test_costs_of_one_kind_differ_by_their_options(pytestconfig):

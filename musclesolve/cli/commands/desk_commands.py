@@ -35,6 +35,7 @@ def desk(
 
 KERNELS = (
     "musclesolve.sharing.kernel.entry",
+    "musclesolve.sharing.kernel.level_walk",
     "musclesolve.muscles.paths.kernel.entry",
     "musclesolve.opensim.joint_kernel",
     "musclesolve.dynamics.kernel.entry",

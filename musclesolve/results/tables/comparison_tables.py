@@ -62,6 +62,7 @@ def tables(comparison: xr.Dataset) -> list[Table]:
         (channels[0].name, *(decimal(channel.correlation, 2) for channel in channels))
         for channels in zip(*(under.channels for under in facts.under.values()), strict=True)
     ]
+    lost = [(reason,) for reason in comparison.attrs.get("refused", "").splitlines()]
     of_frames = (*names("cost", "leg"), *numbers(*COUNTS, "largest KKT residual"))
     of_emg = (*names("channel"), *numbers(*facts.costs))
     return [
@@ -74,6 +75,7 @@ def tables(comparison: xr.Dataset) -> list[Table]:
         ),
         groups(facts),
         muscles(facts),
+        *([titled_table("costs left out", words("cost and reason"), lost)] if lost else []),
     ]
 
 
@@ -129,6 +131,7 @@ def summary_parts(comparison: xr.Dataset) -> list[str | Table]:
         f"muscles that differ most: peak force (rms difference from {facts.costs[0]}) [N]": _page_of_muscles(
             facts
         ),
+        "costs left out": comparison.attrs.get("refused"),
     }
     return [part for heading, table in parts.items() if table is not None for part in (heading, table, "")]
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.locks import CASADI
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, input_error
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, bends_down
 from musclesolve.sharing.cost.cost_parameters import (
     Parameters,
     Shapes,
@@ -36,13 +36,11 @@ Formula = Callable[[Any, Any, Any], Any]
 FIELDS = tuple(ARRAY_AXES)
 """Fields of a problem that an expression may use, each in its own shape in one frame."""
 
-PROBES = (12, 64, 512)
-"""Sizes with which an expression is tested; one that picks muscles by number needs enough of them."""
+PROBES = (12, 64, 512, *range(2, 129))
+"""Sizes with which an expression is tested: one that picks muscles by number needs enough, one with slices so many."""
 
 FAULTS = (RuntimeError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 """Exceptions that a faulty expression raises; NotImplementedError of CasADi is a RuntimeError."""
-
-SLACK = 1e-9
 
 NUMPY_NOTICE = r"\s*casadi: a numpy function was called"
 """Begin of a warning of CasADi on np.sum and the like: of symbols they give what they gave in every version."""
@@ -256,7 +254,10 @@ class ExpressionCost(Cost):
         import casadi
 
         kinds = {getattr(casadi, f"OP_{name}") for name in PIECES}
-        value, moving = self._tried["value"], set[int]()  # places of the memory that depend on activations
+        value, moving = (
+            self._functions["value"],
+            set[int](),
+        )  # places of the memory that depend on activations
         for k in range(value.n_instructions()):
             kind, read, written = (getattr(value, f"instruction_{of}")(k) for of in ("id", "input", "output"))
             moves = read[0] == 0 if kind == casadi.OP_INPUT else not moving.isdisjoint(read)
@@ -282,12 +283,12 @@ class ExpressionCost(Cost):
 
     @cached_property
     def pattern(self) -> Any:
-        """The pattern of the Hessian (casadi.Sparsity), with some number of muscles."""
-        return self._tried["hessian"].sparsity_out(0)
+        """The pattern of the Hessian (casadi.Sparsity)."""
+        return self._functions["hessian"].sparsity_out(0)
 
-    @property
-    def _tried(self) -> dict[str, Any]:
-        """Value and derivatives (`_functions`) with some number of muscles."""
+    @cached_property
+    def _functions(self) -> dict[str, Any]:
+        """Value and derivatives with the number of muscles of the last problem; before, with some number."""
         failure: Exception | None = None
         for shapes in self._probes():
             try:
@@ -307,9 +308,9 @@ class ExpressionCost(Cost):
 
         The lengths of constants are tried as numbers of muscles, moments and reactions, too.
         """
-        own = {length for _, constant in self.constants for length in constant.shape if length > 1}
+        own = dict.fromkeys(length for _, each in self.constants for length in each.shape if length > 1)
         axes = sorted({axis for name in self.uses for axis in ARRAY_AXES[name][1:] if axis not in "Tn"})
-        for n in (*PROBES, *sorted(own - set(PROBES))):
+        for n in dict.fromkeys((*PROBES[:3], *own, *PROBES)):
             for others in product((*PROBES[:2], *sorted(own)), repeat=len(axes)):
                 size = {"n": n, **dict(zip(axes, others, strict=True))}
                 yield (
@@ -342,7 +343,7 @@ class ExpressionCost(Cost):
             InputError: one is negative, though the cost is declared convex.
         """
         curvature = self._evaluate("diagonal", problem, activation)
-        if self.convex and (bad := self._bends_down(problem, activation, curvature)).any():
+        if self.convex and (bad := bends_down(self.term_gradient(problem, activation), curvature)).any():
             frame, muscle = np.argwhere(bad)[0]
             reason = (
                 f"its second derivative by the activation of {(problem.muscle or ())[muscle]} is "
@@ -355,37 +356,6 @@ class ExpressionCost(Cost):
         """The second derivatives, (T, n, n), at activations (T, n)."""
         frames, muscles = activation.shape
         return self._evaluate("hessian", problem, activation).reshape(frames, muscles, muscles)
-
-    def check_convexity(self, problem: Problem, activation: Array) -> None:
-        """Check that a cost declared convex is convex at some activations (T, n).
-
-        Raises:
-            InputError: a second derivative is negative, along the activation of one muscle or of several together.
-        """
-        if not self.convex:
-            return
-        self.term_hessian_diagonal(problem, activation)  # checks the muscles one by one
-        if self.separable:
-            return
-        hessian = self.term_hessian(problem, activation)
-        known = np.isfinite(hessian).all(axis=(1, 2))
-        values = np.asarray(np.linalg.eigvalsh(hessian[known]), dtype=float)
-        if self._bends_down(problem, activation, values, known).any():
-            reason = f"its second derivative along some activations is {values.min():g}"
-            raise input_error("sharing.cost_not_convex", cost=self.name, reason=reason)
-
-    def _bends_down(self, problem: Problem, activation: Array, curvature: Array, known: Any = ...) -> Mask:
-        """Return a mask of curvatures (T', k) at the known activations (T, n) that are negative beyond rounding.
-
-        Rounding is a share of the largest curvature of a frame, or of its largest slope over an activation of one.
-        """
-        size = np.abs(curvature).max(axis=1, keepdims=True, initial=0.0)
-        if (curvature < -SLACK * size).any():
-            slope = np.abs(self.term_gradient(problem, activation)[known]).max(
-                axis=1, keepdims=True, initial=0.0
-            )
-            size = np.fmax(size, np.where(np.isfinite(slope), slope, 0.0))
-        return np.asarray(curvature < -SLACK * size)
 
     def require(self, problem: Problem) -> None:
         """Check that the problem has the fields used and the muscles that the expression picks by number.
@@ -400,9 +370,15 @@ class ExpressionCost(Cost):
         arrays = self._arrays(problem)
         try:
             with CASADI:
-                _functions(self, shapes_of(arrays))
+                functions = _functions(self, shapes_of(arrays))
         except (InputError, *FAULTS) as error:
             raise self._misfit(problem, error) from error
+        if functions is not vars(self).get(
+            "_functions"
+        ):  # slices may couple muscles in so many muscles alone
+            for known in ("pattern", "in_pieces"):
+                vars(self).pop(known, None)
+            vars(self)["_functions"] = functions
         return arrays
 
     def _misfit(self, problem: Problem, error: Exception) -> InputError:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_parameters import Parameters
 from musclesolve.sharing.cost.cost_terms import SoftRows, Term, joined_rows
@@ -27,6 +27,8 @@ NEEDS = {
     "nonsmooth": "terms with a kink",
 }
 """The words of `Cost.needs`: what a solver must be able to handle."""
+SLACK = 1e-9
+"""Share of what bends a cost, or tilts it over an activation of one, that counts as rounding."""
 
 
 class Cost(ABC):
@@ -405,3 +407,14 @@ def single_costs(cost: Cost) -> list[Cost]:
     if not isinstance(cost, WeightedSum):
         return [cost]
     return [single for part in cost.costs for single in single_costs(part)]
+
+
+def bends_down(slope: Array, curvature: Array) -> Mask:
+    """Return a mask of curvatures (T, k) that are negative beyond rounding, at slopes (T, n) of the cost.
+
+    Rounding is a share of the largest curvature of a frame, or of its largest slope over an activation of one: a cost
+    that bends less tilts less than the certificate resolves.
+    """
+    size = np.abs(curvature).max(axis=1, keepdims=True, initial=0.0)
+    steep = np.abs(slope).max(axis=1, keepdims=True, initial=0.0)
+    return np.asarray(curvature < -SLACK * np.fmax(size, np.where(np.isfinite(steep), steep, 0.0)))

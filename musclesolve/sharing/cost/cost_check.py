@@ -5,18 +5,23 @@ The gradient is compared with central differences of the value,
     d_h = (f(a + h e_i) - f(a - h e_i)) / (2 h),   h = 1e-3 of the way between the bounds,
 
 and counts as wrong only if it is off by more than 1e-4 of the two, ten times the largest h |d_h - d_2h| of the point
-(visible curvature and noise), and 1e5 roundings of the value. Second derivatives count as wrong if they are off by more
-than a twentieth from differences of the gradient. Between the bounds all three are finite. A cost that does
-not state `nonconvex` must not bend downward: differences of the gradient show it for a sum over muscles, eigenvalues of
-the Hessian for other costs, tangents for expressions.
+(visible curvature and noise), and 1e5 roundings of the value. Second derivatives, of pairs of muscles too, count as
+wrong if they are off by more than a twentieth from differences of the gradient to either side. Between the bounds all
+three are finite.
+
+A cost that does not state `nonconvex` must not bend downward (`bends_down`). One rule holds for expressions and
+classes: at a few points tangents lie below the cost at the bounds, and there and at every solution no curvature is
+negative: of a sum over muscles in each muscle, of other costs along any direction. The derivatives of an
+expression are exact; of a class the gradient alone counts, by differences in each muscle, or along the direction in
+which the stated Hessian is least and along one drawn direction.
 """
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.errors import input_error
-from musclesolve.sharing.cost.casadi_expression import SLACK, ExpressionCost
-from musclesolve.sharing.cost.cost_base import Cost, single_costs
+from musclesolve.errors import InputError, input_error
+from musclesolve.sharing.cost.casadi_expression import ExpressionCost
+from musclesolve.sharing.cost.cost_base import SLACK, Cost, bends_down, single_costs
 from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.sharing.problem import Problem
 
@@ -44,7 +49,7 @@ def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
     for part in custom:
         if not isinstance(part, ExpressionCost):
             _check_derivatives(few, part, activation)
-        elif part.convex:
+        if _says_convex(part):
             _check_tangents(few, part, activation)
     check_solution(few, cost, activation)
 
@@ -56,14 +61,31 @@ def check_solution(problem: Problem, cost: Cost, activation: Array) -> Array:
         return value
     _check_finite(cost, "its value", value, ~np.isfinite(value), activation)
     for part in single_costs(cost):
-        if isinstance(part, ExpressionCost):
-            part.check_convexity(problem, activation)
-        elif not part.built_in and part.needs <= {"separable", "coupled", "rows"}:
-            _check_convexity(problem, part, activation)
+        if _says_convex(part):
+            _check_curvature(problem, part, activation)
     return value
 
 
-def _check_tangents(problem: Problem, cost: ExpressionCost, activation: Array) -> None:
+def _says_convex(part: Cost) -> bool:
+    """Return whether a cost is not built in and does not state that it may be non-convex."""
+    return not part.built_in and not part.needs & {"linear_program", "nonconvex"}
+
+
+def _not_convex(cost: Cost, reason: str) -> InputError:
+    """The error of a cost that bends downward."""
+    if isinstance(cost, ExpressionCost):
+        return input_error("sharing.cost_not_convex", cost=cost.name, reason=reason)
+    kind = "coupled" if "coupled" in cost.needs else "separable"
+    return input_error(
+        "bad_cost",
+        where=f"the cost {cost.name}",
+        problem=f"{reason}: the cost is not convex, and does not say so",
+        expected="a convex cost, whose solved frames have the least cost",
+        remedy=f'state needs = frozenset({{"{kind}", "nonconvex"}}), and choose a solver for such costs',
+    )
+
+
+def _check_tangents(problem: Problem, cost: Cost, activation: Array) -> None:
     """Check that tangents at activations (T, n) lie below the cost at the bounds, of each muscle and of all together.
 
     f(b) >= f(a) + f'(a) (b - a) is what convex means; kinks and jumps, which have no second derivative, break it too.
@@ -80,7 +102,7 @@ def _check_tangents(problem: Problem, cost: ExpressionCost, activation: Array) -
             below = value + rise - end > SLACK * (np.abs(value) + np.abs(rise) + np.abs(end))
             for place in np.flatnonzero(below)[:1]:
                 reason = f"it is {end[place]:g} where a tangent to it has {value[place] + rise[place]:g}"
-                raise input_error("sharing.cost_not_convex", cost=cost.name, reason=reason)
+                raise _not_convex(cost, reason)
 
 
 def check_expression(problem: Problem, cost: Cost) -> None:
@@ -119,45 +141,44 @@ def check_expression(problem: Problem, cost: Cost) -> None:
         )
 
 
-def _check_convexity(problem: Problem, cost: Cost, activation: Array) -> None:
-    """Refuse a cost of methods that bends downward at activations (T, n) and does not say so."""
+def _check_curvature(problem: Problem, cost: Cost, activation: Array) -> None:
+    """Refuse a cost that bends downward at activations (T, n), in a muscle or along some direction."""
+    exact, slope = isinstance(cost, ExpressionCost), cost.term_gradient(problem, activation)
+    width = problem.upper - problem.lower
+    curvatures, moves = [], [width]
     if "coupled" in cost.needs:
         hessian = cost.term_hessian(problem, activation)
-        curvature = np.linalg.eigvalsh(hessian[np.isfinite(hessian).all(axis=(1, 2))])
-    else:
-        width = problem.upper - problem.lower
+        known = np.isfinite(hessian).all(axis=(1, 2), keepdims=True)
+        values, vectors = np.linalg.eigh(np.where(known, hessian, 0.0))
+        curvatures.append(values)
+        drawn = np.random.default_rng(0).normal(size=activation.shape)
+        moves = [width.max(axis=1, keepdims=True) * direction for direction in (vectors[:, :, 0], drawn)]
+    elif exact:
+        cost.term_hessian_diagonal(problem, activation)  # refuses a negative one
+    for move in () if exact else moves:
         ends = [
-            np.clip(activation + sign * DIFFERENCE_STEP * width, problem.lower, problem.upper)
-            for sign in (1, -1)
+            np.clip(activation + step * move, problem.lower, problem.upper)
+            for step in (DIFFERENCE_STEP, -DIFFERENCE_STEP)
         ]
+        along = ends[0] - ends[1]
         with np.errstate(all="ignore"):
-            stated = np.asarray(cost.term_hessian_diagonal(problem, activation))
-            ahead, middle, behind = (cost.term_gradient(problem, at) for at in (ends[0], activation, ends[1]))
-            curvature = ahead - behind
-            rounding = ROUNDING * (np.abs(ahead) + np.abs(behind)) + np.finfo(float).tiny
-            curvature[np.abs(curvature) < rounding] = 0.0
-            sides = (ahead - middle) / (ends[0] - activation), (middle - behind) / (activation - ends[1])
-            near = np.clip(stated, np.minimum(*sides), np.maximum(*sides))  # the slope may have a kink
-            away = np.abs(stated - near) > CURVATURE_TOLERANCE * (np.abs(stated) + np.abs(near))
-            inside = np.minimum(activation - problem.lower, problem.upper - activation) > 0.05 * width
-        for place in np.argwhere(away & inside & (curvature != 0.0))[:1]:
-            at = tuple(place)
-            raise input_error(
-                "bad_cost",
-                where=f"the cost {cost.name}",
-                problem=f"term_hessian_diagonal is {stated[at]:g} for {(problem.muscle or ())[at[1]]} at "
-                f"{activation[at]:.3g}, where differences of term_gradient give {near[at]:g}",
-                expected="the second derivatives of the terms",
+            ahead, behind = (cost.term_gradient(problem, end) for end in ends)
+            rise = (ahead - behind) * along
+            noise = (ROUNDING * (np.abs(ahead) + np.abs(behind)) + np.finfo(float).tiny) * np.abs(along)
+            if "coupled" in cost.needs:
+                rise, noise, along = (part.sum(axis=1, keepdims=True) for part in (rise, noise, along**2))
+            else:
+                along = along**2
+            bent = np.where(np.abs(rise) > noise, rise / along, 0.0)
+        curvatures.append(np.where(np.isfinite(bent), bent, 0.0))
+    for curvature in curvatures:
+        if (bad := bends_down(slope, curvature)).any():
+            falls = (
+                "second derivative along some activations is"
+                if exact
+                else "gradient falls as activation grows by"
             )
-    curvature = curvature[np.isfinite(curvature).all(axis=1)]
-    if (curvature < -SLACK * np.abs(curvature).max(axis=1, keepdims=True, initial=0.0)).any():
-        raise input_error(
-            "bad_cost",
-            where=f"the cost {cost.name}",
-            problem="its gradient falls as an activation grows: the cost is not convex, and does not say so",
-            expected="a convex cost, whose solved frames have the least cost",
-            remedy='state needs = frozenset({"separable", "nonconvex"}), and choose a solver for such costs',
-        )
+            raise _not_convex(cost, f"its {falls} {curvature[bad].min():g}")
 
 
 def _check_finite(cost: Cost, what: str, numbers: Array, unknown: Mask, activation: Array) -> None:
@@ -211,6 +232,7 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
             shift = (width[:, :, None] * np.eye(muscles)).reshape(-1, muscles)
             ahead, behind = (np.asarray(cost.term_value(many, middle + sign * shift)) for sign in (1, -1))
             differences.append((ahead - behind).reshape(frames, muscles) / (2 * width))
+        _check_hessian(problem, cost, activation, many, step)
         once, twice = differences
         noise = np.nan_to_num(step * np.abs(once - twice)).max(axis=1, keepdims=True)
         # Below the smallest normal number differences of value resolve nothing.
@@ -226,4 +248,34 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
             f"{(problem.muscle or ())[muscle]} at {activation[point, muscle]:.3g}, where "
             f"differences of value give {once[point, muscle]:g}",
             expected="the gradient of value",
+        )
+
+
+def _check_hessian(problem: Problem, cost: Cost, activation: Array, many: Problem, step: Array) -> None:
+    """Check second derivatives at activations (T, n) by differences of the gradient to either side, over steps (T, n).
+
+    `many` are the frames of the problem, each repeated for every muscle.
+    """
+    frames, muscles = activation.shape
+    middle, shift = np.repeat(activation, muscles, axis=0), step[:, :, None] * np.eye(muscles)
+    slopes = [cost.term_gradient(many, middle + sign * shift.reshape(-1, muscles)) for sign in (1, 0, -1)]
+    ahead, here, behind = (np.reshape(slope, (frames, muscles, muscles)) for slope in slopes)
+    stated = cost.term_hessian(problem, activation)
+    sides = (ahead - here) / step[:, :, None], (here - behind) / step[:, :, None]
+    near = np.clip(stated, np.minimum(*sides), np.maximum(*sides))  # the slope may have a kink
+    largest = np.abs(near).max(axis=(1, 2), keepdims=True, initial=0.0)
+    allowed = CURVATURE_TOLERANCE * (np.abs(stated) + np.abs(near)) + DERIVATIVE_TOLERANCE * largest
+    allowed += (ROUNDING * (np.abs(ahead) + np.abs(behind)) + np.finfo(float).tiny) / step[:, :, None]
+    for frame, i, j in np.argwhere(np.abs(stated - near) > allowed)[:1]:
+        names = problem.muscle or ()
+        raise input_error(
+            "bad_cost",
+            where=f"the cost {cost.name}",
+            problem=f"the second derivative by {names[i]} and {names[j]} is {stated[frame, i, j]:g} at activations of "
+            f"{activation[frame, i]:.3g} and {activation[frame, j]:.3g}, where differences of term_gradient give "
+            f"{near[frame, i, j]:g}",
+            expected="the second derivatives of the terms: term_hessian_diagonal, and term_hessian where they couple",
+            remedy=None
+            if "coupled" in cost.needs or i == j
+            else 'needs = frozenset({"coupled"}) and term_hessian',
         )

@@ -18,6 +18,9 @@ from musclesolve.sharing.cost.cost_parameters import Parameters
 from musclesolve.sharing.cost.cost_terms import Power, Saturation, Term
 from musclesolve.sharing.problem import Problem
 
+SHARP = 10.0
+"""Largest power with which every frame of recordings and of 300 drawn problems is certified."""
+
 
 class SumOfTerms(Cost):
     """A cost defined by its terms: powers of the activations unless `form` returns another function.
@@ -68,6 +71,17 @@ class SumOfTerms(Cost):
     def quadratic(self) -> bool:
         """Return whether the terms are squares, p = 2."""
         return self.form == Power(2.0)
+
+    def remarks(self, problem: Problem) -> tuple[str, ...]:
+        """See Cost; a sharp power may leave frames without a certificate."""
+        p = self.form.exponent
+        if not (isinstance(self.form, Power) and p > SHARP):
+            return ()
+        share = np.finfo(float).eps ** (1.0 / (p - 1.0))
+        return (
+            f"With the power {p:g} a muscle below {share:.0%} of the largest load has a marginal cost below round-off: "
+            "frames may end without a certificate. min_max has the largest load as small as possible, and is exact.",
+        )
 
     def terms(self, problem: Problem) -> tuple[Term, ...]:
         """See Cost."""

@@ -1,4 +1,6 @@
-"""Linear programs by HiGHS (SciPy): linear costs, lexicographic min/max, and programs of single frames."""
+"""Linear programs: linear costs by HiGHS (SciPy), the levels of min/max, and programs of single frames."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -40,11 +42,11 @@ def minimize(
 
 @dataclass(frozen=True)
 class Linprog:
-    """HiGHS through SciPy, one frame after the other; the result is a vertex of the feasible set.
+    """Linear programs, one frame after the other; the result is a vertex of the feasible set.
 
-    A linear cost is one program. A lexicographic cost (min/max) is one program for each level: minimize t with
-    rho_i a_i <= t, hold the muscles that the dual of this program decides, continue with the others
-    (Rasmussen, Damsgaard and Voigt 2001; sharing/certificate.py shows why this is exact).
+    A linear cost is one program of HiGHS. The levels of a lexicographic cost (min/max; Rasmussen, Damsgaard and Voigt
+    2001) are one walk of a compiled simplex method (kernel/level_walk.py). A frame that the walk leaves without a
+    certificate, as round-off in nearly dependent muscles may, has a linear program for each level.
 
     Reserves have quadratic costs, which a linear program does not allow. Where the muscles do not suffice, the
     interior-point method of the project first makes the reserves as small as possible; the levels share the remaining
@@ -53,6 +55,9 @@ class Linprog:
 
     tolerance: float = 1e-10  # primal and dual feasibility, on scaled rows
     max_iterations: int = 10000  # of each linear program
+    by_walk: bool = (
+        True  # levels by the walk, and by linear programs only in frames that have no certificate then
+    )
 
     name: ClassVar[str] = "linprog"
 
@@ -73,21 +78,37 @@ class Linprog:
         return attempt
 
     def _levels(self, problem: Problem, cost: Cost) -> Attempt:
-        load, attempt = relative_load(problem, cost), Attempt.blank(problem)
-        open_, start = np.ones(load.shape, np.bool_), np.array(problem.lower)
-        levels = [self._frame(problem, t, load[t], start[t], open_[t], attempt) for t in range(len(load))]
-        short = np.flatnonzero(attempt.claim != Status.SOLVED)
-        if problem.reserve_weight is not None and short.size:
+        """Walk with all muscles; where they do not suffice again, with those that the reserves leave open."""
+        load, start, reserve = (
+            relative_load(problem, cost),
+            np.array(problem.lower),
+            np.zeros_like(problem.moment),
+        )
+        open_ = np.ones(load.shape, np.bool_)
+        levels = _walked if self.by_walk else self._by_highs
+        attempt = levels(problem, load, start, open_, reserve)
+        short = attempt.claim != Status.SOLVED
+        if problem.reserve_weight is not None and short.any():
             part = problem.frames(short)
             soft = Batch().solve(part, NoCost())
             goal, _, decided = reserve_pull(part, _missing(part, soft.activation))
-            open_[short], start[short] = ~decided, np.where(decided, goal, part.lower)
-            attempt.reserve[short] = _missing(part, np.where(decided, goal, soft.activation))
+            reserve[short] = _missing(part, np.where(decided, goal, soft.activation))
+            start[short], open_[short] = np.where(decided, goal, part.lower), ~decided
+            attempt = levels(problem, load, start, open_, reserve)
             attempt.iterations[short] += soft.iterations
-            for t in short.tolist():
-                levels[t] = self._frame(problem, t, load[t], start[t], open_[t], attempt)
-        table = np.full((len(load), max(map(len, levels), default=0), problem.n_dof), np.nan)
-        for t, multipliers in enumerate(levels):
+        return attempt
+
+    @property
+    def careful(self) -> Linprog:
+        """The method for frames that the walk leaves without a certificate: a linear program for each level."""
+        return replace(self, by_walk=False)
+
+    def _by_highs(self, problem: Problem, load: Array, start: Array, open_: Mask, reserve: Array) -> Attempt:
+        """The levels by a linear program for each; arguments as of `_walked`."""
+        attempt = replace(Attempt.blank(problem), reserve=reserve)
+        found = [self._frame(problem, t, load[t], start[t], open_[t], attempt) for t in range(len(load))]
+        table = np.full((len(load), max(map(len, found), default=0), problem.n_dof), np.nan)
+        for t, multipliers in enumerate(found):
             attempt.multiplier[t] = multipliers[0] if multipliers else 0.0
             table[t, : len(multipliers)] = np.reshape(multipliers, (-1, problem.n_dof))
         return replace(attempt, level_multiplier=table)
@@ -194,3 +215,21 @@ def _missing(problem: Problem, activation: Array) -> Array:
     short = problem.moment - problem.produced(activation)
     small = np.abs(short) <= NEGLIGIBLE * np.maximum(1.0, np.abs(problem.moment))
     return np.where(small.all(axis=1, keepdims=True), 0.0, short)
+
+
+def _walked(problem: Problem, load: Array, start: Array, open_: Mask, reserve: Array) -> Attempt:
+    """The levels of loads rho beside reserves (T, m); muscles that are not open are at `start`, (T, n) each."""
+    from musclesolve.sharing.kernel.level_walk import WALK
+
+    attempt, (frames, hard, muscles) = Attempt.blank(problem), problem.moment_arm.shape
+    bounds = problem.lower, problem.upper
+    most = hard + int((load * problem.lower > 0.0).sum(axis=1).max(initial=0))
+    levels = np.full((frames, most, hard), np.nan)
+    given = problem.moment_matrix, problem.moment - reserve, load, *bounds, start, open_
+    work = [np.empty(size) for size in (muscles, muscles, muscles + hard, hard, hard)]
+    places = [np.zeros(size, np.int64) for size in (muscles, hard, hard)]
+    results = attempt.activation, levels, attempt.claim, attempt.iterations
+    tableau = np.empty((hard, muscles + hard))
+    WALK.load()(*map(np.ascontiguousarray, given), *results, tableau, *work, *places)
+    first = np.nan_to_num(levels[:, :1].sum(axis=1))
+    return replace(attempt, reserve=reserve, multiplier=first, level_multiplier=levels)

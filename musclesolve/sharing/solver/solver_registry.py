@@ -58,7 +58,7 @@ class Solver(Protocol):
     """A frozen dataclass of options with a name.
 
     A solver outside the registry may have a frozenset `can` of the words that costs use in `needs`; without `can` it
-    gets separable costs only. Two more methods are optional:
+    gets separable costs only. Three more members are optional:
 
     - `solve_certified(problem, cost, allow_reserve) -> SolutionArrays | None`: results with certificates and statuses,
       UNRESOLVED (-1) for frames without certificate or proof, which go to `fallback`, another solver; None if the
@@ -67,6 +67,7 @@ class Solver(Protocol):
     - `sequence(problem, cost, rate, allow_reserve)`: solves frames within rate limits of the frame before; returns
       None, or a function that solves frames in order from any first frame into SolutionArrays, up to the first
       unresolved frame, and returns its number.
+    - `careful`: a slower solver for frames of a cost of levels without certificate or proof.
     """
 
     @property

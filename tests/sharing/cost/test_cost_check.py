@@ -17,7 +17,7 @@ from musclesolve import Problem, Status, solve
 from musclesolve.sharing import expression_cost
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost import ActivationPower, ForceSquared
-from musclesolve.sharing.cost.cost_check import check_cost
+from musclesolve.sharing.cost.cost_check import check_cost, check_solution
 from musclesolve.sharing.cost.cost_registry import REGISTRY
 
 BOTH = pytest.mark.parametrize("solver", ["batch", "slsqp"])
@@ -253,7 +253,101 @@ def test_rounding_of_a_vanishing_curvature_is_no_sign_of_concavity(name):
 
     cost = expression_cost(name, value, convex=True)
     many = TWINS.frames(np.zeros(400, int))
-    cost.check_convexity(many, np.random.default_rng(0).uniform(0.0, 1.0, (400, 3)))
+    check_solution(many, cost, np.random.default_rng(0).uniform(0.0, 1.0, (400, 3)))
     concave = expression_cost(name, lambda *parts: -value(*parts), convex=True)
     with pytest.raises(ms.InputError, match="second derivative"):
-        concave.check_convexity(TWINS, np.array([[0.3, 0.31, 0.32]]))
+        check_solution(TWINS, concave, np.array([[0.3, 0.31, 0.32]]))
+
+
+@dataclass(frozen=True)
+class Coupled(ms.Cost):
+    """A cost of a class in which muscles couple; derivatives by CasADi, and whatever a test spoils."""
+
+    kind: str = "soft maximum"
+    steepness: float = 50.0
+    factor: float = 1.0
+    spoiled: bool = False
+    name: ClassVar[str] = "coupled"
+    needs = frozenset({"coupled"})
+
+    def _parts(self, activation):
+        a = casadi.SX.sym("a", activation.shape[1])
+        hessian, slope = casadi.hessian(value := self.term_expression(casadi, a, ()), a)
+        function = casadi.Function("parts", [a], [value, slope, hessian])
+        value, slope, hessian = zip(*(function(row) for row in activation), strict=True)
+        return np.ravel(value), np.array(slope)[:, :, 0], np.array([np.array(each) for each in hessian])
+
+    def term_value(self, problem, activation):
+        return self._parts(activation)[0]
+
+    def term_gradient(self, problem, activation):
+        return self._parts(activation)[1]
+
+    def term_hessian(self, problem, activation):
+        hessian = self._parts(activation)[2]
+        return np.abs(hessian) * np.eye(hessian.shape[1]) if self.spoiled else hessian
+
+    def term_hessian_diagonal(self, problem, activation):
+        return np.einsum("tii->ti", self.term_hessian(problem, activation))
+
+    def term_parameters(self, problem):
+        return ()
+
+    def term_expression(self, casadi, a, parameters):
+        k = self.steepness
+        if self.kind == "soft maximum":
+            return self.factor * casadi.log(casadi.sum1(casadi.exp(k * a))) / k
+        return self.factor * (casadi.sumsqr(a) - k * a[0] * a[1])
+
+
+class Uncoupled(Coupled):
+    needs = frozenset({"separable"})
+    term_hessian = ms.Cost.term_hessian
+
+    def term_hessian_diagonal(self, problem, activation):
+        return np.full_like(activation, 2.0)
+
+
+@pytest.mark.parametrize("factor", [1e-9, 1.0, 1e9])
+def test_a_coupled_class_that_is_convex_is_never_refused(factor):
+    """The curvatures of a soft maximum cancel: what remains of them is rounding of either sign."""
+    points = np.random.default_rng(0).uniform(0.0, 1.0, (60, 3))
+    for steepness in (1.0, 20.0, 200.0):
+        cost = Coupled(steepness=steepness, factor=factor)
+        check_cost(TWINS, cost)
+        check_solution(TWINS.frames(np.zeros(60, int)), cost, points)
+    found = solve(TWINS, Coupled(steepness=10.0, factor=factor), "ipopt")
+    assert found.solved.all() and not found.stationary_only
+
+
+@pytest.mark.parametrize(
+    ("cost", "part"),
+    [
+        (Coupled("product", 3.0), "not convex"),
+        (Coupled("product", 3.0, spoiled=True), "second derivative by muscle_0 and muscle_1 is 0"),
+        (Coupled("product", 1.0, spoiled=True), "differences of term_gradient give -1"),
+        (Uncoupled("product", 1.0), "second derivative by muscle_0 and muscle_1"),
+        (Coupled(factor=-1.0), "not convex"),
+    ],
+)
+def test_a_coupled_class_with_a_wrong_hessian_or_a_saddle_is_refused(cost, part):
+    with refused("bad_cost", "the cost coupled", part):
+        solve(TWINS, cost, "slsqp")
+
+
+class Capped(Power):
+    """min(3 a, 0.5 + 0.1 a) for each muscle: no second derivative shows that it is not convex."""
+
+    def term_value(self, problem, activation):
+        return np.minimum(3 * activation, 0.5 + 0.1 * activation).sum(axis=1)
+
+    def term_gradient(self, problem, activation):
+        return np.where(3 * activation < 0.5 + 0.1 * activation, 3.0, 0.1)
+
+    def term_hessian_diagonal(self, problem, activation):
+        return np.zeros_like(activation)
+
+
+def test_tangents_show_the_pieces_of_a_class():
+    with refused("bad_cost", "the cost power", "a tangent to it has"):
+        solve(TWINS, Capped(), "slsqp")

@@ -379,3 +379,11 @@ def test_a_new_cost_is_one_file(tmp_path, monkeypatch, case):
     batch, ipopt = (solve(problem, found["loudest"](), solver) for solver in ("batch", "ipopt"))
     assert batch.solved.all() and batch.cost_name == "loudest"
     np.testing.assert_allclose(batch.activation, ipopt.activation, atol=1e-6)
+
+
+def test_a_sharp_power_says_what_round_off_hides():
+    """(1 / 10)^59 is below the digits of a number beside one, 0.54^59 is at their limit."""
+    problem = Problem([[0.05, 0.05]], [20.0], [1000.0, 1000.0], [1000.0, 1000.0])
+    (note,) = solve(problem, ActivationPower(60.0)).notes
+    assert "below 54%" in note and "min_max" in note
+    assert solve(problem, ActivationPower(10.0)).notes == ()

@@ -209,3 +209,23 @@ def test_a_small_class_is_a_cost(make_leg):
     np.testing.assert_allclose(
         solve(problem, written, "ipopt").activation, solve(problem, Load()).activation, atol=1e-6
     )
+
+
+def test_slices_that_need_so_many_muscles_are_taken_and_known_to_couple():
+    """With twelve muscles the second half is empty, and the product is linear; with another number halves differ."""
+    arm = np.random.default_rng(0).uniform(-0.05, 0.05, (2, 24))
+    problem = Problem(arm, arm @ np.full(24, 300.0), np.full(24, 1000.0), np.full(24, 1000.0))
+    product = expression_cost(
+        "product", lambda a, f, data: 0.1 * casadi.sum1(a) + casadi.sum1(a[:12]) * casadi.sum1(a[12:])
+    )
+    for solver in ("batch", "linprog"):
+        with refused("unfit_solver", "coupled"):
+            solve(problem, product, solver)
+    assert solve(problem, product, "ipopt").stationary_only
+    halves = expression_cost(
+        "halves", lambda a, f, data: casadi.sumsqr(a) + 10.0 * casadi.sumsqr(a[:12] - a[12:]), convex=True
+    )
+    found = solve(problem, halves, "ipopt")
+    assert found.solved and not found.stationary_only
+    with refused("bad_cost", "cannot be evaluated for the 2 muscles"):
+        solve(Problem(arm[:, :2], [0.0, 0.0], [1e3, 1e3], [1e3, 1e3]), halves, "ipopt")

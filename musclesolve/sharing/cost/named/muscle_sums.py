@@ -165,7 +165,8 @@ class ActivationPower(SumOfTerms):
     Assumes that effort depends on the activation alone, so that a small muscle costs as much as a large one. As p
     grows the largest activation decides, and the optimum tends to the optimum of a min/max criterion (Rasmussen et al.
     2001). Beyond p = 10 or so the marginal costs of a whole leg span more orders of magnitude than a floating-point
-    number has digits: some frames run out of iterations, and `min_max`, which is exact, is the better choice.
+    number has digits: some frames run out of iterations, a note says so, and `min_max`, which is exact, is the better
+    choice.
 
     Args:
         exponent: p, at least 1.
