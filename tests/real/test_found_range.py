@@ -40,7 +40,7 @@ def test_check_finds_nothing_wrong(path):
     assert report.ok
     assert {finding.severity for finding in report.findings} == {"note"}
     (said,) = [finding.what for finding in report.findings if finding.code == "analyzed"]
-    assert "left leg: 0.46 to 1.96 s; before it the foot is on the floor beside the plates" in said
+    assert "Left leg: 0.46 to 1.96 s; before it the foot is on the floor beside the plates" in said
 
 
 def test_forces_are_those_of_the_range_given_by_hand(path, recorded_walk_trial):
@@ -74,4 +74,4 @@ def test_planted_faults_are_found_as_in_a_range_given_by_hand(path, tmp_path, na
 def test_a_contact_that_was_not_measured_ends_the_range(path, tmp_path):
     report = examined(plant("contact_not_measured", path, tmp_path))
     (said,) = [finding.what for finding in report.findings if finding.code == "analyzed"]
-    assert report.ok and "left leg: 1.60 to 1.96 s; before it the foot is on the floor" in said
+    assert report.ok and "Left leg: 1.60 to 1.96 s; before it the foot is on the floor" in said

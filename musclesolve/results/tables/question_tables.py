@@ -533,7 +533,7 @@ def contribution_tables(answer: xr.Dataset) -> list[Table]:
         own = pd.DataFrame(work).set_axis(["group", "positive", "negative"], axis=1)
         own["net"] = own["positive"] + own["negative"]
         title = "mechanical work of the muscles in a stride (J/kg)"
-        tables.append(show(title, own[~own["group"].isin(OTHER_PARTS)], ("", "+z.3f", "+z.3f", "+z.3f")))
+        tables.append(show(title, own[~own["group"].isin(OTHER_PARTS)], ("", "+.3f", "+.3f", "+.3f")))
     return tables
 
 
