@@ -396,7 +396,9 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
         sample = sample.freed(name, FOUND)
     lag = sample.fit("delay")
     early, error = -float(lag.size[0]), float(lag.deviation[0])
-    if early > max(EARLY_S, STANDARD_ERRORS * error) and not case.found("time_offset"):
+    # a body that stands still hardly shows when it is carried
+    shown = error <= SHOWN * EARLY_S and early > max(EARLY_S, STANDARD_ERRORS * error)
+    if shown and not case.found("time_offset"):
         yield early_or_late(case, -early)
     yield from _reversed_moments(trial, sample, judged)
 
