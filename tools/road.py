@@ -36,7 +36,7 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 158232,
+    "Python, package and muscle_db": 158237,
     "public names": 180,
     "bindings of vague names": 1225,
     "records of one module": 231,

@@ -197,6 +197,18 @@ def frame(x: Array, y: Array) -> Array:
     return np.stack([x, y, vector_product(x, y)], axis=-1)
 
 
+def correlated_products(series: Array, memory: int) -> Array:
+    """Sum of the products of series (T, p) that are correlated over `memory` frames, (p, p).
+
+    sum_k (1 - |k| / (L + 1)) sum_t x(t) x(t + k)' over lags |k| <= L frames (Newey & West 1987, Econometrica 55:703-8).
+    """
+    total = series.T @ series
+    for lag in range(1, min(memory, len(series) - 1) + 1):
+        across = series[lag:].T @ series[:-lag]
+        total += (1.0 - lag / (memory + 1)) * (across + across.T)
+    return np.asarray(total)
+
+
 def mean_length(vector: Array) -> float:
     """Return the mean length of vectors (T, 3) over the frames in which it is within a fifth of its median.
 

@@ -80,6 +80,8 @@ PLACEHOLDER = {
 """Placeholder of the subject while the recording is read; it is never written."""
 SPLIT = 0.1
 """Difference of the speeds of the feet on their belts from which both are stated [m/s]."""
+RUNNING, JUMPING, NO_FLIGHT = "running", "jumping: both feet together", "no flight, as in walking"
+"""Words on a motion by its flights."""
 _NOBODY = GivenSubject()
 
 
@@ -283,23 +285,23 @@ def draft_trial(
     paths = _paths(files) | used
     case = working_case((axes.table, *choice.tables, *in_use), paths) if axes.known else None
     large = too_large(files.motion.markers)
-    flying, moves = np.zeros((0, 2)), "no flight, as in walking"
+    flying, moves = np.zeros((0, 2)), NO_FLIGHT
     if case is not None and not large:
         loads = FootLoads.from_trial(case.trial)
         if len(flying := flights(case.trial, loads)):
-            moves = "jumping: both feet together" if jumps(case.trial, loads, flying) else "running"
+            moves = JUMPING if jumps(case.trial, loads, flying) else RUNNING
     muscles = [
         f'The muscles of {model.name} may serve instead: database = "{name_from(model, path)}".'
         for model in contents.models
     ]
     cutoff, why = WALKING_CUTOFF_HZ, "usual for walking; running needs 10 to 20 Hz"
     if case is not None and not large:
-        why = "no flight, as in walking"
+        why = NO_FLIGHT
     if choice.set in KEY_POINT_SETS:
         cutoff, why = KEY_POINT_CUTOFF_HZ, "walking, by key points of video; at 6 Hz their noise counts twice"
     if len(flying):
         cutoff, why = FLIGHT_CUTOFF_HZ, "there is flight, as in running and jumping"
-    if moves == "running":
+    if moves == RUNNING:
         muscles.append(
             "Running asks for more than the muscles of the table can give in many subjects: "
             'strength = "handsfield_2014" takes their strength from mass and stature.'

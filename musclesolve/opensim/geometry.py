@@ -113,14 +113,15 @@ def opensim_geometry(
                 results[3][:, :, others] = theirs.arms(nodes, motion, names, as_opensim=True)
         blocks.append(results)
     columns = np.array([muscle.by_function is None for muscle in chosen])
-    results = (
-        blocks[0] if len(blocks) == 1 else [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
-    )
+    results = blocks[0]
+    if len(blocks) > 1:
+        results = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
     for k, column in enumerate(results if len(drawn) < len(chosen) else ()):
         results[k] = of_functions[k % 2].copy()
         results[k][..., columns] = column
+    ours, of_opensim = results[:2], results[2:]
     # what OpenSim reports alike is the same array
-    return OpenSimGeometry(names, of_muscles, *results, *results[len(results) - 2 : 2])
+    return OpenSimGeometry(names, of_muscles, *ours, *of_opensim, *ours[len(of_opensim) :])
 
 
 def _by_functions(

@@ -18,7 +18,7 @@ from musclesolve.results.cycles.cycle_averages import (
 from musclesolve.results.cycles.gait_cycles import cycles
 from musclesolve.results.cycles.normalization import chosen_units, normalized
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.dataset.frame_validity import MUSCLE_WORDS, sides, with_word_coordinates
+from musclesolve.results.dataset.frame_validity import sides, with_word_coordinates, with_word_variables
 from musclesolve.results.files.result_netcdf import read_result
 
 FIGURE_VARIABLES = ("activation", "muscle_force", "joint_angle", "joint_moment", "group")
@@ -73,7 +73,7 @@ def average_results(
     together = xr.concat(
         list(legs.values()), xr.Variable("side", list(legs)), combine_attrs="override", join="outer"
     )
-    together = together.reset_coords([name for name in MUSCLE_WORDS if name in together.coords])
+    together = with_word_variables(together)
     # attributes common to both legs, and the sentences on each leg
     attributes, subjects = common(used), persons(used)
     attributes.pop("side", None)

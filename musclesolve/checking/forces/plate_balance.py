@@ -33,7 +33,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, Mask, correlated_products, true_runs
 from musclesolve.checking.case import TABLES, Case, on_plate
 from musclesolve.checking.forces.newtons_law import (
     CORRELATION,
@@ -627,14 +627,12 @@ def whitened(values: Array, time: Array, deviation: Array) -> Array:
 def long_run_variance(series: Array, step: float) -> Array:
     """Return the variance (c,) of series (T, c) as it counts in their sums: with covariances up to `CORRELATION`.
 
-    sum_k (1 - |k| / (L + 1)) mean x(t) x(t + k) over lags |k| <= L frames of a step [s] (Newey & West 1987,
-    Econometrica 55:703-8), the same at any rate for a smooth series; at least the variance, for a jump makes steps
-    that cancel.
+    It does not depend on the step [s] of a smooth series. It is at least the variance, for a jump makes steps that
+    cancel.
     """
-    count, last = len(series), min(int(CORRELATION / step + 1e-9), len(series) - 1)
-    variance, *lagged = (np.sum(series[k:] * series[: count - k], axis=0) / count for k in range(last + 1))
-    shares = 1.0 - np.arange(1, last + 1) / (last + 1)
-    return np.asarray(variance + 2.0 * np.maximum(shares @ np.reshape(lagged, (last, -1)), 0.0))
+    memory = min(int(CORRELATION / step + 1e-9), len(series) - 1)
+    correlated = np.diag(correlated_products(series, memory)) / len(series)
+    return np.asarray(np.maximum(correlated, np.mean(series**2, axis=0)))
 
 
 def estimate(observed: Array, terms: Sequence[BalanceTerm], free: BalanceTerm) -> Estimate:

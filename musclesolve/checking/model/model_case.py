@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, correlated_products
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.cost import moment_cost
 from musclesolve.dynamics.vectors import in_blocks
@@ -419,19 +419,14 @@ def largest(case: ModelCase, change: Array) -> Cost | None:
 def covariance(patterns: Array, residual: Array, memory: int) -> tuple[Array, Array]:
     """Least squares of residuals (T, n) by patterns (T, n, p): estimate (p,) and its covariance (p, p).
 
-    The residual is correlated over `memory` frames: the covariance of the score is summed over lags up to it with
-    weights that fall linearly (Newey & West 1987, Econometrica 55:703-8).
+    The residual is correlated over `memory` frames, and so is the score (`correlated_products`).
     """
     bend = np.einsum("tci,tcj->ij", patterns, patterns)
     score = np.einsum("tci,tc->ti", patterns, residual)
     inverse = np.linalg.pinv(bend)
     estimate = inverse @ score.sum(axis=0)
     score = np.einsum("tci,tc->ti", patterns, residual - patterns @ estimate)
-    spread = score.T @ score
-    for lag in range(1, min(memory, len(score) - 1) + 1):
-        across = score[lag:].T @ score[:-lag]
-        spread += (1.0 - lag / (memory + 1)) * (across + across.T)
-    return estimate, inverse @ spread @ inverse
+    return estimate, inverse @ correlated_products(score, memory) @ inverse
 
 
 def standard_errors(patterns: Array, residual: Array, memory: int) -> tuple[Array, Array]:

@@ -47,7 +47,8 @@ TWIN = 1.25
 UNLIKE = 2.0
 """Ratio of the factor k of a column to the median of the legs from which it has another scale on both sides."""
 OWN = 1.13
-"""The same of moments that belong together, and more by 1 N m over the rms of the moment: they have 0.94 to 1.06."""
+"""Ratio of the factor k of a column to the median where moments belong together, which have 0.94 to 1.06. It grows by
+1 N m over the rms of the moment."""
 LEFT, LEFT_AT_MOST = (2.5, 0.15), (8.0, 0.25)
 """Rms and greatest distance from the line, in N m and as a share of the rms and of the peak of the moment, that columns
 which belong do not have: they come to half of it, at most 0.65."""

@@ -22,7 +22,7 @@ from musclesolve.results.cycles.gait_cycles import (
     short_path,
 )
 from musclesolve.results.cycles.normalization import check_cycles
-from musclesolve.results.dataset.frame_validity import MUSCLE_WORDS, with_word_coordinates
+from musclesolve.results.dataset.frame_validity import with_word_coordinates, with_word_variables
 from musclesolve.results.dataset.result_quantities import inputs_of, listed
 
 STATISTICS = ("std", "median", "count")
@@ -117,8 +117,7 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     averaged["cycles_with_reserve"] = helped
     coords = {name: coord.variable for name, coord in together.coords.items() if "cycle" not in coord.dims}
     alike = {"unlike": differences(used), "persons": persons(used), "cycles": cycle_names(together)}
-    averaged |= {name: coords.pop(name) for name in MUSCLE_WORDS if name in coords}
-    return xr.Dataset(averaged, coords, {**common(used), **sentences, **alike})
+    return with_word_variables(xr.Dataset(averaged, coords, {**common(used), **sentences, **alike}))
 
 
 def check_once(cycles: Sequence[xr.Dataset]) -> None:

@@ -302,9 +302,9 @@ def cycles(
     if (strength := coords.pop(STRENGTH, None)) is not None:
         coords[STRENGTH] = strength.set_dims({"cycle": len(used), "muscle": strength.size})
     variables = _curves(result, side, own, used, percent) | _measures(result, side, used, walks)
-    variables |= {name: coords.pop(name) for name in frames.MUSCLE_WORDS if name in coords}
+    data = xr.Dataset(variables, coords, _attributes(result, side, found, every, used))
     # chunks and types of the file of the result do not fit its cycles
-    data = xr.Dataset(variables, coords, _attributes(result, side, found, every, used)).drop_encoding()
+    data = frames.with_word_variables(data).drop_encoding()
     data.encoding["source"] = result.encoding.get("source")
     return data
 

@@ -38,8 +38,13 @@ MUSCLE_WORDS = ("short_name", "group", MUSCLE_SIDE)
 
 
 def with_word_coordinates(data: xr.Dataset) -> xr.Dataset:
-    """A dataset whose words on muscles are coordinates, which arithmetic leaves alone; ``reset_coords`` undoes it."""
+    """A dataset whose words on muscles are coordinates, which arithmetic leaves alone."""
     return data.set_coords([name for name in MUSCLE_WORDS if name in data.data_vars])
+
+
+def with_word_variables(data: xr.Dataset) -> xr.Dataset:
+    """A dataset whose words on muscles are variables, as in a result."""
+    return data.reset_coords([name for name in MUSCLE_WORDS if name in data.coords])
 
 
 NEAR = 0.01

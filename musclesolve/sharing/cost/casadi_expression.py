@@ -254,10 +254,8 @@ class ExpressionCost(Cost):
         import casadi
 
         kinds = {getattr(casadi, f"OP_{name}") for name in PIECES}
-        value, moving = (
-            self._functions["value"],
-            set[int](),
-        )  # places of the memory that depend on activations
+        # `moving`: places of the memory that depend on activations
+        value, moving = self._functions["value"], set[int]()
         for k in range(value.n_instructions()):
             kind, read, written = (getattr(value, f"instruction_{of}")(k) for of in ("id", "input", "output"))
             moves = read[0] == 0 if kind == casadi.OP_INPUT else not moving.isdisjoint(read)
@@ -308,7 +306,9 @@ class ExpressionCost(Cost):
 
         The lengths of constants are tried as numbers of muscles, moments and reactions, too.
         """
-        own = dict.fromkeys(length for _, each in self.constants for length in each.shape if length > 1)
+        own = dict.fromkeys(
+            length for _, constant in self.constants for length in constant.shape if length > 1
+        )
         axes = sorted({axis for name in self.uses for axis in ARRAY_AXES[name][1:] if axis not in "Tn"})
         for n in dict.fromkeys((*PROBES[:3], *own, *PROBES)):
             for others in product((*PROBES[:2], *sorted(own)), repeat=len(axes)):
@@ -373,12 +373,11 @@ class ExpressionCost(Cost):
                 functions = _functions(self, shapes_of(arrays))
         except (InputError, *FAULTS) as error:
             raise self._misfit(problem, error) from error
-        if functions is not vars(self).get(
-            "_functions"
-        ):  # slices may couple muscles in so many muscles alone
-            for known in ("pattern", "in_pieces"):
-                vars(self).pop(known, None)
-            vars(self)["_functions"] = functions
+        kept = vars(self)
+        if kept.get("_functions") is not functions:  # slices may couple muscles in so many muscles alone
+            kept["_functions"] = functions
+            for name in ("pattern", "in_pieces"):
+                kept.pop(name, None)
         return arrays
 
     def _misfit(self, problem: Problem, error: Exception) -> InputError:

@@ -171,14 +171,12 @@ def _check_curvature(problem: Problem, cost: Cost, activation: Array) -> None:
                 along = along**2
             bent = np.where(np.abs(rise) > noise, rise / along, 0.0)
         curvatures.append(np.where(np.isfinite(bent), bent, 0.0))
+    shown = (
+        "second derivative along some activations is" if exact else "gradient falls as activation grows by"
+    )
     for curvature in curvatures:
         if (bad := bends_down(slope, curvature)).any():
-            falls = (
-                "second derivative along some activations is"
-                if exact
-                else "gradient falls as activation grows by"
-            )
-            raise _not_convex(cost, f"its {falls} {curvature[bad].min():g}")
+            raise _not_convex(cost, f"its {shown} {curvature[bad].min():g}")
 
 
 def _check_finite(cost: Cost, what: str, numbers: Array, unknown: Mask, activation: Array) -> None:

@@ -55,9 +55,8 @@ class Linprog:
 
     tolerance: float = 1e-10  # primal and dual feasibility, on scaled rows
     max_iterations: int = 10000  # of each linear program
-    by_walk: bool = (
-        True  # levels by the walk, and by linear programs only in frames that have no certificate then
-    )
+    # levels by the walk, and by linear programs only in frames that have no certificate then
+    by_walk: bool = True
 
     name: ClassVar[str] = "linprog"
 
@@ -79,12 +78,8 @@ class Linprog:
 
     def _levels(self, problem: Problem, cost: Cost) -> Attempt:
         """Walk with all muscles; where they do not suffice again, with those that the reserves leave open."""
-        load, start, reserve = (
-            relative_load(problem, cost),
-            np.array(problem.lower),
-            np.zeros_like(problem.moment),
-        )
-        open_ = np.ones(load.shape, np.bool_)
+        load, start = relative_load(problem, cost), np.array(problem.lower)
+        open_, reserve = np.ones(load.shape, np.bool_), np.zeros_like(problem.moment)
         levels = _walked if self.by_walk else self._by_highs
         attempt = levels(problem, load, start, open_, reserve)
         short = attempt.claim != Status.SOLVED
