@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from itertools import chain
 from pathlib import Path
 from pickle import PickleError
 from subprocess import DEVNULL
@@ -16,7 +17,7 @@ from typing import Any
 import numba
 import numpy as np
 from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
-from numba import njit
+from numba import njit, types
 
 from musclesolve._util.locks import OneThread
 from musclesolve._util.processes import cores
@@ -51,6 +52,8 @@ OPTIONS: dict[str, Any] = {
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},
     "no_cfunc_wrapper": True,
 }
+IN_ORDER: dict[str, Any] = {"fastmath": {"contract", "nsz", "arcp"}}
+"""Options in place of others: sums are not reordered."""
 
 # for functions only called from compiled code: no entry point from Python, no array expressions to rewrite
 WITHIN: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True, "no_rewrites": True, **PART}
@@ -67,13 +70,12 @@ def compiled(function: Callable[..., Any]) -> Any:
 
 def compiled_in_order(function: Callable[..., Any]) -> Any:
     """Compile without reordering of sums, for sums so short that vectorizing costs more than it saves."""
-    return njit(**(WITHIN | {"fastmath": {"contract", "nsz", "arcp"}}))(function)
+    return njit(**(WITHIN | IN_ORDER))(function)
 
 
 def compiled_for_some(function: Callable[..., Any]) -> Any:
     """Compile as `compiled_in_order` does, without what stands behind `if argument is None` where it is None."""
-    options = WITHIN | {"fastmath": {"contract", "nsz", "arcp"}, "no_rewrites": False}
-    return njit(**options)(function)
+    return njit(**(WITHIN | IN_ORDER | {"no_rewrites": False}))(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
@@ -84,6 +86,26 @@ def inlined(function: Callable[..., Any]) -> Any:
 def int64(number: int) -> Any:
     """A numpy integer: for a Python integer as an argument numba would compile the function again."""
     return np.int64(number)
+
+
+_KINDS = {"r": types.float64, "f": types.float32, "i": types.intp, "b": types.boolean, "n": types.none}
+
+
+def types_of(words: str) -> list[Any]:
+    """The compiled types that words state: a kind (`_KINDS`), and of an array the number of its axes.
+
+    "r2": real numbers in a table. Arrays are contiguous; "r2?" may be a read-only one, "r2:" any part of one.
+    """
+    stated = [(_KINDS[word[0]], word[1:].rstrip("?:"), word[-1]) for word in words.split()]
+    return [
+        types.Array(kind, int(axes), "A" if end == ":" else "C", readonly=end == "?") if axes else kind
+        for kind, axes, end in stated
+    ]
+
+
+def tuple_of(kind: Any, words: str) -> types.NamedTuple:
+    """The compiled type of a named tuple, whose fields have the types of some words."""
+    return types.NamedTuple(types_of(words), kind)
 
 
 def source_version(*sources: Path) -> str:
@@ -250,6 +272,22 @@ class CompiledFunction:
         run.compile(self.signature)
         run.disable_compile()
         return run
+
+
+def on_disk(
+    message: str, *sources: Path, options: Mapping[str, Any] = OPTIONS
+) -> Callable[..., CompiledFunction]:
+    """The maker of the compiled functions of some source files or folders.
+
+    It takes a function and the types of its arguments, some of them as words of `types_of`.
+    """
+    version = source_version(*sources)
+
+    def make(function: Callable[..., Any], *signature: Any) -> CompiledFunction:
+        each = [types_of(part) if isinstance(part, str) else [part] for part in signature]
+        return CompiledFunction(function, tuple(chain.from_iterable(each)), options, version, message)
+
+    return make
 
 
 def compiled_functions(module: ModuleType) -> dict[str, CompiledFunction]:

@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from numba import types
-
-from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, source_version
+from musclesolve._util.compiled_code import on_disk
 
 
 def solve_band(band, right):
@@ -56,8 +54,6 @@ def running_median(signal, window, out):
         out[t] = window[half]
 
 
-_VERSION = source_version(Path(__file__))
-_ROWS, _ROW = types.float64[:, ::1], types.float64[::1]
 _MESSAGE = "compiling {} for this machine, once (a few seconds)"
-BAND = CompiledFunction(solve_band, (_ROWS, _ROWS), OPTIONS, _VERSION, _MESSAGE.format("splines"))
-MEDIAN = CompiledFunction(running_median, (_ROW,) * 3, OPTIONS, _VERSION, _MESSAGE.format("checks of EMG"))
+BAND = on_disk(_MESSAGE.format("splines"), Path(__file__))(solve_band, "r2 r2")
+MEDIAN = on_disk(_MESSAGE.format("checks of EMG"), Path(__file__))(running_median, "r1 r1 r1")

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from math import cos, sin
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from numba import types
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, compiled_in_order, source_version
-
-MESSAGE = "compiling the joints of OpenSim models for this machine, once (a few seconds)"
+from musclesolve._util.compiled_code import (
+    IN_ORDER,
+    OPTIONS,
+    compiled_in_order,
+    on_disk,
+    tuple_of,
+    types_of,
+)
 
 
 class JointArrays(NamedTuple):
@@ -254,29 +259,19 @@ def moment_arms(muscles, beyond, position, gradient, terms, unit, arm, work):
                     arm[t, terms.column[e], n] -= terms.slope[t, e] * along
 
 
-_VERSION = source_version(Path(__file__))
-_REAL, _WHOLE = types.float64, types.intp
-_JOINTS = types.NamedTuple(
-    [
-        *(_WHOLE[::1], _WHOLE[::1], types.boolean[::1], _REAL[:, :, :, ::1], _REAL[:, :, ::1]),
-        *(_WHOLE[::1], _REAL[:, ::1], types.boolean[::1]),
-    ],
-    JointArrays,
+_JOINTS = tuple_of(JointArrays, "i1 i1 b1 r4 r3 i1 r2 b1")
+_TERMS = tuple_of(Terms, "i1 i1 i1 r2")
+_MUSCLES = types.NamedUniTuple(*types_of("i1"), 7, MuscleNodes)
+
+_on_disk = on_disk(
+    "compiling the joints of OpenSim models for this machine, once (a few seconds)",
+    Path(__file__),
+    options=OPTIONS | IN_ORDER,
 )
-_TERMS = types.NamedTuple([_WHOLE[::1], _WHOLE[::1], _WHOLE[::1], _REAL[:, ::1]], Terms)
-_MUSCLES = types.NamedUniTuple(_WHOLE[::1], 7, MuscleNodes)
-_TABLE, _CUBE, _STACK = _REAL[:, ::1], _REAL[:, :, ::1], _REAL[:, :, :, ::1]
-
-
-def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
-    in_order = OPTIONS | {"fastmath": {"contract", "nsz", "arcp"}}
-    return CompiledFunction(function, signature, in_order, _VERSION, MESSAGE)
-
-
-POSES = _on_disk(place_bodies, _JOINTS, _TABLE, _STACK, _CUBE, _CUBE, _CUBE)
-TWISTS = _on_disk(add_twists, _JOINTS, _TERMS, _CUBE, _STACK)
-MOTIONS = _on_disk(move_bodies, _JOINTS, _CUBE, _TABLE, _TABLE, _CUBE, _CUBE, _TABLE)
-POINTS = _on_disk(place_points, _STACK, _CUBE, _WHOLE[::1], _TABLE, _CUBE)
-SUMS = _on_disk(sum_nodes, _MUSCLES, _TABLE, _CUBE, _CUBE, _STACK, _TABLE)
-GROUPS = _on_disk(sum_groups, _MUSCLES, _CUBE, _CUBE, _CUBE, _STACK, _TABLE)
-ARMS = _on_disk(moment_arms, _MUSCLES, _TABLE, _CUBE, _CUBE, _TERMS, _CUBE, _CUBE, _TABLE)
+POSES = _on_disk(place_bodies, _JOINTS, "r2 r4 r3 r3 r3")
+TWISTS = _on_disk(add_twists, _JOINTS, _TERMS, "r3 r4")
+MOTIONS = _on_disk(move_bodies, _JOINTS, "r3 r2 r2 r3 r3 r2")
+POINTS = _on_disk(place_points, "r4 r3 i1 r2 r3")
+SUMS = _on_disk(sum_nodes, _MUSCLES, "r2 r3 r3 r4 r2")
+GROUPS = _on_disk(sum_groups, _MUSCLES, "r3 r3 r3 r4 r2")
+ARMS = _on_disk(moment_arms, _MUSCLES, "r2 r3 r3", _TERMS, "r3 r3 r2")

@@ -2,13 +2,10 @@
 
 from math import cos, sin, sqrt
 from pathlib import Path
-from typing import Any
 
 from numba import types
 
-from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, compiled, source_version
-
-MESSAGE = "compiling the patella for this machine, once (a few seconds)"
+from musclesolve._util.compiled_code import compiled, on_disk, types_of
 
 
 @compiled
@@ -89,26 +86,11 @@ def pull_through_ligaments(knees, table, motion, heads, arm, across, about, leve
                         across[t, patella, n, x] = 0.0
 
 
-_VERSION = source_version(Path(__file__))
-_REAL = types.float64
-_ROW, _CUBE = (types.Array(_REAL, axes, "C", readonly=True) for axes in (1, 3))
+_PAIR, _TABLES = types.UniTuple(*types_of("r1"), 2), types.UniTuple(*types_of("r2"), 2)
 
-
-def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
-    return CompiledFunction(function, signature, OPTIONS, _VERSION, MESSAGE)
-
-
-_WHOLE = types.Array(types.intp, 1, "C")
-_PAIR = types.UniTuple(_REAL[::1], 2)
-LEVER = _on_disk(
-    patellar_lever,
-    *(_ROW, _PAIR, _ROW, types.UniTuple(_REAL[:, ::1], 2), types.UniTuple(_REAL[:, ::1], 2)),
-    *(_REAL[:, ::1], _REAL[:, ::1]),
-)
+_on_disk = on_disk("compiling the patella for this machine, once (a few seconds)", Path(__file__))
+LEVER = _on_disk(patellar_lever, "r1?", _PAIR, "r1?", _TABLES, _TABLES, "r2 r2")
 THROUGH = _on_disk(
     pull_through_ligaments,
-    *(types.Tuple([_WHOLE, _WHOLE, _WHOLE, _REAL[:, ::1]]), _PAIR),
-    types.Tuple([_REAL[:, ::1], _REAL[:, :, ::1], _REAL[:, :, :, ::1]]),
-    *(types.Array(types.intp, 1, "C", readonly=True), _CUBE),
-    *(_REAL[:, :, :, ::1], _REAL[:, :, :, ::1], _REAL[:, ::1]),
+    *(types.Tuple(types_of("i1 i1 i1 r2")), _PAIR, types.Tuple(types_of("r2 r3 r4")), "i1? r3? r4 r4 r2"),
 )

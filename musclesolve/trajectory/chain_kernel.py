@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, compiled, source_version
+from musclesolve._util.compiled_code import compiled, on_disk, tuple_of, types_of
 
 HALF = 3
 """Half-width of the band of a chain."""
@@ -281,13 +281,6 @@ def collect(basis: Basis, lever: Any, c: Any, out: Any) -> None:
             out[t, k] += lever[t, k] * total
 
 
-MESSAGE = "compiling the kernel for whole motions for this machine, once (some five seconds)"
-
-_REAL, _WHOLE = types.float64, types.intp
-_BASIS = types.NamedTuple([_WHOLE[::1], _REAL[:, ::1], _REAL[:, ::1]], Basis)
-_NODES = types.NamedUniTuple(_REAL[:, ::1], len(Nodes._fields), Nodes)
-
-
 def factor(basis, nodes, share, band, out):
     """Factors (n, T, 4) of all chains; share (n,): shares of the steps before, then of this one. band: (T, 4)."""
     for i in range(out.shape[0]):
@@ -326,16 +319,14 @@ def solve(factors, x):
         solve_chain(factors[i], x[i])
 
 
-_VERSION = source_version(Path(__file__))
+_BASIS = tuple_of(Basis, "i1 r2 r2")
+_NODES = types.NamedUniTuple(*types_of("r2"), len(Nodes._fields), Nodes)
 
-
-def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
-    return CompiledFunction(function, signature, OPTIONS, _VERSION, MESSAGE)
-
-
-_TWO, _THREE = _REAL[:, ::1], _REAL[:, :, ::1]
-FACTOR = _on_disk(factor, _BASIS, _NODES, _REAL[::1], _TWO, _THREE)
-FACTOR_AS_IS = _on_disk(factor_as_is, _BASIS, _NODES, _TWO, _THREE)
-COUPLE = _on_disk(couple, _BASIS, _THREE, _THREE, _TWO, _TWO, _THREE, _TWO, _TWO)
-MULTIPLY = _on_disk(multiply, _BASIS, _THREE, _THREE, _TWO, _TWO, _TWO, _REAL[::1])
-SOLVE = _on_disk(solve, _THREE, _TWO)
+_on_disk = on_disk(
+    "compiling the kernel for whole motions for this machine, once (some five seconds)", Path(__file__)
+)
+FACTOR = _on_disk(factor, _BASIS, _NODES, "r1 r2 r3")
+FACTOR_AS_IS = _on_disk(factor_as_is, _BASIS, _NODES, "r2 r3")
+COUPLE = _on_disk(couple, _BASIS, "r3 r3 r2 r2 r3 r2 r2")
+MULTIPLY = _on_disk(multiply, _BASIS, "r3 r3 r2 r2 r2 r1")
+SOLVE = _on_disk(solve, "r3 r2")

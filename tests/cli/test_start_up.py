@@ -9,7 +9,7 @@ import sys
 import pytest
 from many_trials import write_stride
 
-from musclesolve.muscles.paths.kernel.entry import MESSAGE, PATHS
+from musclesolve.muscles.paths.kernel.entry import PATHS
 
 HEAVY = ("casadi", "dask", "matplotlib", "netCDF4", "numba", "pandas", "pydantic", "scipy", "xarray")
 OF_SCIPY = tuple(
@@ -71,7 +71,6 @@ def test_a_check_of_a_recording_loads_only_what_it_uses(tmp_path):
 @pytest.mark.thorough
 def test_the_first_run_on_a_machine_reports_each_compilation_once(tmp_path):
     """A small function stands for the path engine; those beside it are compiled without a word."""
-    assert PATHS.message == MESSAGE
     script = tmp_path / "first.py"
     script.write_text("""
 from numba import types
@@ -87,4 +86,4 @@ for function in (CompiledFunction(small, (types.float64,), {}, "1", PATHS.messag
         subprocess.run([sys.executable, script], env=env, capture_output=True, text=True, check=True).stderr
         for _ in range(2)
     ]
-    assert said[0].splitlines() == [MESSAGE] and said[1] == ""
+    assert said[0].splitlines() == [PATHS.message] and said[1] == ""

@@ -1,12 +1,11 @@
 """The compiled functions that Python calls, kept in numba's cache."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numba import types
 
-from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, source_version
+from musclesolve._util.compiled_code import on_disk, tuple_of, types_of
 from musclesolve.dynamics.kernel.arrays import (
     BodyArrays,
     BodyMotions,
@@ -42,33 +41,6 @@ from musclesolve.dynamics.kernel.tree_motion import (
     set_base,
     sum_loads,
 )
-
-MESSAGE = "compiling the dynamics for this machine, once (some ten seconds)"
-
-_KINDS = {"r": types.float64, "i": types.intp, "b": types.boolean}
-
-
-def _tuple_type(kind: Any, fields: str) -> types.NamedTuple:
-    """The compiled type of a tuple of arrays, from kind and number of axes of each array."""
-    return types.NamedTuple([types.Array(_KINDS[f[0]], int(f[1]), "C") for f in fields.split()], kind)
-
-
-_BODIES = _tuple_type(BodyArrays, "i2 b1 r2 r3 r2")
-_MOTIONS = _tuple_type(BodyMotions, "r3 r2 r2 r3")
-_SHAPES = _tuple_type(SurfaceArrays, "i1 r2 r3 r2 r1 r1 r1")
-_PAIRS = _tuple_type(PairArrays, "i1 i1 b1 r1 r1")
-_PLACED = _tuple_type(PlacedSurfaces, "r2 r3 r1")
-_TOUCHES = _tuple_type(Touches, "r1 r1 r2 r2 r2")
-_JOINTS = _tuple_type(JointArrays, "i1 i1 i2 r1 r2 r1")
-_STOPS = _tuple_type(Stops, "i1 r2 r2")
-_CONES = _tuple_type(Cones, "i2 i2 r3 r2")
-_ROWS = _tuple_type(RowArrays, "i2 i2 r1 i1 i1 r1 r2 i1 i1 i1")
-_STATE = _tuple_type(State, "r2 r2 r2 r1 r1")
-_SOLVED = _tuple_type(Solved, "r2 r1 r1 r3 r1 r1 r1 r1 r1 r2")
-_TREE = _tuple_type(TreeArrays, "i1 i1 i1 i1 i2 r2 r2 r2 i1 r2 r2")
-_TARGETS = _tuple_type(TargetArrays, "i1 b1 r1 i1")
-_POSE_WORK = _tuple_type(PoseWork, "r3 r2 r2 r2 r2 r2 r2 r2 r1 r1 r2 r2 r1 r1 r1 r1 r2")
-_ROW, _MATRIX, _CUBE = (types.Array(types.float64, axes, "C") for axes in (1, 2, 3))
 
 
 def move(q, qd, bodies, motions, first):
@@ -197,35 +169,39 @@ def generalize(tree, pivot, axes, q, origin, sums, out):
         project_loads(tree, pivot, axes[t], q[t], origin[t], sums[0][t], sums[1][t], out[t])
 
 
-_VERSION = source_version(Path(__file__).parent)
+_BODIES = tuple_of(BodyArrays, "i2 b1 r2 r3 r2")
+_MOTIONS = tuple_of(BodyMotions, "r3 r2 r2 r3")
+_SHAPES = tuple_of(SurfaceArrays, "i1 r2 r3 r2 r1 r1 r1")
+_PAIRS = tuple_of(PairArrays, "i1 i1 b1 r1 r1")
+_PLACED = tuple_of(PlacedSurfaces, "r2 r3 r1")
+_TOUCHES = tuple_of(Touches, "r1 r1 r2 r2 r2")
+_JOINTS = tuple_of(JointArrays, "i1 i1 i2 r1 r2 r1")
+_STOPS = tuple_of(Stops, "i1 r2 r2")
+_CONES = tuple_of(Cones, "i2 i2 r3 r2")
+_ROWS = tuple_of(RowArrays, "i2 i2 r1 i1 i1 r1 r2 i1 i1 i1")
+_STATE = tuple_of(State, "r2 r2 r2 r1 r1")
+_SOLVED = tuple_of(Solved, "r2 r1 r1 r3 r1 r1 r1 r1 r1 r2")
+_TREE = tuple_of(TreeArrays, "i1 i1 i1 i1 i2 r2 r2 r2 i1 r2 r2")
+_TARGETS = tuple_of(TargetArrays, "i1 b1 r1 i1")
+_POSE_WORK = tuple_of(PoseWork, "r3 r2 r2 r2 r2 r2 r2 r2 r1 r1 r2 r2 r1 r1 r1 r1 r2")
+_MOVING = tuple_of(MovingTree, "r3 r2 r2 r2 r2 r2 r2 r2 r2 r2")
+_PLACED_TREE = tuple_of(PlacedTree, "r3 r2 r2")
+_MASSES = tuple_of(MassArrays, "r1 r2 r3 r1")
+_SEGMENTS = tuple_of(SegmentArrays, "r4 r3 r3 r3 r3")
+_MOVED = types.Tuple(types_of("r2 r2 r3 r3 r3 r3"))
+_TABLES, _CUBES = types.UniTuple(*types_of("r2"), 2), types.UniTuple(*types_of("r3"), 2)
+_GIVEN, _POSES = types.UniTuple(*types_of("r2"), 3), types.Tuple(types_of("r2 r2 r3"))
 
-
-def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
-    return CompiledFunction(function, signature, OPTIONS, _VERSION, MESSAGE)
-
-
-_PAIR = types.UniTuple(_MATRIX, 2)
-MOVE = _on_disk(move, _MATRIX, _MATRIX, _BODIES, _MOTIONS, types.intp)
+_on_disk = on_disk("compiling the dynamics for this machine, once (some ten seconds)", Path(__file__).parent)
+MOVE = _on_disk(move, "r2 r2", _BODIES, _MOTIONS, "i")
 TOUCH = _on_disk(touch, _MOTIONS, _SHAPES, _PAIRS, _PLACED, _TOUCHES)
-GATHER = _on_disk(gather, _MATRIX, _TOUCHES, _SHAPES, _PAIRS, _MATRIX)
-PUSH = _on_disk(push, _PAIR, _BODIES, _MOTIONS, types.intp, _MATRIX, _MATRIX)
-RESIST = _on_disk(resist, _PAIR, _BODIES, _MOTIONS, _JOINTS, types.Tuple([_STOPS, _CONES]), _MATRIX, _MATRIX)
-SOLVE = _on_disk(solve, _STATE, _ROWS, _SOLVED, types.intp)
-_POSES = types.Tuple([_MATRIX, _MATRIX, _CUBE])
-_RESTS = types.UniTuple(_MATRIX, 2)
-NEAREST = _on_disk(nearest, _TREE, _TARGETS, _CUBE, _RESTS, _POSES, _POSES, _ROW, _POSE_WORK, _ROW)
-_FOUR = types.Array(types.float64, 4, "C")
-_PLACED_TREE = _tuple_type(PlacedTree, "r3 r2 r2")
-PLACE_TREE = _on_disk(place_tree, _TREE, _POSES, types.intp, _CUBE, _FOUR, _PLACED_TREE)
-_CUBES = types.UniTuple(_CUBE, 2)
-_MOVING = _tuple_type(MovingTree, "r3 r2 r2 r2 r2 r2 r2 r2 r2 r2")
-_MASSES = _tuple_type(MassArrays, "r1 r2 r3 r1")
-_SEGMENTS = _tuple_type(SegmentArrays, "r4 r3 r3 r3 r3")
-_MOVED = types.Tuple([_MATRIX, _MATRIX, _CUBE, _CUBE, _CUBE, _CUBE])
-_GIVEN = types.UniTuple(_MATRIX, 3)
-MOVE_TREE = _on_disk(move_tree, _TREE, _MASSES, _GIVEN, _MOVED, _SEGMENTS, _MOVING, types.intp)
-LOAD_TREE = _on_disk(load_tree, _TREE, _MASSES, _SEGMENTS, _CUBE, _CUBES, _MOVING)
-GENERALIZE = _on_disk(
-    generalize, _TREE, types.Array(types.intp, 1, "C"), _CUBE, _CUBE, _MATRIX, _CUBES, _MATRIX
-)
-MOVE_ALL = _on_disk(move_all, _CUBE, _CUBE, _BODIES, _MOTIONS, types.Tuple([_FOUR, _CUBE, _CUBE]))
+GATHER = _on_disk(gather, "r2", _TOUCHES, _SHAPES, _PAIRS, "r2")
+PUSH = _on_disk(push, _TABLES, _BODIES, _MOTIONS, "i r2 r2")
+RESIST = _on_disk(resist, _TABLES, _BODIES, _MOTIONS, _JOINTS, types.Tuple([_STOPS, _CONES]), "r2 r2")
+SOLVE = _on_disk(solve, _STATE, _ROWS, _SOLVED, "i")
+NEAREST = _on_disk(nearest, _TREE, _TARGETS, "r3", _TABLES, _POSES, _POSES, "r1", _POSE_WORK, "r1")
+PLACE_TREE = _on_disk(place_tree, _TREE, _POSES, "i r3 r4", _PLACED_TREE)
+MOVE_TREE = _on_disk(move_tree, _TREE, _MASSES, _GIVEN, _MOVED, _SEGMENTS, _MOVING, "i")
+LOAD_TREE = _on_disk(load_tree, _TREE, _MASSES, _SEGMENTS, "r3", _CUBES, _MOVING)
+GENERALIZE = _on_disk(generalize, _TREE, "i1 r3 r3 r2", _CUBES, "r2")
+MOVE_ALL = _on_disk(move_all, "r3 r3", _BODIES, _MOTIONS, types.Tuple(types_of("r4 r3 r3")))

@@ -1,11 +1,17 @@
 """The compiled functions that Python calls, kept in numba's cache."""
 
 from pathlib import Path
-from typing import Any
 
 from numba import types
 
-from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, compiled_in_order, source_version
+from musclesolve._util.compiled_code import (
+    IN_ORDER,
+    OPTIONS,
+    compiled_in_order,
+    on_disk,
+    tuple_of,
+    types_of,
+)
 from musclesolve.dynamics.kernel.arrays import BodyArrays, BodyMotions
 from musclesolve.dynamics.kernel.bodies import move_body
 from musclesolve.muscles.paths.kernel.arrays import (
@@ -26,57 +32,6 @@ from musclesolve.muscles.paths.kernel.placing import (
 )
 from musclesolve.muscles.paths.kernel.trace import trace_muscle
 from musclesolve.muscles.paths.kernel.wrapping import solve_muscle
-
-MESSAGE = "compiling the path engine for this machine, once (ten to twenty seconds)"
-
-
-def _array(kind: Any, axes: int) -> types.Array:
-    return types.Array(kind, axes, "C", readonly=True)
-
-
-_REAL, _WHOLE = types.float64, types.intp
-# arrays in tuples cannot be read-only where the compiled type is not, or the other way around
-_LAYOUT = types.NamedTuple(
-    [
-        *(_WHOLE[::1], _WHOLE[::1], _WHOLE[::1], _WHOLE[:, ::1], _WHOLE[::1]),
-        *(_REAL[:, ::1], _REAL[::1], _WHOLE[::1], _REAL[::1], _WHOLE[::1]),
-    ],
-    LayoutArrays,
-)
-_POSES = types.NamedTuple(
-    [_REAL[:, :, ::1], types.boolean[:, ::1], _REAL[:, :, ::1], _REAL[:, :, :, ::1]], PoseArrays
-)
-_CARRIED = types.NamedTuple(
-    [
-        *(_WHOLE[::1], _WHOLE[::1], _WHOLE[::1], _REAL[:, ::1], _WHOLE[::1], _WHOLE[::1]),
-        *(_REAL[::1], _REAL[::1], _WHOLE[::1], _WHOLE[::1], _REAL[:, ::1], _REAL[:, :, ::1]),
-        *(_WHOLE[::1], _REAL[:, ::1]),
-    ],
-    CarriedArrays,
-)
-_FRAMES = types.NamedTuple(
-    [_REAL[:, :, ::1], _REAL[:, :, :, ::1], _REAL[:, :, ::1], _REAL[:, :, ::1]], FrameMotion
-)
-_BODIES = types.NamedTuple(
-    [_WHOLE[:, ::1], types.boolean[::1], _REAL[:, ::1], _REAL[:, :, ::1], _REAL[:, ::1]], BodyArrays
-)
-_MOVED = types.NamedTuple([_REAL[:, :, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, :, ::1]], BodyMotions)
-_OUTPUT = types.NamedTuple([_REAL[:, ::1], _REAL[:, :, ::1], _REAL[:, :, ::1], _REAL[:, ::1]], PathArrays)
-_WORK, _WORK_OF_OPENSIM, _WORK_OF_CYLINDERS = (
-    types.NamedTuple(
-        [
-            *(_WHOLE[::1], _REAL[:, ::1], _REAL[::1], _REAL[::1], _REAL[:, :, ::1], _REAL[::1]),
-            *(matrix, _WHOLE[::1], seen),
-        ],
-        WorkArrays,
-    )
-    for matrix, seen in (
-        (_REAL[:, ::1], _REAL[:, ::1]),
-        (types.none, _REAL[:, ::1]),
-        (types.none, types.none),
-    )
-)
-_LINES = types.NamedTuple([_WHOLE[::1], types.float32[:, :, ::1], _WHOLE[:, ::1]], LineArrays)
 
 
 @compiled_in_order
@@ -247,50 +202,39 @@ def place(bodies, carried, q, coordinates, relative, moved, poses, space):
         place_objects(carried, moved, space, poses, t)
 
 
+# arrays in tuples cannot be read-only where the compiled type is not, or the other way around
+_LAYOUT = tuple_of(LayoutArrays, "i1 i1 i1 i2 i1 r2 r1 i1 r1 i1")
+_POSES = tuple_of(PoseArrays, "r3 b2 r3 r4")
+_CARRIED = tuple_of(CarriedArrays, "i1 i1 i1 r2 i1 i1 r1 r1 i1 i1 r2 r3 i1 r2")
+_FRAMES = tuple_of(FrameMotion, "r3 r4 r3 r3")
+_BODIES = tuple_of(BodyArrays, "i2 b1 r2 r3 r2")
+_MOVED = tuple_of(BodyMotions, "r3 r2 r2 r3")
+_OUTPUT = tuple_of(PathArrays, "r2 r3 r3 r2")
+_WORK, _WORK_OF_OPENSIM, _WORK_OF_CYLINDERS = (
+    tuple_of(WorkArrays, f"i1 r2 r1 r1 r3 r1 {matrix} i1 {seen}")
+    for matrix, seen in (("r2", "r2"), ("n", "r2"), ("n", "n"))
+)
+_LINES = tuple_of(LineArrays, "i1 f3 i2")
+_GROUPS = types.Tuple(types_of("r3? i1? i1? i1?"))
+_MOTION = types.UniTuple(*types_of("r3?"), 2)
+
 _HERE = Path(__file__).parent
 _DYNAMICS = _HERE.parents[2] / "dynamics" / "kernel"
-_VERSION = source_version(_HERE, _DYNAMICS / "arrays.py", _DYNAMICS / "bodies.py")
-
-
-def _on_disk(function: Any, *signature: Any) -> CompiledFunction:
-    in_order = OPTIONS | {"fastmath": {"contract", "nsz", "arcp"}}
-    return CompiledFunction(function, signature, in_order, _VERSION, MESSAGE)
-
-
-PATHS = _on_disk(paths, _LAYOUT, _POSES, _OUTPUT, _WORK, _LINES, _WHOLE)
-OVER_CYLINDERS = _on_disk(paths_over_cylinders, _LAYOUT, _POSES, _OUTPUT, _WORK_OF_CYLINDERS, _LINES, _WHOLE)
+_on_disk = on_disk(
+    "compiling the path engine for this machine, once (ten to twenty seconds)",
+    *(_HERE, _DYNAMICS / "arrays.py", _DYNAMICS / "bodies.py"),
+    options=OPTIONS | IN_ORDER,
+)
+PATHS = _on_disk(paths, _LAYOUT, _POSES, _OUTPUT, _WORK, _LINES, "i")
+OVER_CYLINDERS = _on_disk(paths_over_cylinders, _LAYOUT, _POSES, _OUTPUT, _WORK_OF_CYLINDERS, _LINES, "i")
 OPENSIM_OVER_CYLINDERS = _on_disk(
-    *(opensim_over_cylinders, _LAYOUT, _POSES, _OUTPUT, _WORK_OF_OPENSIM, _LINES, _WHOLE)
+    *(opensim_over_cylinders, _LAYOUT, _POSES, _OUTPUT, _WORK_OF_OPENSIM, _LINES, "i")
 )
-WRENCHES = _on_disk(gather_wrenches, _array(_REAL, 3), _array(_REAL, 3), _array(_WHOLE, 1), _REAL[:, :, ::1])
-_GROUPS, _OUT = _array(_WHOLE, 1), _REAL[:, :, ::1]
-EXPLICIT = _on_disk(explicit_rates, _array(_REAL, 3), _GROUPS, _GROUPS, _GROUPS, _FRAMES, _OUT)
-RATES = _on_disk(
-    length_rates,
-    *(
-        types.Tuple([_array(_REAL, 3), _GROUPS, _GROUPS, _GROUPS]),
-        _BODIES,
-        types.UniTuple(_array(_REAL, 3), 2),
-        _MOVED,
-    ),
-    *(_array(_REAL, 3), _GROUPS, _array(_REAL, 2), _REAL[:, ::1]),
-)
-ARMS = _on_disk(
-    moment_arms,
-    *(_array(_REAL, 3), _GROUPS, _array(types.boolean, 2), _array(_REAL, 3), _array(_REAL, 3)),
-    *(_array(_REAL, 3), _GROUPS, _OUT),
-)
-PULLS = _on_disk(
-    sum_pulls,
-    *(_array(_REAL, 3), _GROUPS, _array(types.boolean, 2), _array(_REAL, 3)),
-    *(_REAL[:, :, :, ::1], _REAL[:, :, :, ::1]),
-)
-COUPLES = _on_disk(add_couples, _array(_REAL, 3), _GROUPS, _array(_REAL, 3), types.Array(_REAL, 3, "A"))
-FRAMES = _on_disk(
-    relative_frames,
-    *(_WHOLE[::1], _REAL[::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1]),
-    _FRAMES,
-)
-PLACE = _on_disk(
-    place, *(_BODIES, _CARRIED, _array(_REAL, 3), _array(_REAL, 2), _FRAMES, _MOVED, _POSES, _FRAMES)
-)
+WRENCHES = _on_disk(gather_wrenches, "r3? r3? i1? r3")
+EXPLICIT = _on_disk(explicit_rates, "r3? i1? i1? i1?", _FRAMES, "r3")
+RATES = _on_disk(length_rates, _GROUPS, _BODIES, _MOTION, _MOVED, "r3? i1? r2? r2")
+ARMS = _on_disk(moment_arms, "r3? i1? b2? r3? r3? r3? i1? r3")
+PULLS = _on_disk(sum_pulls, "r3? i1? b2? r3? r4 r4")
+COUPLES = _on_disk(add_couples, "r3? i1? r3? r3:")
+FRAMES = _on_disk(relative_frames, "i1 r1 r2 r2 r2 r2 r2", _FRAMES)
+PLACE = _on_disk(place, _BODIES, _CARRIED, "r3? r2?", _FRAMES, _MOVED, _POSES, _FRAMES)
