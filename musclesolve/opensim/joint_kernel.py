@@ -261,7 +261,7 @@ def moment_arms(muscles, beyond, position, gradient, terms, unit, arm, work):
 
 _JOINTS = tuple_of(JointArrays, "i1 i1 b1 r4 r3 i1 r2 b1")
 _TERMS = tuple_of(Terms, "i1 i1 i1 r2")
-_MUSCLES = types.NamedUniTuple(*types_of("i1"), 7, MuscleNodes)
+_MUSCLES = types.NamedUniTuple(types_of("i1")[0], 7, MuscleNodes)
 
 _on_disk = on_disk(
     "compiling the joints of OpenSim models for this machine, once (a few seconds)",

@@ -86,7 +86,7 @@ def pull_through_ligaments(knees, table, motion, heads, arm, across, about, leve
                         across[t, patella, n, x] = 0.0
 
 
-_PAIR, _TABLES = types.UniTuple(*types_of("r1"), 2), types.UniTuple(*types_of("r2"), 2)
+_PAIR, _TABLES = types.UniTuple(types_of("r1")[0], 2), types.UniTuple(types_of("r2")[0], 2)
 
 _on_disk = on_disk("compiling the patella for this machine, once (a few seconds)", Path(__file__))
 LEVER = _on_disk(patellar_lever, "r1?", _PAIR, "r1?", _TABLES, _TABLES, "r2 r2")

@@ -320,7 +320,7 @@ def solve(factors, x):
 
 
 _BASIS = tuple_of(Basis, "i1 r2 r2")
-_NODES = types.NamedUniTuple(*types_of("r2"), len(Nodes._fields), Nodes)
+_NODES = types.NamedUniTuple(types_of("r2")[0], len(Nodes._fields), Nodes)
 
 _on_disk = on_disk(
     "compiling the kernel for whole motions for this machine, once (some five seconds)", Path(__file__)

@@ -216,7 +216,7 @@ _WORK, _WORK_OF_OPENSIM, _WORK_OF_CYLINDERS = (
 )
 _LINES = tuple_of(LineArrays, "i1 f3 i2")
 _GROUPS = types.Tuple(types_of("r3? i1? i1? i1?"))
-_MOTION = types.UniTuple(*types_of("r3?"), 2)
+_MOTION = types.UniTuple(types_of("r3?")[0], 2)
 
 _HERE = Path(__file__).parent
 _DYNAMICS = _HERE.parents[2] / "dynamics" / "kernel"
