@@ -87,16 +87,16 @@ class Brief:
         used = re.findall(r"(?<![\w-])--?[a-z][\w-]*", example_text(name, self.shown))
         params = list(self.params)  # type: ignore[attr-defined]
         rest = [
-            each
-            for each in params
-            if not each.required and {"-o", *used}.isdisjoint([*each.opts, *each.secondary_opts])
+            param
+            for param in params
+            if not param.required and {"-o", *used}.isdisjoint([*param.opts, *param.secondary_opts])
         ]
         rest = [each for each in rest if each.param_type_name == "option" and not each.hidden]
         if len(rest) < FEW:
             rest = []
         short = copy(self)
         short.help = (self.help or "").split("\n\n")[0]  # type: ignore[attr-defined]
-        short.params = [_first_clause(each) for each in params if each not in rest]  # type: ignore[attr-defined]
+        short.params = [_first_clause(param) for param in params if param not in rest]  # type: ignore[attr-defined]
         return short, [named(f"More options, {EVERY} explains them", [each.opts[0] for each in rest])]
 
 

@@ -18,7 +18,7 @@ from rich.console import Console, RenderableType
 
 from musclesolve._util.interrupts import interrupts
 from musclesolve._util.progress import Progress
-from musclesolve.results.tables.lines import INDENT, line
+from musclesolve.results.tables.lines import INDENT, line, lines
 
 WIDE_COLUMNS = 140
 ERASED = "\r\x1b[2K"
@@ -65,6 +65,12 @@ def print_summary(text: str) -> None:
         return
     out = console()
     out.print(wrapped(text, out.width) if out.is_terminal else text, soft_wrap=True)
+
+
+def print_lines(subject: str, statements: Iterable[str]) -> None:
+    """Print a line of a summary for each statement; the first one has the subject."""
+    for text in lines(subject, statements):
+        print_summary(text)
 
 
 def wrapped(text: str, width: int) -> str:

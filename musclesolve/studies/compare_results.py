@@ -26,9 +26,10 @@ from musclesolve.results.cycles.normalization import normalized
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.frame_validity import sides
 from musclesolve.results.dataset.result_quantities import magnitude
-from musclesolve.results.files.atomic_writing import reserved, write_files
-from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
+from musclesolve.results.files.atomic_writing import reserved
+from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.results.tables.lines import csv_text
+from musclesolve.studies.written_answer import write_answer
 
 MOST = 6
 """Largest number of results that can be distinguished in a figure."""
@@ -132,22 +133,21 @@ def compare_results_into(
     Returns:
         What `compare_results` returns, and the files.
     """
-    from musclesolve.plotting.figure_names import RESULTS, files_of, pages_of
-    from musclesolve.plotting.page.figure_files import figures_of
-
     report = progress or no_progress
     with reserved(folder):
         report("cycles", 0.1)
         compared = compare_results(results)
-        # the peaks as a table, a row for each result and curve
-        names = [str(name) for name in compared["result"].values]
-        lines: list[list[object]] = [["quantity", "name", "leg", "result", "peak", "difference", "unit"]]
-        for row in peak_rows(compared):
-            unit = compared[row["quantity"]].attrs["units"]
-            for name, peak, less in zip(names, row["peaks"], row["differences"], strict=True):
-                numbers = ["" if value is None else f"{value:.6g}" for value in (peak, less)]
-                lines.append([row["quantity"], row["name"], row["leg"], name, *numbers, unit])
-        files = {"compared.nc": netcdf_bytes(compared), "peaks.csv": csv_text(lines).encode()}
-        files |= figures_of(compared, pages_of(compared, RESULTS), report)
-        report("writing", 1.0)
-        return compared, write_files(folder, files, files_of(RESULTS))
+        tables = {"peaks.csv": peaks_csv}
+        return compared, write_answer(folder, "compared.nc", "results", compared, tables, report)
+
+
+def peaks_csv(compared: xr.Dataset) -> bytes:
+    """The peaks as comma-separated values, a row for each result and curve."""
+    names = [str(name) for name in compared["result"].values]
+    lines: list[list[object]] = [["quantity", "name", "leg", "result", "peak", "difference", "unit"]]
+    for row in peak_rows(compared):
+        unit = compared[row["quantity"]].attrs["units"]
+        for name, peak, less in zip(names, row["peaks"], row["differences"], strict=True):
+            numbers = ["" if value is None else f"{value:.6g}" for value in (peak, less)]
+            lines.append([row["quantity"], row["name"], row["leg"], name, *numbers, unit])
+    return csv_text(lines).encode()

@@ -15,7 +15,6 @@ from musclesolve.constants import AVERAGE_FILE
 from musclesolve.settings.commands import CommandSettings, command_arguments
 
 if TYPE_CHECKING:
-    import xarray as xr
     from rich.console import RenderableType
 
 
@@ -31,27 +30,16 @@ def compare(
     **settings: Any,
 ) -> None:
     """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
+    from musclesolve.cli.result_documents import comparison_document
+    from musclesolve.results.comparison_facts import ComparisonFacts
+    from musclesolve.results.tables.comparison_tables import summary_parts, tables
     from musclesolve.studies.compare import compare_into
 
     with progress() as report:
         result, paths = compare_into(output, trial, settings["costs"], solver, side, report)
-    _finish_comparison(result, paths, full)
-
-
-def _finish_comparison(result: xr.Dataset, paths: list[Path], full: bool) -> None:
-    from musclesolve.cli.result_documents import comparison_document
-    from musclesolve.results.comparison_facts import ComparisonFacts
-    from musclesolve.results.tables.comparison_tables import summary_parts, tables
-
-    parts = tables if full else summary_parts
-    complete = ComparisonFacts(result).complete
-    finish(
-        "compare",
-        parts(result),
-        lambda: comparison_document(result),
-        paths,
-        0 if complete else SOME_FRAMES_FAILED,
-    )
+    parts = (tables if full else summary_parts)(result)
+    code = 0 if ComparisonFacts(result).complete else SOME_FRAMES_FAILED
+    finish("compare", parts, lambda: comparison_document(result), paths, code)
 
 
 @with_settings(CommandSettings, command_arguments("average"))
@@ -64,23 +52,16 @@ def average(
 ) -> None:
     """Average the cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
     from musclesolve.cli.result_documents import average_document
-    from musclesolve.plotting.figure_names import pages_of
-    from musclesolve.plotting.page.figure_files import figures_of
-    from musclesolve.results.files.atomic_writing import reserved, write_files
-    from musclesolve.results.files.result_netcdf import netcdf_bytes
+    from musclesolve.results.files.atomic_writing import reserved
     from musclesolve.results.tables.average_table import remarks, table
     from musclesolve.studies.average import average_results, stated_units
+    from musclesolve.studies.written_answer import write_answer
 
     with progress() as report, reserved(output):
         averaged = average_results(
             result, partial=settings["partial"], units=stated_units(settings.get("units", ()))
         )
-        files = {
-            AVERAGE_FILE: netcdf_bytes(averaged),
-            **figures_of(averaged, pages_of(averaged, "average"), report),
-        }
-        report("writing", 1.0)
-        paths = write_files(output, files)
+        paths = write_answer(output, AVERAGE_FILE, "average", averaged, {}, report)
 
     text: list[RenderableType] = [table(averaged), *remarks(averaged)]
     failed = averaged.attrs["invalid"]

@@ -159,10 +159,10 @@ def costs(
     paths = [] if figure is None else _cost_figure(figure)
     rows = [
         {
-            **{"name": name, "default": name == USUAL_COST, "formula": each.formula, "use": each.use},
-            **{"source": each.source, "options": list(each.options), "data": list(each.data)},
+            **{"name": name, "default": name == USUAL_COST, "formula": cost.formula, "use": cost.use},
+            **{"source": cost.source, "options": list(cost.options), "data": list(cost.data)},
         }
-        for name, each in costs().items()
+        for name, cost in costs().items()
     ]
     _listed("costs", ("name", "formula", "use"), rows, "--cost NAME, ms.costs()", paths)
 
@@ -189,10 +189,10 @@ def solvers() -> None:
 
     rows = [
         {
-            **{"name": name, "default": name == USUAL_SOLVER, "what": each.summary},
-            "installed": "yes" if each.installed else f"no: {each.install}",
+            **{"name": name, "default": name == USUAL_SOLVER, "what": solver.summary},
+            "installed": "yes" if solver.installed else f"no: {solver.install}",
         }
-        for name, each in solvers().items()
+        for name, solver in solvers().items()
     ]
     _listed("solvers", ("name", "what", "installed"), rows, "--solver NAME, ms.solvers()")
 

@@ -29,29 +29,24 @@ def emg(
 ) -> None:
     """Compare effort and EMG misfit over the weight of EMG, predict left-out channels, estimate the clock offset."""
     from musclesolve.errors import InputError
-    from musclesolve.plotting.figure_names import pages_of
-    from musclesolve.plotting.page.figure_files import figures_of
-    from musclesolve.recording.trial import trial_file
-    from musclesolve.results.files.atomic_writing import reserved, write_files
-    from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
     from musclesolve.results.tables.emg_tables import clock_lines, trade_off_document, trade_off_table
     from musclesolve.studies.emg_offset import emg_offset
     from musclesolve.studies.emg_trade_off import emg_trade_off
+    from musclesolve.studies.written_answer import answer_about
 
-    with progress() as report, reserved(output):
-        check_folder(output, "emg_trade_off.nc", trial)
-        loaded = trial_file.read_trial(trial)
-        check_inputs(loaded.files.values(), output, [])
-        found = emg_trade_off(loaded, cost=cost, solver=solver, side=side, progress=report, **settings)
-        found.attrs |= trial_from(trial, output)
-        clock: xr.Dataset | str
+    clock: xr.Dataset | str = ""
+
+    def ask(loaded: Any, report: Any) -> xr.Dataset:
+        nonlocal clock
+        trade_off = emg_trade_off(loaded, cost=cost, solver=solver, side=side, progress=report, **settings)
         try:
             clock = emg_offset(loaded, cost=cost, side=side)
         except InputError as error:  # too few channels or frames: stated, the trade-off is there
             clock = f"not estimated: {error.problem}"
-        report("writing", 1.0)
-        drawn = figures_of(found, pages_of(found, "emg"))
-        paths = write_files(output, {"emg_trade_off.nc": netcdf_bytes(found), **drawn})
+        return trade_off
+
+    with progress() as report:
+        found, paths = answer_about(trial, output, "emg_trade_off.nc", "emg", ask, {}, report)
     text: list[RenderableType] = [trade_off_table(found), "\n".join(clock_lines(found, clock))]
     finish("emg", text, lambda: trade_off_document(found, clock), paths)
 

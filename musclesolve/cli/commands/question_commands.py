@@ -28,32 +28,13 @@ def answered(
     ask: Callable[[Any, Any], xr.Dataset],
     **tables: Callable[[xr.Dataset], bytes],
 ) -> tuple[xr.Dataset, list[Path]]:
-    """Answer a question about a trial and write NAME.nc with its tables and figures, all of them or none.
+    """Answer a question about a trial as NAME.nc; tables: make the CSV files by their names."""
+    from musclesolve.studies.written_answer import answer_about
 
-    Args:
-        trial: its file.
-        output: folder of the files.
-        name: of the answer.
-        ask: gives the answer for the trial that was read and a callback of the progress.
-        tables: make the CSV files by their names.
-    """
-    from musclesolve.plotting.figure_names import pages_of
-    from musclesolve.plotting.page.figure_files import figures_of
-    from musclesolve.recording.trial.trial_file import read_trial
-    from musclesolve.results.files.atomic_writing import reserved, write_files
-    from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
-
-    with progress() as report, reserved(output):
-        for other in ANSWERS:  # answers on two trials in one folder could not be distinguished
-            check_folder(output, f"{other}.nc", trial)
-        loaded = read_trial(trial)
-        check_inputs(loaded.files.values(), output, [f"{name}.csv"])
-        answer = ask(loaded, report)
-        answer.attrs |= trial_from(trial, output)
-        report("writing", 1.0)
-        csv = {f"{table}.csv": make(answer) for table, make in tables.items()}
-        files = {f"{name}.nc": netcdf_bytes(answer), **csv, **figures_of(answer, pages_of(answer, name))}
-        return answer, write_files(output, files)
+    files = {f"{table}.csv": make for table, make in tables.items()}
+    beside = [f"{other}.nc" for other in ANSWERS]  # answers on two trials could not be distinguished
+    with progress() as report:
+        return answer_about(trial, output, f"{name}.nc", name, ask, files, report, beside)
 
 
 def finish_answer(
@@ -145,20 +126,14 @@ def coordination(
     output: Annotated[Path, output_option("Folder for coordination.nc and the figures.")],
 ) -> None:
     """Measure how muscles work together: synergies, co-contraction, stiffness of the joints by their muscles."""
-    from musclesolve.plotting.figure_names import pages_of
-    from musclesolve.plotting.page.figure_files import figures_of
-    from musclesolve.results.files.atomic_writing import reserved, write_files
-    from musclesolve.results.files.result_netcdf import netcdf_bytes, read_result
+    from musclesolve.results.files.atomic_writing import reserved
+    from musclesolve.results.files.result_netcdf import read_result
     from musclesolve.results.tables.question_tables import coordination_document
     from musclesolve.studies.questions.coordination import coordination
+    from musclesolve.studies.written_answer import write_answer
 
     with progress() as report, reserved(output):
         report("synergies", 0.3)
         answer = coordination(read_result(result))
-        report("writing", 0.8)
-        files = {
-            "coordination.nc": netcdf_bytes(answer),
-            **figures_of(answer, pages_of(answer, "coordination")),
-        }
-        paths = write_files(output, files)
+        paths = write_answer(output, "coordination.nc", "coordination", answer, {}, report)
     finish_answer("coordination", answer, lambda: coordination_document(answer), paths)

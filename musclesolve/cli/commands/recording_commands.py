@@ -19,6 +19,7 @@ from musclesolve.cli.printing import (
     mode,
     print_document,
     print_files,
+    print_lines,
     print_plain,
     print_summary,
     print_table,
@@ -30,11 +31,15 @@ from musclesolve.settings.schema import settings_of
 from musclesolve.settings.synthetic import SYNTHETIC, SyntheticSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from rich.console import RenderableType
 
     from musclesolve.drafting.draft_folder import FolderDraft
     from musclesolve.drafting.study.draft_study import StudyDraft
+    from musclesolve.results.judgement import Report
     from musclesolve.studies.calibration.body_record import BodyCalibration
+    from musclesolve.studies.study.check_study import StudyCheck
 
 
 @options.with_settings(CommandSettings, command_arguments("init"))
@@ -71,10 +76,7 @@ def init(
     from musclesolve.drafting.subject_size import GivenSubject
 
     draft = draft_folder(folder, output, GivenSubject(**subject))
-    paths = write_drafts(draft, force)
-    _print_draft(draft)
-    print_files(paths)
-    _print_next(paths, draft)
+    _print_draft(draft, write_drafts(draft, force))
 
 
 def _init_study(folder: Path, output: Path | None, force: bool, subject: Mapping[str, Any]) -> None:
@@ -92,44 +94,33 @@ def _init_study(folder: Path, output: Path | None, force: bool, subject: Mapping
 
 def _print_study(draft: StudyDraft) -> None:
     """Print the recognized facts of a study, unreadable files, open decisions, and the next command."""
-    from musclesolve.results.tables.lines import line, lines
+    from musclesolve.results.tables.lines import line
 
     for subject, statement in draft.recognized:
         print_summary(line(subject, statement))
-    for text in (*lines("not read", draft.unread), *lines("left out", draft.left_out)):
-        print_summary(text)
-    for text in lines("left open", draft.todos or ("nothing",)):
-        print_summary(text)
+    print_lines("not read", draft.unread)
+    print_lines("left out", draft.left_out)
+    print_lines("left open", draft.todos or ("nothing",))
     edit = f"search for TODO in {draft.path}, then " if draft.todos else ""
     path = shlex.quote(str(draft.path))
     print_summary(line("next", f"{edit}musclesolve check {path}; musclesolve study {path} -o results"))
 
 
-def _print_draft(draft: FolderDraft) -> None:
-    """Print recognized facts, unused files, and open decisions, trial by trial."""
-    from musclesolve.results.tables.lines import line, lines
+def _print_draft(draft: FolderDraft, paths: list[Path]) -> None:
+    """Print recognized facts, open decisions of each trial, unused files, written files, and the next command."""
+    from musclesolve.results.tables.lines import line
 
     for trial in draft.trials:
         for subject, statement in trial.recognized:
             print_summary(line(subject, statement))
-        for text in lines("left open", trial.todos or ("nothing",)):
-            print_summary(text)
+        print_lines("left open", trial.todos or ("nothing",))
         if len(draft.trials) > 1:
             print_summary(line("trial file", f"{trial.path.name}\n"))
-    for subject, sentences in (
-        ("not read", draft.unread),
-        ("left out", draft.left_out),
-        ("not used", draft.others),
-    ):
-        for text in lines(subject, sentences):
-            print_summary(text)
-    for text in lines("with the model", draft.commands):
-        print_summary(text)
-
-
-def _print_next(paths: list[Path], draft: FolderDraft) -> None:
-    from musclesolve.results.tables.lines import line
-
+    print_lines("not read", draft.unread)
+    print_lines("left out", draft.left_out)
+    print_lines("not used", draft.others)
+    print_lines("with the model", draft.commands)
+    print_files(paths)
     todo = any(trial.todos for trial in draft.trials)
     edit = f"search for TODO in {paths[0]}, then " if todo else ""
     more = "; the others likewise" if len(paths) > 1 else ""
@@ -146,49 +137,41 @@ def check(
 
     A study: the problems of every trial that is not excluded. A folder: of every trial file in it, or of its study.
     """
-    from musclesolve.cli.tables.check_tables import trial_tables
+    from musclesolve.cli.tables import check_tables
     from musclesolve.recording.schema import is_study
-    from musclesolve.studies.questions.answers import check_with_questions
 
-    if trial.is_dir() or is_study(trial):
-        _check_many(trial)
-        return
-    with progress() as report_progress:
-        report = check_with_questions(trial, report_progress)
+    with progress() as reported:
+        if trial.is_dir() or is_study(trial):
+            from musclesolve.studies.study.check_study import check_folder, check_study
+
+            many = (check_folder if trial.is_dir() else check_study)(trial, progress=reported)
+            errors = [f"{name}: {message}" for name, message in many.errors]
+            _finish_check(many, lambda: check_tables.study_tables(many), errors, many.notes)
+        else:
+            from musclesolve.studies.questions.answers import check_with_questions
+
+            report = check_with_questions(trial, reported)
+            _finish_check(report, lambda: check_tables.trial_tables(report), map(str, report.of("error")))
+
+
+def _finish_check(
+    report: Report | StudyCheck,
+    tables: Callable[[], Iterable[RenderableType]],
+    errors: Iterable[str],
+    notes: Iterable[str] = (),
+) -> None:
+    """Print the tables of a check and its verdict, its document, or its errors alone; end the command."""
     code = 0 if report.ok else INPUT_AT_FAULT
     if mode.json:
         print_document({"command": "check", "exit_code": code, **report.as_dict()})
-    elif not mode.quiet:
-        for table in trial_tables(report):
+    elif mode.quiet:
+        for error in errors:
+            complain(error)
+    else:
+        print_lines("note", notes)
+        for table in tables():
             console().print(table)
         print_plain(report.verdict)
-    else:
-        for finding in report.of("error"):
-            complain(str(finding))
-    if code:
-        raise typer.Exit(code)
-
-
-def _check_many(place: Path) -> None:
-    """Print the faults of the trials of a study or a folder: numbers by trial, and each fault once with its trials."""
-    from musclesolve.cli.tables.check_tables import study_tables
-    from musclesolve.results.tables.lines import lines
-    from musclesolve.studies.study.check_study import check_folder, check_study
-
-    with progress() as report_progress:
-        found = (check_folder if place.is_dir() else check_study)(place, progress=report_progress)
-    code = 0 if found.ok else INPUT_AT_FAULT
-    if mode.json:
-        print_document({"command": "check", "exit_code": code, **found.as_dict()})
-    elif not mode.quiet:
-        for note in lines("note", found.notes):
-            print_summary(note)
-        for table in study_tables(found):
-            console().print(table)
-        print_plain(found.verdict)
-    else:
-        for name, message in found.errors:
-            complain(f"{name}: {message}")
     if code:
         raise typer.Exit(code)
 

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from musclesolve.cli.options import Questions, output_option, with_settings
-from musclesolve.cli.printing import print_files, print_summary, progress
+from musclesolve.cli.printing import print_files, print_lines, print_summary, progress
 from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import page_style
-from musclesolve.results.tables.lines import line, lines
+from musclesolve.results.tables.lines import line
 from musclesolve.settings.commands import CommandSettings, ExportSettings, command_arguments
 
 Geometry = Annotated[
@@ -80,8 +80,7 @@ def picture(
         missing = save_picture(result, path, progress=report, geometry=geometry, **settings)
     if isinstance(changed := recording_state(read_result(result)), Changed):
         print_summary(line("warning", changed))
-    if missing:
-        print_summary("\n".join(lines("note", missing)))
+    print_lines("note", missing)
     print_files([path])
 
 

@@ -45,6 +45,7 @@ def study(
     Results that are up to date are kept; a trial that fails does not stop the others.
     """
     from musclesolve.cli.result_documents import study_document
+    from musclesolve.cli.tables.trial_table import exit_code
     from musclesolve.report.study.study_page import study_into
 
     style = PageStyle(**{key: settings.pop(key) for key in settings_of(FigureSettings)})
@@ -55,7 +56,7 @@ def study(
         if record.message:
             complain(f"{record.name}: {record.message}")
 
-    code = _code_of(result.computed)
+    code = exit_code(result.computed.records.values())
     if code == 0 and result.cycles is None:
         code = SOME_FRAMES_FAILED  # there is nothing to average
     finish("study", _text(result), lambda: study_document(result), paths, code)
@@ -90,6 +91,7 @@ def dataset(
         code = INPUT_AT_FAULT if none else SOME_FRAMES_FAILED if found.failed else 0
         finish("dataset", _estimated(found), lambda: asdict(found), code=code)
         return
+    from musclesolve.cli.tables.trial_table import exit_code
     from musclesolve.report.study.dataset_page import dataset_into
 
     with progress() as report:
@@ -105,7 +107,7 @@ def dataset(
             "notes": list(computed.notes),
         }
 
-    finish("dataset", _made(data, computed), document, paths, _code_of(computed))
+    finish("dataset", _made(data, computed), document, paths, exit_code(computed.records.values()))
 
 
 def _estimated(found: Estimate) -> Iterator[str]:
@@ -150,17 +152,6 @@ def _made(data: DataSet, computed: ComputedStudy) -> Iterator[str]:
         first = computed.records[names[0]].message.partition("\n")[0]
         yield from lines("no result", [f"{shortened(names)}: {first}"])
     yield from lines("note", computed.notes)
-
-
-def _code_of(computed: ComputedStudy) -> int:
-    """0: every trial is fine; 2: no trial could be read; 3: some frames or trials failed."""
-    from musclesolve.studies.many_trials.trial_record import Outcome
-
-    records = computed.records.values()
-    if all(record.fine for record in records):
-        return 0
-    refused = all(record.outcome is Outcome.REFUSED for record in records)
-    return INPUT_AT_FAULT if refused else SOME_FRAMES_FAILED
 
 
 def _outcomes(computed: ComputedStudy) -> Iterator[str]:

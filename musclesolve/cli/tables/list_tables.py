@@ -10,7 +10,7 @@ from rich.table import Column, Table
 from muscle_db import Muscle, MuscleDatabase, load
 from muscle_db.model import LEG_DOFS
 from musclesolve._util.arrays import Array
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
 from musclesolve.muscles.person import PersonMuscles, tendons
 from musclesolve.recording.markers.landmark_names import landmarks
@@ -194,8 +194,7 @@ def _number_of_person(number: Mapping[str, float] | None, quantity: str) -> str:
 
 def marker_set_in_full(name: str) -> Group:
     """Landmarks of a set with their markers, the clusters, and markers of the standing trial."""
-    if name not in marker_sets():
-        raise unknown_name(name, "marker set", marker_sets())
+    check_known([name], "marker set", marker_sets())
     chosen = marker_sets()[name]
     rows = (
         (

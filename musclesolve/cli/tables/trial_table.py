@@ -1,7 +1,7 @@
 """The table of many trials, a line each, and the lines below it."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from rich import box
@@ -77,7 +77,7 @@ def remarks(records: Sequence[TrialRecord], output: Path) -> list[str]:
     return found
 
 
-def exit_code(records: Sequence[TrialRecord]) -> int:
+def exit_code(records: Collection[TrialRecord]) -> int:
     """0: every frame of every trial has a valid solution; 2: no trial could be read; 3: something else failed."""
     if all(record.fine for record in records):
         return 0

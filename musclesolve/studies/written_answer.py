@@ -1,0 +1,61 @@
+"""Answers that are written beside their trial: the dataset, its tables and its figures, all of them or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.files.atomic_writing import reserved, write_files
+from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
+
+Tables = Mapping[str, Callable[[xr.Dataset], bytes]]
+"""File name -> function that makes the table of an answer."""
+
+
+def write_answer(
+    folder: Path, file: str, kind: str, answer: xr.Dataset, tables: Tables, progress: Progress | None = None
+) -> list[Path]:
+    """Write a dataset as a file, with its tables and its figures of a kind; older figures are removed."""
+    from musclesolve.plotting.figure_names import files_of, pages_of  # loads matplotlib
+    from musclesolve.plotting.page.figure_files import figures_of
+
+    report = progress or no_progress
+    files = {file: netcdf_bytes(answer), **{name: make(answer) for name, make in tables.items()}}
+    files |= figures_of(answer, pages_of(answer, kind), report)
+    report("writing", 1.0)
+    return write_files(folder, files, files_of(kind))
+
+
+def answer_about(
+    trial: Path,
+    folder: Path,
+    file: str,
+    kind: str,
+    ask: Callable[[Any, Progress], xr.Dataset],
+    tables: Tables,
+    progress: Progress | None = None,
+    beside: Sequence[str] = (),
+) -> tuple[xr.Dataset, list[Path]]:
+    """Ask about a trial and write the answer, as in `write_answer`; nothing in the folder is of another trial.
+
+    Args:
+        trial: its file.
+        folder, file, kind, tables: of `write_answer`.
+        ask: gives the answer for the trial that was read and a callback of the progress.
+        progress: called with the name of each stage and the share of the work that is done.
+        beside: files of other answers, which must not be of another trial either.
+    """
+    report = progress or no_progress
+    with reserved(folder):
+        for name in (file, *beside):
+            check_folder(folder, name, trial)
+        loaded = read_trial(trial)
+        check_inputs(loaded.files.values(), folder, tables)
+        answer = ask(loaded, report)
+        answer.attrs |= trial_from(trial, folder)
+        return answer, write_answer(folder, file, kind, answer, tables, report)
