@@ -38,7 +38,7 @@ from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import share
-from musclesolve.recording.c3d.c3d_file import read_events
+from musclesolve.recording.c3d.c3d_file import stated_events
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.sharing.cost import (
     ActivationPower,
@@ -172,8 +172,9 @@ def published(walk: str) -> tuple[Array, dict[str, Array]]:
 
 def trial_text(walk: str, emg: Path) -> str:
     """The trial file of a walk, with the EMG of its C3D file on the clock of its markers."""
-    raw = read_c3d(folder() / f"PS_ngait_og_{walk}.c3d")
-    strike = next(event.time for event in read_events(raw))  # where the markers of the trial begin
+    file = folder() / f"PS_ngait_og_{walk}.c3d"
+    raw, (events, _) = read_c3d(file), stated_events({"markers": file})
+    strike = next(event.time for event in events)  # where the markers of the trial begin
     channels = raw.channels()
     values = np.stack([channels[name] - channels[name].mean() for name in CHANNELS], axis=1)
     write_mot(emg, Table(channels.time - strike, tuple(CHANNELS), values, False, emg))

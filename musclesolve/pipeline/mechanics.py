@@ -1,6 +1,5 @@
 """Mechanics of a recording: anatomy, model, consistent motion, ground reactions, inverse dynamics."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -15,7 +14,7 @@ from musclesolve.dynamics.inverse.predicted_reactions import soles
 from musclesolve.dynamics.inverse.residual_reduction import CHANGE, ResidualReduction
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.kinematics.pose_fit import Fit
-from musclesolve.dynamics.model.human_model import sized_body, with_mass_factors
+from musclesolve.dynamics.model.human_model import sized_body
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import SEGMENTS_PLACE, StatedSegment
 from musclesolve.dynamics.model.topology import Topology
@@ -215,13 +214,11 @@ class Mechanics:
 def subject_model(
     trial: Trial,
     measured: Anatomy | Measured,
-    mass_factors: Mapping[str, float] | None = None,
     near: Model | None = None,
 ) -> Model:
     """Make the model of the subject of a trial from the measured standing geometry.
 
-    mass_factors: segment -> factor on its mass; near: a model of the same subject with hardly different offsets, whose
-    joints were checked.
+    near: a model of the same subject with hardly different offsets, whose joints were checked.
     """
     subject = trial.subject
     segments = {
@@ -250,8 +247,6 @@ def subject_model(
         if error.where != SEGMENTS_PLACE:
             raise
         raise trial.document.placed(error, "subject", SEGMENTS_PLACE) from None
-    if mass_factors:
-        model = with_mass_factors(model, mass_factors)
     return model if measured.pelvis_depth is None else model.weighing(model.mass, measured.pelvis_depth)
 
 

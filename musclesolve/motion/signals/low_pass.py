@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_number
+from musclesolve._util.checks import check_number, check_real_array
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import input_error
 
@@ -149,7 +149,7 @@ FEWEST_SAMPLES = 3
 def checked_signal(signal: ArrayLike, rate_hz: float) -> Array:
     """Return a signal (T, ...) as numbers; refuse gaps, too few frames and an impossible sampling rate."""
     check_number(rate_hz, "rate_hz", "a sampling rate above zero [Hz]", above=0.0)
-    numbers = _real(signal, "signal")
+    numbers = check_real_array(signal, "signal", "real numbers")
     if numbers.ndim == 0 or len(numbers) < FEWEST_SAMPLES or numbers.size == 0:
         raise input_error(
             "too_few_frames",
@@ -178,7 +178,7 @@ def checked_order(
     remedy: str = "order 2 is usual",
 ) -> int:
     """Return a whole number that is one of `orders`, by default the order of one pass of a filter; refuse others."""
-    number = _real(order, what)
+    number = check_real_array(order, what, "a whole number")
     if number.ndim or float(number) not in orders:
         raise input_error(
             "bad_number", problem=f"{as_text(order)} as {what}", expected=expected, remedy=remedy
@@ -195,7 +195,7 @@ def checked_cutoffs(
         cutoff_hz: one for all, or one for every coordinate, broadcast over the axes after the first [Hz].
         lowest_hz: the lowest possible cut-off of the filter [Hz].
     """
-    cutoffs = _real(cutoff_hz, "cut-off")
+    cutoffs = check_real_array(cutoff_hz, "cut-off", "frequencies [Hz]")
     try:
         by_coordinate = np.broadcast_to(cutoffs, shape[1:])
     except ValueError:
@@ -223,18 +223,6 @@ def lowest_carried(frames: int, rate_hz: float) -> float:
     the last sample.
     """
     return rate_hz / (2.0 * max(frames - 1, 1))
-
-
-def _real(values: ArrayLike, what: str) -> Array:
-    """Return values as an array of real numbers; refuse other values."""
-    try:
-        numbers = np.asarray(values)
-    except ValueError:
-        numbers = np.asarray(None)
-    if numbers.dtype.kind not in "iuf":
-        text = as_text(values) if numbers.ndim == 0 else f"an array of {numbers.dtype}"
-        raise input_error("not_numbers", problem=f"{text} as {what}", expected="real numbers")
-    return numbers.astype(float, copy=False)
 
 
 def f90(values: Array, rate: float, power: int) -> float:

@@ -92,11 +92,6 @@ class Paths:
         """Coordinates (D,) that move frames, on which L_MT depends explicitly."""
         return np.unique(self.frames.dof).astype(np.intp)
 
-    @cached_property
-    def moving_columns(self) -> Indices:
-        """Place (F,) in `moving_dofs` of the coordinate that moves each frame."""
-        return np.searchsorted(self.moving_dofs, self.frames.dof).astype(np.intp)
-
     def groups_on(self, bodies: Indices, frames: Indices | None = None) -> Mask:
         """Mask (G,) of the groups on some bodies, or on some moving frames."""
         on = np.isin(self.groups.body, bodies)
@@ -272,7 +267,8 @@ class PathState:
         """dL_MT / dtheta (T, n, D) [m] for the bodies at rest."""
         from musclesolve.muscles.paths.kernel.entry import EXPLICIT
 
-        groups, column = self.paths.groups, self.paths.moving_columns
+        groups, dofs = self.paths.groups, self.paths.frames.dof
+        column = np.searchsorted(self.moving_dofs, dofs).astype(np.intp)  # of the coordinate of each frame
         rate = np.empty((len(self.q), self.paths.layout.muscles, len(self.moving_dofs)))
         EXPLICIT.load()(self.wrench, groups.muscle, groups.frame, column, self.frames, rate)
         return rate

@@ -436,16 +436,6 @@ def _within(name: str, time: Array, events: tuple[Event, ...]) -> tuple[tuple[Ev
     return tuple(kept), [WarningNote(note, "gait_events") for note in notes]
 
 
-def read_events(file: C3D) -> tuple[Event, ...]:
-    """Return the heel strikes and toe-offs in a file, in the order of time.
-
-    EVENT:TIMES holds the time of each event, zero at frame 1, CONTEXTS the side, LABELS the kind
-    (www.c3d.org/HTML/Documents, "The EVENT Group"). Where no context names the side the label may: "RHS", "Left Foot
-    Off". Other events, and events whose side is not clear, are ignored.
-    """
-    return _events(_named_events(file.description), event_seconds(file)[0])
-
-
 _Named = list[tuple[EventKind | None, Side | None]]
 
 
@@ -460,6 +450,7 @@ def _events(named: _Named, seconds: Iterable[float]) -> tuple[Event, ...]:
 
 
 def _named_events(description: Description) -> _Named:
+    """Return kind and side of the events of a file (www.c3d.org/HTML/Documents, "The EVENT Group")."""
     return _kinds_and_sides(description.texts("EVENT:LABELS"), description.texts("EVENT:CONTEXTS"))
 
 

@@ -22,6 +22,7 @@ from musclesolve.checking.forces.plate_balance import (
 )
 from musclesolve.checking.loading import load
 from musclesolve.dynamics import projected_moments
+from musclesolve.dynamics.model.human_model import with_mass_factors
 from musclesolve.files import Trial
 from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import subject_model
@@ -145,7 +146,7 @@ def test_segment_masses_are_derivatives_of_inverse_dynamics(recorded_walk_trial:
     for name in ("shank_r", "upper_torso"):
         more, less = (
             projected_moments(
-                subject_model(case.trial, recorded.measured, {name: 1.0 + way * step}),
+                with_mass_factors(subject_model(case.trial, recorded.measured), {name: 1.0 + way * step}),
                 motion,
                 wrenches,
             )[:, -6:]

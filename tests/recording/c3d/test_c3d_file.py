@@ -15,7 +15,7 @@ from thorough import examples
 from musclesolve.errors import InputError
 from musclesolve.files import Event, read_c3d, read_markers
 from musclesolve.recording.c3d.c3d_description import Coding
-from musclesolve.recording.c3d.c3d_file import read_events, stated_events
+from musclesolve.recording.c3d.c3d_file import stated_events
 from musclesolve.recording.c3d.force_platforms import read_plates
 from tests.support.refusals import refused
 
@@ -207,7 +207,8 @@ def test_events_that_the_file_states(tmp_path: Path) -> None:
         ]:
             file.add_event(time, side, label)
 
-    events = read_events(read_c3d(write(tmp_path / "a.c3d", with_events)))
+    path = write(tmp_path / "a.c3d", with_events, points=np.zeros((7100, 1, 3)) + 1.0)
+    events, _ = stated_events({"markers": path})
     assert [(e.kind, e.side, e.source) for e in events] == [
         ("heel_strike", "r", "stated"),
         ("toe_off", "r", "stated"),
@@ -462,7 +463,7 @@ def test_a_corrupted_file_is_read_or_refused(sound: bytes, tmp_path: Path, data:
     path.write_bytes(raw)
     try:
         file = read_c3d(path)
-        markers, events = file.markers(), read_events(file)
+        markers, (events, _) = file.markers(), stated_events({"markers": path})
         recordings = read_plates(file, GLOBAL).recordings
     except InputError as error:
         assert "fuzz.c3d" in str(error)
