@@ -1,7 +1,7 @@
 """Errors for unknown names, with the most similar known names; the order of names with numbers."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import accumulate
 from typing import Any, TypeVar
@@ -84,6 +84,20 @@ def unknown_name(
         within=within,
         listed=listed_beside(meant, known) or "none",
     )
+
+
+def check_known(
+    names: Iterable[str],
+    what: str,
+    known: Collection[str],
+    within: str = "",
+    file: object = None,
+    where: str | None = None,
+) -> None:
+    """Refuse the first of some names that is not among the known ones: `unknown_name`."""
+    for name in names:
+        if name not in known:
+            raise unknown_name(name, what, known, within, file, where)
 
 
 class Named(dict[str, Value]):

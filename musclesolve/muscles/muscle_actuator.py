@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.dynamics.kinematics.joint_drivers import ConstraintRows, DrivenAngles
 from musclesolve.dynamics.mechanism.constraint_rows import ClosureErrors, DrivenCourse, course_values
 from musclesolve.dynamics.model.model import Model
@@ -92,8 +92,7 @@ class MuscleActuator:
             >>> soleus.name
             'soleus_r'
         """
-        if name not in muscles.names:
-            raise unknown_name(name, "muscle", muscles.names)
+        check_known([name], "muscle", muscles.names)
         paths = muscles.paths.subset(np.array([muscles.names.index(name)]))
         return cls(name, paths, course, _JointAngles.of_path(model, paths))
 

@@ -13,7 +13,7 @@ import muscle_db
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_type
 from musclesolve._util.message_text import as_text
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_joint_angle, motion_from
 from musclesolve.dynamics.model.human_model import human_model
@@ -108,8 +108,7 @@ def pose_model(subject: Model | Mapping[str, Any] | None) -> Model:
     """The model of a subject: the model itself, of a dict of mass_kg, stature_m and sex, or the standard subject."""
     if isinstance(subject, Mapping):
         for key in subject:
-            if key not in SUBJECT:
-                raise unknown_name(str(key), "key of a subject", SUBJECT)
+            check_known([str(key)], "key of a subject", SUBJECT)
         return human_model(**{SUBJECT[key]: value for key, value in subject.items()})
     expected = "a model, such as human_model() makes, or a dict of mass_kg, stature_m and sex"
     return human_model() if subject is None else check_type(subject, Model, "subject", expected)
@@ -156,8 +155,7 @@ def numbers_by_name(
         )
     found = {}
     for name, value in dict(given).items():
-        if name not in known:
-            raise unknown_name(name, kind, known, within)
+        check_known([name], kind, known, within)
         try:
             array = np.atleast_1d(np.asarray(value, dtype=float))
         except (TypeError, ValueError):

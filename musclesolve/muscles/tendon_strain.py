@@ -16,7 +16,7 @@ from muscle_db.model import LARGEST_TENDON_STRAIN
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_choice, check_number
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.constants import ELASTIC, TENDONS
 from musclesolve.errors import input_error
 
@@ -88,8 +88,7 @@ def stated_strains(own: Array, stated: TendonStrain | None, levels: Sequence[Lev
     levels = ({ALL: range(len(own))}, *levels)
     members = {name: numbers for level in levels for name, numbers in level.items()}
     for word in words:
-        if word not in members:
-            raise unknown_name(word, "muscle or group", members, f" in {whose}", where="tendon_strain")
+        check_known([word], "muscle or group", members, f" in {whose}", where="tendon_strain")
         if word == ACHILLES and not members[word]:
             muscles = [name for name in levels[-1] if name not in (ALL, ACHILLES)]
             raise input_error(

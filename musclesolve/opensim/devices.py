@@ -89,8 +89,8 @@ class BushingLaw:
     def value(self, x: Array) -> Array:
         """See Law."""
         parts = [
-            each.value(x[:, :6] if isinstance(each, Expression) else x[:, k : k + 1])
-            for k, each in enumerate(self.functions)
+            function.value(x[:, :6] if isinstance(function, Expression) else x[:, k : k + 1])
+            for k, function in enumerate(self.functions)
         ]
         return np.asarray(-np.stack(parts, axis=1) - self.damping * x[:, 6:])
 
@@ -177,13 +177,13 @@ class Expression:
             case ast.Constant(value=int() | float() as number):
                 return np.asarray(number, dtype=float)
             case ast.Name(id=name):
-                return np.asarray(x[:, {each: k for k, each in enumerate(self.variables)}[name]])
+                return np.asarray(x[:, {variable: k for k, variable in enumerate(self.variables)}[name]])
             case ast.UnaryOp(op=sign, operand=inner):
                 return _OPERATORS[type(sign)](self._of(inner, x))
             case ast.BinOp(left=one, op=between, right=other):
                 return _OPERATORS[type(between)](self._of(one, x), self._of(other, x))
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-                return _CALLS[name](*(self._of(each, x) for each in arguments))
+                return _CALLS[name](*(self._of(argument, x) for argument in arguments))
         raise KeyError(ast.dump(node))
 
 
@@ -244,7 +244,7 @@ def read_device(
         else:
             named = [f"{part[0].lower()}_{part[1]}_{each}_function" for part, each in _AXES]
             holders = [element.find(tag) for tag in named]
-            functions = [Constant(0.0) if each is None else function_in(each) for each in holders]
+            functions = [Constant(0.0) if holder is None else function_in(holder) for holder in holders]
         ends = [context.frame(element, tag) for tag in _ENDS if element.filled(tag)]
         damping = np.concatenate([vector("rotational_damping"), vector("translational_damping")])
         match ends:

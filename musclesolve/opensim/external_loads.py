@@ -16,7 +16,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, at_times, vector_product
 from musclesolve._util.checks import check_choice
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known, unknown_name
 from musclesolve._util.sides import SIDES
 from musclesolve._util.time_holes import HoleLimits
 from musclesolve.constants import LOADED_FROM_N
@@ -93,9 +93,14 @@ def load_wrench(model: NamedBodies, loads: Sequence[ExternalLoad], time: Array, 
     """
     total, number = np.zeros((*pose.position.shape[:2], 6)), model.body_number
     for load in loads:
-        for body in (load.body, load.force_frame, load.point_frame):
-            if body not in number:
-                raise unknown_name(body, "body", number, f" in {model.name!r}", load.file, load.name)
+        check_known(
+            (load.body, load.force_frame, load.point_frame),
+            "body",
+            number,
+            f" in {model.name!r}",
+            load.file,
+            load.name,
+        )
         if time[0] < load.time[0] - _BEYOND or time[-1] > load.time[-1] + _BEYOND:
             raise file_error(
                 "no_overlap",

@@ -333,7 +333,7 @@ class OpenSimModel:
     def in_loops(self) -> frozenset[str]:
         """Coordinates of loops of bodies, whose constraints bear unknown forces."""
         loops = [coupler for coupler in self.couplers if coupler.closes_loop]
-        return frozenset(name for each in loops for name in (each.dependent, *each.independent))
+        return frozenset(name for loop in loops for name in (loop.dependent, *loop.independent))
 
     @cached_property
     def turning(self) -> frozenset[str]:
@@ -406,11 +406,11 @@ class OpenSimModel:
         found = []
         for muscle in self.muscles.values():
             surfaces = (wrap.surface for wrap in muscle.wraps)
-            lacking = [f"wrap object {each}" for each in surfaces if each not in self.surfaces]
+            lacking = [f"wrap object {surface}" for surface in surfaces if surface not in self.surfaces]
             lacking += [f"path of {muscle.name}"] * (f"path of {muscle.name}" in self.unsupported)
             lacking += [f"body {body}" for body in sorted(self.bodies_of(muscle) - self.reachable)]
             crossed = self._crossed(muscle)
-            driving = (each for each in self.other_constraints if each.driven & crossed)
+            driving = (constraint for constraint in self.other_constraints if constraint.driven & crossed)
             lacking += [f"constraint {each.name}" for each in driving]
             found.append((muscle, lacking))
         return found

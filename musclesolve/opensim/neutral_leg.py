@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve._util.splines import spline_through
 from musclesolve.errors import file_error
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
@@ -62,9 +62,12 @@ class NeutralLeg:
 
     def __post_init__(self) -> None:
         bodies = self.model.reachable
-        for name in (self.bodies.pelvis, self.bodies.femur, self.bodies.tibia, self.bodies.talus):
-            if name not in bodies:
-                raise unknown_name(name, "body", sorted(bodies), file=self.model.file)
+        check_known(
+            (self.bodies.pelvis, self.bodies.femur, self.bodies.tibia, self.bodies.talus),
+            "body",
+            sorted(bodies),
+            file=self.model.file,
+        )
 
     @cached_property
     def frame_of_body(self) -> dict[str, str]:

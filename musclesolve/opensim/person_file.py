@@ -14,7 +14,7 @@ import numpy as np
 import muscle_db
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text, few
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known, unknown_name
 from musclesolve.constants import ELASTIC
 from musclesolve.errors import InputError, file_error
 from musclesolve.muscles.muscle_parameters import MuscleParameters
@@ -82,11 +82,8 @@ def read_person(path: str | Path) -> PersonMuscles:
                 "now multiply other numbers.",
             )
         parent = str(file)
-    elif parent not in muscle_db.available():
-        sets = muscle_db.available()
-        raise document.unknown(
-            "unknown_name", parent, sets, "person", "parent", problem=f"there is no muscle set {parent!r}"
-        )
+    else:
+        document.check_known([parent], "there is no muscle set", muscle_db.available(), "person", "parent")
     _check_emg(document, settings.emg)
     _check_names(document, parameters, parent)
     _check_numbers(document, settings.muscles, parameters)
@@ -335,9 +332,7 @@ def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> 
     if not set(person.muscles) <= set(names):
         with suppress(InputError):  # a model without legs has no other names
             names |= {of_set: in_model for in_model, of_set in set_names(file).items() if in_model in names}
-    for muscle in person.muscles:
-        if muscle not in names:
-            raise unknown_name(muscle, "muscle", names, f" in {model.file.name}", person.path)
+    check_known(person.muscles, "muscle", names, f" in {model.file.name}", person.path)
     person = _renamed(person, names)
     if sha256(model.file) in ((person.parent_sha256 or "").casefold(), sha256(file)):
         return person

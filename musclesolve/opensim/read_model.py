@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.constants import BIORBD, STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
 from musclesolve.opensim.layouts import CURRENT, components, upgrade
@@ -127,7 +127,7 @@ def with_function_paths(model: OpenSimModel, path: str | Path) -> OpenSimModel:
         InputError: the file has no such paths, or paths of other muscles or coordinates, or unsupported functions.
     """
     root = read_xml(path, "paths as functions of coordinates (.xml)")
-    elements = [each for each in root.descendants() if each.tag == "FunctionBasedPath"]
+    elements = [descendant for descendant in root.descendants() if descendant.tag == "FunctionBasedPath"]
     if not elements:
         root.fail(
             "bad_format",
@@ -138,8 +138,7 @@ def with_function_paths(model: OpenSimModel, path: str | Path) -> OpenSimModel:
     muscles, known = dict(model.muscles), {**model.muscles, **model.pathless}
     for element in elements:
         name = last_part(element.name)
-        if name not in known:
-            raise unknown_name(name, "muscle", known, f" in the model {model.name}", root.file)
+        check_known([name], "muscle", known, f" in the model {model.name}", root.file)
         function = read_path_function(element, model.coordinates)
         if function is None:
             element.fail(
@@ -165,7 +164,12 @@ def _is_computable(model: OpenSimModel, device: Device) -> bool:
     surfaces = () if path is None else (wrap.surface for wrap in path.wraps)
     named = not device.coordinate or device.coordinate in model.coordinates
     whole = path is None or f"path of {device.name}" not in model.unsupported
-    return named and whole and bodies <= model.reachable and all(each in model.surfaces for each in surfaces)
+    return (
+        named
+        and whole
+        and bodies <= model.reachable
+        and all(surface in model.surfaces for surface in surfaces)
+    )
 
 
 def known_osim(path: str | Path) -> OpenSimModel:

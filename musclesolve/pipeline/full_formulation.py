@@ -14,7 +14,7 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.message_text import as_text
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, required_force
 from musclesolve.dynamics.inverse.joint_reactions import ExpandedModel, reactions_of
 from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows
@@ -50,9 +50,7 @@ def full_problem(
     """
     dofs, states = _some(dofs, "dofs"), _some(states, "states")
     names = model.topology.dof_names[: model.tree.joint_count]
-    for dof in dofs:
-        if dof not in names:
-            raise unknown_name(dof, "degree of freedom", names, " in the joints of the model")
+    check_known(dofs, "degree of freedom", names, " in the joints of the model")
     shared = np.array([model.dof(dof) for dof in dofs])
     moved = model.motion(motion) if isinstance(model, ExpandedModel) else motion
     drivers = np.delete(driver_rows(model, moved).jacobian, shared, axis=1)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 import muscle_db
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_increasing
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve._util.sides import SIDES, sides_of
 from musclesolve.constants import RIGID, TENDONS
 from musclesolve.dynamics.model.model import Model
@@ -132,9 +132,7 @@ def _chosen(settings: Mapping[str, Any], database: muscle_db.MuscleDatabase) -> 
     """Every setting of `OF_MUSCLES` and `OF_SHARING`, as given or by default; checked."""
     known = {name: settings_of(MuscleSettings)[name] for name in OF_MUSCLES}
     known |= {name: settings_of(SharingSettings)[name] for name in OF_SHARING}
-    for name in settings:
-        if name not in (*known, "tendon"):
-            raise unknown_name(name, "setting", known, " of a problem of poses")
+    check_known(settings, "setting", (*known, "tendon"), " of a problem of poses")
     tendon = settings.get("tendon", RIGID)
     check_choice(tendon, "tendon", TENDONS)
     if tendon != RIGID:

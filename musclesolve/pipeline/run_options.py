@@ -8,7 +8,7 @@ from typing import TypeVar
 import muscle_db
 from musclesolve._util.checks import check_choice
 from musclesolve._util.message_text import as_text
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve._util.sides import BOTH, SIDES, split_side
 from musclesolve.constants import ELASTIC
 from musclesolve.dynamics.model.model import Model
@@ -234,6 +234,5 @@ def _dofs(
                 problem=f"{as_text(name)} occurs twice",
                 expected="every degree of freedom once",
             )
-        if name not in known:
-            raise unknown_name(name, "degree of freedom", known, f" of the muscles of {database.name}")
+        check_known([name], "degree of freedom", known, f" of the muscles of {database.name}")
     return names

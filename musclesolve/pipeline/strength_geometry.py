@@ -4,7 +4,6 @@ The muscles belong to the analyzed motion, on the subject's own skeleton or mode
 zero in its pose, and only the tested degree of freedom has a rate.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import singledispatch
 
@@ -83,11 +82,12 @@ def _(body: RecordedBody, tests: StrengthTests) -> StrengthGeometry:
     names = model.topology.dof_names[: model.tree.joint_count]
     angles, rates = np.zeros((2, len(tests.tests), len(model.topology.dof_names)))
     warnings = []
+    check = tests.document.check_known
     for number, test in enumerate(tests.tests):
-        _check_name(tests, number, test.dof, analyzed, "degree of freedom of the analyzed muscles", "dof")
+        check([test.dof], "the analyzed muscles have no degree of freedom", analyzed, "test", "dof", number)
+        check(test.angles, "there is no joint angle", names, "test", "angles_deg", number)
         rates[number, model.dof(test.dof)] = test.velocity
         for name, angle in test.angles.items():
-            _check_name(tests, number, name, names, "joint angle", "angles_deg")
             angles[number, model.dof(name)] = angle
             low, high = np.radians(RANGE_OF_MOTION_DEG.get(split_side(name)[0], (-np.inf, np.inf)))
             warnings += _beyond(test, name, angle, low, high, "that the muscles of a set are placed for")
@@ -119,13 +119,12 @@ def _(body: ModelBody, tests: StrengthTests) -> StrengthGeometry:
     }
     values = {name: np.full(len(tests.tests), at_rest[name]) for name in free}
     speeds, warnings = np.zeros(len(tests.tests)), []
+    shared, check = set(choice.dofs) & set(angles), tests.document.check_known
     for number, test in enumerate(tests.tests):
-        _check_name(
-            tests, number, test.dof, set(choice.dofs) & set(angles), "angle whose moment is shared", "dof"
-        )
+        check([test.dof], "the shared moments have no angle", shared, "test", "dof", number)
+        check(test.angles, "the model has no independent angle", angles, "test", "angles_deg", number)
         speeds[number] = test.velocity
         for name, angle in test.angles.items():
-            _check_name(tests, number, name, angles, "independent angle of the model", "angles_deg")
             values[name][number] = angle
             limits = model.coordinates[name]
             warnings += _beyond(test, name, angle, limits.lower, limits.upper, "of the model")
@@ -143,16 +142,6 @@ def _(body: ModelBody, tests: StrengthTests) -> StrengthGeometry:
         elastic,
         tuple(dict.fromkeys(warnings)),
     )
-
-
-def _check_name(
-    tests: StrengthTests, number: int, name: str, known: Iterable[str], what: str, key: str
-) -> None:
-    """Refuse a name in a test that the body does not have."""
-    if name not in known:
-        raise tests.document.unknown(
-            "unknown_name", name, known, "test", key, number, problem=f"'{name}' is no {what}"
-        )
 
 
 def _beyond(test: StrengthTest, name: str, angle: float, low: float, high: float, whose: str) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve._util.progress import Progress
 from musclesolve._util.worker_pool import Helper
 from musclesolve.errors import input_error
@@ -119,9 +119,7 @@ def figures_again(
 
 def chosen(figures: Figures, names: Collection[str]) -> Figures:
     """The figures of these names, or all of them without names."""
-    for name in names:
-        if name not in figures:
-            raise unknown_name(name, "figure", figures)
+    check_known(names, "figure", figures)
     return {name: draw for name, draw in figures.items() if not names or name in names}
 
 

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from muscle_db.parsed_toml import toml_table
+from musclesolve._util.message_text import as_text
 from musclesolve._util.names import listed_beside, similar, suggestion
 from musclesolve.constants import TRIAL_FILE
 from musclesolve.errors import InputError, file_error, input_error
@@ -132,6 +133,27 @@ class Document:
         remedy = meant or f"use one of {names or 'none'}, or remove it"
         texts = {"expected": f"one of {names}", "remedy": remedy} | fields
         return self.error(key, table, entry, index, **texts)
+
+    def check_known(
+        self,
+        names: Iterable[object],
+        lacks: str,
+        known: Iterable[str],
+        *place: Any,
+        after: str = "",
+        code: str = "unknown_name",
+        **fields: Any,
+    ) -> None:
+        """Refuse the first of some names that is not among the known ones: "there is no cluster 'thigh'".
+
+        lacks: the words before the name; after: the words after it; place: table, key and index; fields: expectation
+        and remedy in place of the usual ones.
+        """
+        known = list(known)
+        for name in names:
+            if name not in known:
+                problem = f"{lacks} {as_text(name)}{after}"
+                raise self.unknown(code, name, known, *place, problem=problem, **fields)
 
     def header(self, table: str) -> str:
         """Return the heading of a table as written in the file."""

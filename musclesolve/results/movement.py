@@ -392,7 +392,7 @@ class SeenMotion:
             if pressure is not None:
                 height = pressure.sel(side=side, axis="z").values
                 stances = [height[slice(*run)] for run in true_runs(np.nan_to_num(force) > self.threshold)]
-                ground += [float(np.nanmedian(each)) for each in stances if np.isfinite(each).any()]
+                ground += [float(np.nanmedian(stance)) for stance in stances if np.isfinite(stance).any()]
             ankle, ahead = self._point("ankle", side), self.ahead(side)
             if ankle is not None and ahead is not None:
                 on = np.nan_to_num(force) > self.threshold

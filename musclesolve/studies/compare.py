@@ -277,7 +277,7 @@ def _measured(problem: Problem, costs: Sequence[Cost], solution: Solution, secon
     solved = np.atleast_1d(solution.solved)
     at, activation = problem.frames(solved), np.atleast_2d(solution.activation)[solved]
     value = np.full((len(costs), len(solved)), np.nan)
-    value[:, solved] = [each.value(at, activation) for each in costs]
+    value[:, solved] = [cost.value(at, activation) for cost in costs]
     value = value[:, 0] if problem.single_frame else value
     dims = ("evaluated_cost", *data["status"].dims)
     unit = {"units": "unit of the evaluated cost", "long_name": "value of a cost at the optimum of a cost"}

@@ -18,7 +18,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import side_of
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -62,8 +62,7 @@ class LegSensitivity:
         scaling to the subject; InputError for another one.
         """
         known = (*PARAMETERS, "pennation_angle")
-        if parameter not in known:
-            raise unknown_name(parameter, "parameter", known, where="by")
+        check_known([parameter], "parameter", known, where="by")
         state = self.leg.state
         size = getattr(state.parameters, parameter)
         own = muscle_change(state, **{parameter: size})

@@ -301,7 +301,9 @@ def _of_model(model: OpenSimModel, muscles: Any) -> _Paths:
             remedy="leave out these muscles, or use the model from which the functions were fitted",
         )
     crossed = frozenset().union(*(model.crossing[name] for name in names))
-    dofs = tuple(name for name, each in model.coordinates.items() if name in crossed and not each.locked)
+    dofs = tuple(
+        name for name, coordinate in model.coordinates.items() if name in crossed and not coordinate.locked
+    )
     parameters = muscle_parameters(chosen)
     parameters = replace(
         parameters, tendon_slack_length=parameters.tendon_slack_length + tendon_shifts(model, names)

@@ -349,7 +349,7 @@ def places_of_set(model: Model, paths: Paths, coordinates: Mapping[int, Any]) ->
 
     on: list[Any] = [1.0] * len(paths.standing)
     switches = paths.switched, paths.switch_dof, paths.switch_lower, paths.switch_upper
-    for p, dof, lower, upper in zip(*(each.tolist() for each in switches), strict=True):
+    for p, dof, lower, upper in zip(*(switch.tolist() for switch in switches), strict=True):
         on[p] = ca.logic_and(coordinates[dof] >= lower, coordinates[dof] <= upper)
     objects = paths.objects
     of_points = map(carried, paths.point_body.tolist(), paths.point_frame.tolist())
@@ -378,7 +378,7 @@ def _from_vector(vector: list[Any]) -> Any:
 
 def all_coordinates(model: OpenSimModel, chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Every coordinate of an OpenSim model: chosen, at its default, or by its coupler (`coordinate_values`)."""
-    values = {name: chosen.get(name, each.default) for name, each in model.coordinates.items()}
+    values = {name: chosen.get(name, coordinate.default) for name, coordinate in model.coordinates.items()}
     for coupler in model.couplers:
         values[coupler.dependent] = of_coordinates(
             coupler.function, [values[name] for name in coupler.independent]

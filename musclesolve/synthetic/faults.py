@@ -10,7 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.errors import input_error
 from musclesolve.recording.data import SIDES, Side
@@ -55,9 +55,7 @@ def plant_all(names: Iterable[str], trial_path: str | Path, folder: str | Path) 
     file of the copy. An unknown name of a fault and a trial that cannot be read are an InputError.
     """
     chosen = list(names)
-    for name in chosen:
-        if name not in _FAULTS:
-            raise unknown_name(name, "fault", _FAULTS)
+    check_known(chosen, "fault", _FAULTS)
     copy = open_copy(Path(trial_path))
     for name in chosen:
         _FAULTS[name].spoil(copy)

@@ -8,7 +8,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text, few
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known, unknown_name
 from musclesolve.errors import input_error
 from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.markers.marker_set import marker_sets
@@ -50,9 +50,7 @@ class RecordingOptions(SyntheticSettings):
         self._need("steps", of_a_foot, "a list of contacts such as r2 and l2")
         known, plain = faults(), not self.cameras and self.marker_set is None
         self._need("faults", self.faults is not None, f"some of {few(known, 20)}")
-        for name in self.faults:
-            if name not in known:
-                raise unknown_name(name, "fault", known, where="faults")
+        check_known(self.faults, "fault", known, where="faults")
         self._need("faults", plain or not self.faults, "none of them with cameras or a marker set")
         sets = marker_sets()
         if self.marker_set is not None and self.marker_set not in sets:

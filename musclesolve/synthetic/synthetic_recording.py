@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, within
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.constants import LOADED_FROM_N, TRIAL_FILE
 from musclesolve.errors import file_error, input_error
 from musclesolve.recording.cameras.camera import Camera, ring
@@ -88,9 +88,7 @@ def recording_files(
 ) -> dict[str, bytes]:
     """The content of the files of a synthetic recording, by name; arguments and errors as of `synthetic_recording`."""
     names = ("gaps", *settings_of(RecordingOptions))
-    for name in options:
-        if name not in names:
-            raise unknown_name(name, "option", names, where="synthetic_recording")
+    check_known(options, "option", names, where="synthetic_recording")
     chosen = RecordingOptions(**options)  # type: ignore[arg-type]
     stride = on_path(stride or _MOTIONS[chosen.motion](), chosen)
     places = marker_places(stride.person, chosen.marker_set, by_motion=chosen.functional_deg > 0.0)
@@ -148,8 +146,7 @@ def _check_gaps(stride: ReferenceStride, options: RecordingOptions, places: Plac
     seen = times(stride, options, options.marker_rate_hz) + options.margin_s
     names = tuple(name for name in places.names if name not in places.removed)
     for marker, first, last in options.gaps:
-        if marker not in names:
-            raise unknown_name(marker, "marker", names, where="gaps")
+        check_known([marker], "marker", names, where="gaps")
         if not within(seen, first, last).any():
             raise input_error(
                 "bad_range",

@@ -532,7 +532,7 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
             levels: tuple[str, ...] = place.relative_to(folder).parts
             if service_of(place):
                 named = levels or (place.name,)
-                trials += [_of_service(each, named, place) for each in service_trials(place)]
+                trials += [_of_service(trial, named, place) for trial in service_trials(place)]
                 continue
             files = sorted(path for path in place.iterdir() if path.is_file() and path.name[0] != ".")
             files, left_over = without_copies(files, folder)

@@ -16,7 +16,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, equal_groups, vector_product
 from musclesolve._util.checks import check_array, check_number
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.contact.body_surfaces import body_surfaces
 from musclesolve.dynamics.contact.contact_pairs import CushionContact, body_number
@@ -316,10 +316,8 @@ def three_point_belt(
     """
     table = read_table("definitions", "seat.toml")
     anchor_points: Mapping[str, Array] = table["anchors"] if anchors is None else anchors
-    for name in sorted(set(anchor_points) - {"lap", "shoulder"}):
-        raise unknown_name(name, "anchor", ("lap", "shoulder"))
-    if "lap" not in anchor_points:
-        raise unknown_name("lap", "anchor", tuple(anchor_points), " among the stated ones")
+    check_known(anchor_points, "anchor", ("lap", "shoulder"))
+    check_known(["lap"], "anchor", tuple(anchor_points), " among the stated ones")
     cloth = Webbing(**table["webbing"]) if webbing is None else webbing
     lap = sorted(np.asarray(anchor_points["lap"], float), key=lambda place: float(place[1]))  # right, left
     fixed: dict[str, Attachment] = dict(

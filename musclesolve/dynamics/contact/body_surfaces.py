@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from musclesolve._util.checks import check_type
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.dynamics.contact.contact_pairs import HertzContact
 from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.model.data_files import read_table
@@ -84,8 +84,7 @@ def body_laws(surfaces: Iterable[Surface], **options: float) -> dict[str, HertzC
     by_surface = {}
     for surface in surfaces:
         name = surface.name.removeprefix(f"{surface.model} ")
-        if name not in stiffness:
-            raise unknown_name(name, "surface of the body", tuple(stiffness))
+        check_known([name], "surface of the body", tuple(stiffness))
         by_surface[surface.name] = HertzContact(stiffness[name], **{"slip_speed": SLIP_SPEED} | options)
     return by_surface
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous, equal_groups
 from musclesolve._util.checks import check_number, check_type
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known, unknown_name
 from musclesolve.dynamics.contact.surfaces import Surface, check_surfaces
 from musclesolve.dynamics.kernel.arrays import (
     WORK,
@@ -238,9 +238,7 @@ class ContactPairs:
                     problem=f"the pair {both!r:.60}",
                     expected="the names of two surfaces as a tuple",
                 )
-            for name in both:
-                if name not in number:
-                    raise unknown_name(name, "surface", tuple(number), " in a pair")
+            check_known(both, "surface", tuple(number), " in a pair")
             one, two = (number[name] for name in both)
             if surfaces[two].is_plane:
                 one, two = two, one

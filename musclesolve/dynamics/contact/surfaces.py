@@ -30,7 +30,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_number, check_type
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.errors import input_error
 
 Law = TypeVar("Law")
@@ -203,8 +203,8 @@ class Surface:
             [('floor', 'ball')]
         """
         names = [surface.name for surface in check_surfaces(surfaces, "surfaces")]
-        if isinstance(law, Mapping) and (missing := [name for name in names if name not in law]):
-            raise unknown_name(missing[0], "law for the surface", tuple(law))
+        if isinstance(law, Mapping):
+            check_known(names, "law for the surface", tuple(law))
         return {(self.name, name): law[name] if isinstance(law, Mapping) else law for name in names}
 
 

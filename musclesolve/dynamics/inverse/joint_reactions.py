@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames
 from musclesolve.dynamics.inverse.joint_couples import acting_bodies
 from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments, rigid_wrench
@@ -46,8 +46,7 @@ class RowReactions:
     def joint(self, distal: str) -> int:
         """Index of the joint on the proximal side of a body."""
         bodies = [names[0] for names in self.joints]
-        if distal not in bodies:
-            raise unknown_name(distal, "joint before a body", bodies)
+        check_known([distal], "joint before a body", bodies)
         return bodies.index(distal)
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames, required_force
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows, residual_about_origin
@@ -97,9 +97,7 @@ def actuated_moments(
     """
     check_fits(model, motion)
     names, joints, (frames, slots) = model.topology.dof_names, model.tree.joint_count, motion.q.shape[:2]
-    for name in (*drivers, *(couples or ())):
-        if name not in names:
-            raise unknown_name(name, "degree of freedom", names)
+    check_known((*drivers, *(couples or ())), "degree of freedom", names)
     driven = np.isin(names, list(drivers))
     coupled = ~driven if couples is None else np.isin(names, list(couples))
     if (both := driven & coupled).any():

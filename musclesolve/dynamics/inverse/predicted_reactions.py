@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, vector_product
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.inverse.banded_program import BandedProgram, second_difference_band
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
@@ -192,8 +192,7 @@ def points_of_soles(model: Model) -> Array:
     points = []
     for side in SIDES:
         names = [f"{part}_{side}" for part in ("heel", "toe", "ankle")]
-        if missing := [name for name in names if name not in point_names]:
-            raise unknown_name(missing[0], "point", sorted(point_names), where="skeleton")
+        check_known(names, "point", sorted(point_names), where="skeleton")
         heel, toe, ankle = (model.standing[model.slot(name)] for name in names)
         forward = np.array([*(ankle - heel)[:2], 0.0])
         forward /= np.linalg.norm(forward)

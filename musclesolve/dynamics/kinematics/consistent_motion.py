@@ -25,7 +25,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_increasing
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_with, splined_motion
@@ -115,9 +115,8 @@ def consistent_motion(
         >>> bool(fit.residual.max() < 1e-3)
         True
     """
-    for name, known in ((method, POSITIONS), (derivatives, DERIVATIVES)):
-        if name not in known:
-            raise unknown_name(name, "way to consistency", known)
+    check_known([method], "way to consistency", POSITIONS)
+    check_known([derivatives], "way to consistency", DERIVATIVES)
     if method == UNCHANGED and derivatives != "splines":
         raise input_error(
             "conflict",

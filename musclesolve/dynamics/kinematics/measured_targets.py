@@ -9,7 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array, check_number
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
 
@@ -60,8 +60,7 @@ class Targets:
         )
         names, weights = [name for name, _ in named], weights or {}
         for name, weight in weights.items():
-            if name not in names:
-                raise unknown_name(name, "measured point or direction", names, where="weights")
+            check_known([name], "measured point or direction", names, where="weights")
             check_number(weight, f"the weight of {name!r}", "a finite number above 0", above=0.0)
         factors = np.array([float(weights.get(name, 1.0)) for name in names])
         size = np.where(slots < model.topology.point_count, 1.0, DIRECTION_ARM**2)

@@ -9,7 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_number
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import SEXES
 from musclesolve.dynamics.model.mass_matrix import MassProperties
@@ -85,8 +85,7 @@ def sized_body(
         shoe_mass, "shoe_mass", "less than a tenth of the body mass", least=0.0, below=0.1 * mass
     )
     topology = topology or load_topology("inverse_human")
-    for name in sorted(set(offsets or {}) - set(topology.coordinate_names)):
-        raise unknown_name(name, "point or vector", topology.coordinate_names, " to have an offset")
+    check_known(offsets or (), "point or vector", topology.coordinate_names, " to have an offset")
     # Scaled by stature, then by measured lengths, then by measured offsets.
     height = float(np.ptp(topology.standing_layout()[: topology.point_count, 2]))
     scales = {point.scale: stature / height for point in topology.points} | length_scales(
@@ -106,8 +105,7 @@ def with_mass_factors(model: Model, factors: Mapping[str, float]) -> Model:
     factors: segment -> factor on its mass and its inertia; centers stay where they are.
     """
     topology, table = model.topology, model.mass
-    for name in sorted(set(factors) - set(topology.segments)):
-        raise unknown_name(name, "segment", topology.segments)
+    check_known(factors, "segment", topology.segments)
     factor = np.array([factors.get(body.segment, 1.0) for body in topology.bodies])
     factor *= table.total / float((factor * table.mass).sum())
     return model.weighing(table.scaled(factor), model.pelvis_depth)

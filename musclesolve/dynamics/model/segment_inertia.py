@@ -20,7 +20,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, unit, vector_product
 from musclesolve._util.checks import check_array, check_number, check_type
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import ADULT_AGE
 from musclesolve.dynamics.model.data_files import read_table
@@ -211,8 +211,7 @@ def length_scales(topology: Topology, lengths: dict[str, float]) -> dict[str, fl
     if not lengths:
         return {}
     pairs = read_table("definitions", "human_lengths.toml")["group"]
-    for name in sorted(set(lengths) - set(pairs)):
-        raise unknown_name(name, "segment with a length", pairs)
+    check_known(lengths, "segment with a length", pairs)
     where = named_points(topology, topology.standing_layout())
     scales = {}
     for name, length in lengths.items():
@@ -353,8 +352,7 @@ def with_stated(
 ) -> MassProperties:
     """The mass properties of a subject with some segments as stated and the same body mass."""
     bodies = topology.bodies
-    for name in sorted(set(segments) - set(topology.segments)):
-        raise unknown_name(name, "segment", topology.segments)
+    check_known(segments, "segment", topology.segments)
     for name, stated in segments.items():
         if not isinstance(stated, StatedSegment):
             raise input_error(

@@ -16,7 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
 from musclesolve._util.message_text import as_text
-from musclesolve._util.names import Names, suggestion, unknown_name
+from musclesolve._util.names import Names, check_known, suggestion
 from musclesolve.errors import InputError, input_error
 
 Direction = tuple[str | None, str]
@@ -325,8 +325,7 @@ def _check_tree(topology: Topology) -> None:
             if spherical[key] % 3 != 1:
                 continue
         into.setdefault(dof.child, []).append(dof.name)
-    if topology.root not in bodies:
-        raise unknown_name(topology.root, "body", bodies, " to be the root")
+    check_known([topology.root], "body", bodies, " to be the root")
     for child, joints in into.items():
         if len(joints) > 1 or child == topology.root:
             root = ", but it is the root" if child == topology.root else ""
@@ -396,9 +395,7 @@ def _check_joint(topology: Topology, dof: Dof, layout: Array | None) -> None:
 
 
 def _check_names(topology: Topology, names: Iterable[str], where: str) -> None:
-    for name in names:
-        if name not in topology.slot:
-            raise unknown_name(name, "point or vector", topology.slot, f", which {where} uses")
+    check_known(names, "point or vector", topology.slot, f", which {where} uses")
 
 
 def _check_member(topology: Topology, what: str | Direction, body: str, which: str) -> None:

@@ -28,7 +28,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array, check_choice, check_increasing
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve._util.splines import spline_through
 from musclesolve.constants import SEXES, STANDARD_GRAVITY
 from musclesolve.dynamics.model.data_files import locate, read_table, read_text, toml_of
@@ -116,8 +116,7 @@ class PlanarTree:
 
     def segment(self, name: str) -> int:
         """Index of a segment by its name."""
-        if name not in self.names:
-            raise unknown_name(name, "segment", self.names)
+        check_known([name], "segment", self.names)
         return self.names.index(name)
 
     def joint(self, name: str) -> int:
@@ -159,8 +158,8 @@ def planar_body(
     """
     mass, stature = check_size(mass, stature)
     check_choice(sex, "sex", SEXES)
-    if Path(name).suffix != ".toml" and str(name) not in MODELS:
-        raise unknown_name(str(name), "planar body", MODELS)
+    if Path(name).suffix != ".toml":
+        check_known([str(name)], "planar body", MODELS)
     path = locate(name, "musclesolve.dynamics.planar", "models")
     raw = toml_of(read_text(path, "planar body"))
     try:

@@ -18,7 +18,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames, projected_moments
 from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, angular_momentum_rate
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
@@ -43,9 +43,8 @@ class Sensitivity:
 
     def of(self, dof: str, source: str) -> Array:
         """One derivative over the frames, (T,)."""
-        for name, known, what in ((dof, self.dofs, "degree of freedom"), (source, self.sources, "source")):
-            if name not in known:
-                raise unknown_name(name, what, known)
+        check_known([dof], "degree of freedom", self.dofs)
+        check_known([source], "source", self.sources)
         return self.values[:, self.dofs.index(dof), self.sources.index(source)]
 
     def largest(self) -> Array:
@@ -196,9 +195,7 @@ class Sensitivity:
                 for name, slot in zip(measured, targets.slots, strict=True)
                 if slot < model.topology.point_count
             ]
-        for name in names:
-            if name not in measured:
-                raise unknown_name(name, "measured point or direction", measured)
+        check_known(names, "measured point or direction", measured)
         fit, _ = consistent_motion(model, targets, time, method)
 
         def moments(name: str, shift: Array) -> Array:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,9 @@ SHOWN = "shown"
 """Message of the server to the session when a browser shows the page for the first time."""
 RATE_OVER = 1.0
 """Duration over which samples per second are counted [s]."""
+
+Span = tuple[float, float]
+"""Beginning and end of a contact, or of a gait cycle, by the clock of the frames [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +232,7 @@ class PageState:
         if query not in self._span_values and self.settings.value != "now":
             if len(self._span_values) > MOST_VALUES:
                 self._span_values.clear()
-            first, stop = np.searchsorted(self._time[: self._count], [span.begin, span.end])
+            first, stop = np.searchsorted(self._time[: self._count], span)
             of_span = self._values[first if first else stop : stop, self.columns[key]].astype(float)
             self._span_values[query] = statistic(self.settings.value, of_span)
         return self._span_values.get(query, float("nan"))
@@ -248,7 +251,7 @@ class PageState:
         else:
             last = max(
                 (side for side in sides if steps[side]),
-                key=lambda side: self._spans[side, settings.during][-1].end,
+                key=lambda side: self._spans[side, settings.during][-1][1],
                 default=None,
             )
             value = value if last is None else steps[last][-1]
@@ -312,13 +315,6 @@ def _number(value: float) -> float | None:
 
 LONGEST_CONTACT = 5.0
 """Longest contact that is a step [s]; in a longer one the foot stands."""
-
-
-class Span(NamedTuple):
-    """Beginning and end of a contact, or of a gait cycle, by the clock of the frames [s]."""
-
-    begin: float
-    end: float
 
 
 class FootContacts:
@@ -385,13 +381,13 @@ class FootContacts:
         self._unknown = time
         return ended, cycles
 
-    def _contacts(self) -> list[tuple[float, float]]:
+    def _contacts(self) -> list[Span]:
         found = contacts(np.array(self._time), np.array(self._vertical), self.threshold, self.firm)
         return [(float(begin), float(end)) for begin, end in found]
 
     def _ended(self) -> list[Span]:
         """The contacts of which both ends are known."""
-        return [Span(*contact) for contact in self._contacts() if np.isfinite(contact).all()]
+        return [contact for contact in self._contacts() if np.isfinite(contact).all()]
 
     def _cycles(self) -> list[Span]:
         """Note the strikes of contacts that are long enough for a step; the cycles that end with them."""
@@ -400,6 +396,6 @@ class FootContacts:
             self._asked = True
             if begin > self._seen:
                 if np.isfinite(self._strike):
-                    cycles.append(Span(self._strike, begin))
+                    cycles.append((self._strike, begin))
                 self._strike = self._seen = begin
         return cycles

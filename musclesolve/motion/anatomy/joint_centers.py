@@ -12,7 +12,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, across, unit
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.errors import InputError, input_error
 from musclesolve.motion.anatomy.landmark_positions import Points, registered
 from musclesolve.recording.data import SIDES, Recording, Side, Subject
@@ -35,8 +35,7 @@ def hip_regressions() -> dict[str, dict[str, Any]]:
 def hip_needs(regression: str) -> set[str]:
     """Return the lengths that a regression needs, of "width", "depth" and "leg"."""
     regressions = hip_regressions()
-    if regression not in regressions:
-        raise unknown_name(regression, "hip regression", regressions)
+    check_known([regression], "hip regression", regressions)
     return {name for axis in ("forward", "out", "up") for name in regressions[regression][axis]} - {
         "constant"
     }

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.muscles.curves.de_groote_2016 import DeGroote2016
 from musclesolve.muscles.curves.millard_2013 import Millard2013
 from musclesolve.muscles.curves.silva_2003 import SILVA_2003
@@ -120,6 +120,5 @@ CURVES: dict[str, CurveFamily] = {
 
 def curve_family(name: str) -> CurveFamily:
     """The family of a name; an unknown name raises an InputError."""
-    if name not in CURVES:
-        raise unknown_name(name, "family of Hill curves", CURVES)
+    check_known([name], "family of Hill curves", CURVES)
     return CURVES[name]

@@ -19,7 +19,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.dynamics.forward.applied_forces import within
 from musclesolve.errors import input_error
 
@@ -160,8 +160,7 @@ def muscle_course(names: Sequence[str], given: Given, sampling: Sampling, kind: 
     if isinstance(given, Mapping):
         courses = {}
         for name, value in given.items():
-            if name not in names:
-                raise unknown_name(name, "muscle", names, " among those that act")
+            check_known([name], "muscle", names, " among those that act")
             courses[names.index(name)] = muscle_course((name,), _column(value), sampling, kind)
 
         def stacked(time: Array) -> Array:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
@@ -118,8 +118,7 @@ def riener_edrich_1999(dof: str, angles: Mapping[str, ArrayLike]) -> Array:
     M = sum_k s_k exp(c_k + sum_j a_kj theta_j) + offset, theta in degrees (Riener and Edrich 1999, J Biomech
     32:539-44).
     """
-    if dof not in SAGITTAL:
-        raise unknown_name(dof, "degree of freedom", SAGITTAL)
+    check_known([dof], "degree of freedom", SAGITTAL)
     data = bundled_toml(__package__, "published_moments.toml")["riener_edrich_1999"][dof]
     degrees = {name: np.degrees(np.asarray(angle, dtype=float)) for name, angle in angles.items()}
     total = np.asarray(data["offset"], dtype=float)

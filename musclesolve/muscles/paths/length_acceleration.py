@@ -72,8 +72,8 @@ def length_acceleration(paths: Paths, q: Array, qd: Array, coordinates: Course) 
     body = np.concatenate([paths.point_body, objects.body, np.repeat(objects.body, 3)])
     frame = np.concatenate([paths.point_frame, objects.frame, np.repeat(objects.frame, 3)])
     moved = [
-        np.split(each, [layout.points, layout.points + len(objects.body)], axis=1)
-        for each in _material_points(paths, standing, body, frame, q, qd, coordinates)
+        np.split(point, [layout.points, layout.points + len(objects.body)], axis=1)
+        for point in _material_points(paths, standing, body, frame, q, qd, coordinates)
     ]
     points = Course(*(point for point, _, _ in moved))
     centers = Course(*(center for _, center, _ in moved))

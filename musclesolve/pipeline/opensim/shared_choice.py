@@ -11,7 +11,7 @@ import numpy as np
 from musclesolve._util.arrays import Mask
 from musclesolve._util.checks import check_choice, check_type
 from musclesolve._util.message_text import WarningNote
-from musclesolve._util.names import shortened, unknown_name
+from musclesolve._util.names import check_known, shortened
 from musclesolve._util.sides import SIDES
 from musclesolve.errors import input_error
 from musclesolve.opensim.external_loads import toes_of_side
@@ -210,8 +210,7 @@ def _known(names: Sequence[str], known: Iterable[str], what: str, model: OpenSim
     check_type(names, Iterable, what, "a list of names")  # type: ignore[type-abstract]
     names, known = tuple(map(str, [names] if isinstance(names, str) else names)), tuple(known)
     for k, name in enumerate(names):
-        if name not in known:
-            raise unknown_name(name, what, known, f" in the model {model.name}", model.file)
+        check_known([name], what, known, f" in the model {model.name}", model.file)
         if name in names[:k]:
             raise input_error(
                 "duplicate_name", problem=f"{what} {name} occurs twice", expected=f"every {what} once"

@@ -1,6 +1,6 @@
 """The body of an OpenSim model from its trial file: errors about settings name their keys."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -46,9 +46,10 @@ def body_of_trial(
         check_model_settings(settings)
     sharing = Sharing(chosen, method, of_muscles.tendon, options.reserve_weight, options.least_activation)
     model = known_osim(trial.model)
-    _check_names(trial, "sharing", "dofs", "coordinate", options.dofs, model.coordinates)
-    _check_names(trial, "sharing", "without", "coordinate", options.without, model.coordinates)
-    _check_names(trial, "muscles", "names", "muscle", of_muscles.names, model.muscles)
+    check, owner = trial.document.check_known, f" in {trial.model.name}"
+    for key in ("dofs", "without"):
+        check(options[key] or (), "there is no coordinate", model.coordinates, "sharing", key, after=owner)
+    check(of_muscles.names or (), "there is no muscle", model.muscles, "muscles", "names", after=owner)
     with (
         _placed(trial, "filter", "cutoff_hz", where="cutoff_hz"),
         _placed(trial, "time", "end_s" if time.start_s is None else "start_s", where=TIME_RANGE),
@@ -78,22 +79,6 @@ def body_of_trial(
     return replace(body, emg=emg, parts=parts, notes=(*body.notes, *emg.notes(body.time)))
 
 
-def _check_names(
-    trial: ModelTrial, table: str, key: str, what: str, names: Sequence[str] | None, known: Iterable[str]
-) -> None:
-    """Refuse a name of the trial file that the model does not have."""
-    for name in names or ():
-        if name not in known:
-            raise trial.document.unknown(
-                "unknown_name",
-                name,
-                known,
-                table,
-                key,
-                problem=f"there is no {what} '{name}' in {trial.model.name}",
-            )
-
-
 @contextmanager
 def _placed(
     trial: ModelTrial, table: str, key: str, stated: bool = True, where: str | None = None
@@ -113,16 +98,9 @@ def model_channels(trial: ModelTrial, muscles: Sequence[str]) -> Channels:
     muscles_of = channel_names(muscles)
     channels = []
     for channel, names in zip(trial.emg.names, trial.emg.muscles, strict=True):
-        for name in names:
-            if name not in muscles_of:
-                raise trial.document.unknown(
-                    "unknown_name",
-                    name,
-                    muscles_of,
-                    CHANNELS,
-                    channel,
-                    problem=f"{name!r} is no muscle that shares the moments",
-                )
+        trial.document.check_known(
+            names, "there is no muscle", muscles_of, CHANNELS, channel, after=" that shares the moments"
+        )
         channels.append(tuple(dict.fromkeys(muscle for name in names for muscle in muscles_of[name])))
     return tuple(channels)
 

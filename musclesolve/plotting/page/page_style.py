@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from musclesolve._util.names import check_known
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import input_error
 from musclesolve.settings.commands import PlotSettings
@@ -91,12 +92,7 @@ class PageStyle:
                     problem=f"the {name} is {value:g} {rule.unit}",
                     expected=f"{rule.minimum:g} to {rule.maximum:g} {rule.unit}",
                 )
-        if self.file_format not in FORMATS:
-            raise input_error(
-                "unknown_name",
-                problem=f"there is no format {self.file_format!r} of figures",
-                expected=f"one of {', '.join(map(str, FORMATS))}",
-            )
+        check_known([self.file_format], "format of figures", FORMATS)
 
     @property
     def drawn(self) -> bool:

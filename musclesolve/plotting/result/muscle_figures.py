@@ -10,7 +10,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import count_of
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known, unknown_name
 from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, has_side, side_of, split_side, with_side
 from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.keys import line
@@ -91,8 +91,7 @@ def one_muscle(
         InputError: no such muscle or quantity.
     """
     titles = {"activation": ("Muscle activation", ACTIVATION), "muscle_force": ("Muscle force", "force [N]")}
-    if quantity not in titles:
-        raise unknown_name(quantity, "quantity", titles)
+    check_known([quantity], "quantity", titles)
     if not isinstance(data, Solution) and "percent" in data.dims:
         stem, side = split_side(muscle)
         if stem not in data["muscle"].values:

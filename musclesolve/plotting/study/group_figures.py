@@ -16,10 +16,10 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.names import check_known, unknown_name
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import joint_kind
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.errors import input_error
 from musclesolve.plotting.page.arrangement import text_width
 from musclesolve.plotting.page.curves import MARKED, mark_range, percents
 from musclesolve.plotting.page.figure_files import figures_of
@@ -226,20 +226,11 @@ def group_curves(
     """
     if variable not in means or f"{variable}_high" not in means:
         known = [str(name) for name in means.data_vars if f"{name}_high" in means]
-        raise input_error(
-            "unknown_name",
-            problem=f"these means have no {variable!r}",
-            expected=f"one of {', '.join(map(str, known))}",
-        )
+        raise unknown_name(variable, "mean", known)
     ends = ("_low", "_high") if band == "confidence" else ("_std", "_std")
     curves = {key: dict(curves_of(means[variable + key].rename(variable))) for key in ("", *ends, "_count")}
     wanted = list(names) if names is not None else _ordered(means, variable)
-    if missing := sorted(set(wanted) - set(curves[""])):
-        raise input_error(
-            "unknown_name",
-            problem=f"{variable} has no curve {', '.join(map(str, missing))}",
-            expected=f"one of {', '.join(map(str, curves['']))}",
-        )
+    check_known(wanted, "curve", curves[""], f" of {variable}")
     beside = list(columns or _columns_of(means)[: MOST_COLUMNS[current_style().narrow]])
     styles = _styles(means)
     of_column = [[key for key in styles if key[:2] in column.cells] for column in beside]

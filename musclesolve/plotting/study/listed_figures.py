@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR, current_style
@@ -39,9 +39,7 @@ def cost_shapes(problem: Problem, muscles: Sequence[str], costs: Mapping[str, Co
     one frame; `costs`: by name, every named one that the arrays of the problem suffice for unless given.
     """
     frame, names = problem.frames(slice(0, 1)), list(problem.muscle or ())
-    for muscle in muscles or [""]:
-        if muscle not in names:
-            raise unknown_name(muscle, "muscle", names, " of the problem")
+    check_known(muscles or [""], "muscle", names, " of the problem")
     shown = costs or {
         name: record()
         for name, record in every_cost().items()

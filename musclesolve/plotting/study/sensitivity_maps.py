@@ -10,7 +10,7 @@ from matplotlib.colors import LogNorm, SymLogNorm
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known, unknown_name
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
 from musclesolve.errors import input_error
@@ -63,8 +63,7 @@ def force_sensitivity_map(
     if f"by_{parameter}" not in found:
         raise unknown_name(parameter, "parameter", PARAMETERS)
     sides = [str(name) for name in found["side"].values]
-    if side not in sides:
-        raise unknown_name(side, "side", sides)
+    check_known([side], "side", sides)
     leg = found.sel(side=side)
     there = leg["unique"].values
     if not there.any():

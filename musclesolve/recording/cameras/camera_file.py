@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
-from musclesolve._util.names import inert, suggestion
+from musclesolve._util.names import check_known, inert
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.cameras.calibration import Calibration, calibrate_cameras
 from musclesolve.recording.cameras.camera import Camera
@@ -118,15 +118,7 @@ def read_camera_file(path: str | Path) -> CameraFile:
             document.input_file("camera", key, entry[key], index) for key in ("control_points", "markers")
         )
         name, (points, pixels) = entry.name, read_control_image(control)
-        for point in points:
-            if point not in known:
-                raise file_error(
-                    "unknown_name",
-                    control,
-                    f"there is no control point '{point}'",
-                    "a name of the file of control points",
-                    suggestion(point, known) or f"its points are {few(known, 24)}",
-                )
+        check_known(points, "control point", known, f" in {sources[0].name}", control)
         try:
             fit = calibrate_cameras(places[[known.index(point) for point in points]], pixels, name, points)
         except InputError as error:

@@ -151,15 +151,7 @@ def read_clusters(
 def read_carried(document: Document, table: Mapping[str, Any], clusters: Mapping[str, Any]) -> dict[str, str]:
     """Return marker -> the cluster that carries it."""
     for marker, cluster in table.items():
-        if not isinstance(cluster, str) or cluster not in clusters:
-            raise document.unknown(
-                "unknown_name",
-                cluster,
-                clusters,
-                "carried",
-                marker,
-                problem=f"there is no cluster {cluster!r}",
-            )
+        document.check_known([cluster], "there is no cluster", clusters, "carried", marker)
     return dict(table)
 
 

@@ -95,15 +95,10 @@ class MarkerNames:
                     "the markers of one person",
                     f'add person = "{left[0]}" to [markers] in {document.path.name}',
                 )
-        elif persons and self.person not in persons:
-            raise document.unknown(
-                "missing_marker",
-                self.person,
-                persons,
-                "markers",
-                "person",
-                problem=f"there are no markers of '{self.person}' in {markers.path}",
-            )
+        elif persons:
+            words = {"after": f" in {markers.path}", "code": "missing_marker"}
+            place = "markers", "person"
+            document.check_known([self.person], "there are no markers of", persons, *place, **words)
         return self.renamed(markers)
 
 
@@ -188,15 +183,8 @@ def find_marker_set(document: Document, name: str) -> MarkerSet:
     except InputError as error:
         raise document.placed(error, "markers", "set") from None
     if not beside:
-        raise document.unknown(
-            "unknown_name",
-            name,
-            sets,
-            "markers",
-            "set",
-            problem=f"there is no marker set {name!r}",
-            expected=f"one of {', '.join(map(str, sets))}, or the path of your own (.toml)",
-        )
+        expected = f"one of {', '.join(map(str, sets))}, or the path of your own (.toml)"
+        document.check_known([name], "there is no marker set", sets, "markers", "set", expected=expected)
     file = Document(document.input_file("markers", "set", name))
     check_own_set(file)
     return _marker_set(file.path.stem, file.content)
@@ -363,15 +351,9 @@ def check_own_set(file: Document) -> None:
                 elif kind == "clusters":
                     read_clusters(file, {key: value}, table)
                 elif kind == "carried":
-                    if not isinstance(value, str) or value + suffix not in clusters:
-                        raise file.unknown(
-                            "unknown_name",
-                            value,
-                            _stems(sorted(clusters), suffix),
-                            table,
-                            key,
-                            problem=f"there is no cluster {as_text(value)}",
-                        )
+                    file.check_known(
+                        [value], "there is no cluster", _stems(sorted(clusters), suffix), table, key
+                    )
                 elif not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
                     raise file.fault(
                         "bad_value",

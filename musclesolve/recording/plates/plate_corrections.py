@@ -37,11 +37,7 @@ def corrected_plates(
     by_plate = {key: table[key] or {} for key in ("shift_mm", "vertical_gain", "vertical_zero_n")}
     texts = [str(number) for number in dict.fromkeys(numbers)]
     for key, values in by_plate.items():
-        for name in values:
-            if name not in texts:
-                raise document.unknown(
-                    "unknown_name", name, texts, "plates", key, problem="there is no such plate"
-                )
+        document.check_known(values, "there is no plate", texts, "plates", key)
     shift, gain, zero = by_plate.values()
     corrected = []
     for number, plate in zip(map(str, numbers), forces, strict=True):

@@ -85,16 +85,7 @@ def read_emg(
     evened = [] if time is table.time else [_evened(table, resampled)]
     # The envelope that corresponds to activation 1; a word is the largest one of the recording.
     maximum = {} if isinstance(stated.maximum, str) else stated.maximum
-    for name in maximum:
-        if name not in muscles:
-            raise document.unknown(
-                "unknown_name",
-                name,
-                muscles,
-                "emg",
-                "maximum",
-                problem=f"'{name}' is no channel of [emg.channels]",
-            )
+    document.check_known(maximum, "[emg.channels] has no channel", muscles, "emg", "maximum")
     options, notes = _options(document, stated.changed(processed=processed), table.rate)
     apart = 0.0 if clock is None or path == markers or options.offset_s else zeros_apart(time, clock)
     if apart:

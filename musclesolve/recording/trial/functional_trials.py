@@ -168,19 +168,11 @@ def _check_seen(
     document: Document, recording: Markers, key: str, bodies: Mapping[str, tuple[str, ...]], side: Side
 ) -> None:
     """Refuse a functional trial that lacks a marker of the two bodies, or never sees it."""
-    words = [body if body == "pelvis" else f"{SIDE_NAMES[side]} {body}" for body in bodies]
-    expected = f"every marker of the {' and of the '.join(words)}"
+    named = [body if body == "pelvis" else f"{SIDE_NAMES[side]} {body}" for body in bodies]
+    expected = f"every marker of the {' and of the '.join(named)}"
+    words = {"after": f" in {recording.path}", "code": "missing_marker", "expected": expected}
     for marker in dict.fromkeys(marker for markers in reversed([*bodies.values()]) for marker in markers):
-        if marker not in recording:
-            raise document.unknown(
-                "missing_marker",
-                marker,
-                recording.names,
-                "files",
-                key,
-                problem=f"the marker '{marker}' is not in {recording.path}",
-                expected=expected,
-            )
+        document.check_known([marker], "there is no marker", recording.names, "files", key, **words)
         check_used([marker], "marker", recording.repeated, recording.path)
         if not _is_seen(recording, marker):
             raise file_error(

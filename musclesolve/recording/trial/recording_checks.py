@@ -93,17 +93,9 @@ def check_columns(document: Document, names: Iterable[str], where: str, table: T
 
     `kind` is the word for a column: "column" or "channel".
     """
+    words = {"after": f" in {table.path}", "code": "missing_column", "expected": f"a {kind} of this file"}
     for name in names:
-        if name not in table.names:
-            raise document.unknown(
-                "missing_column",
-                name,
-                table.names,
-                where,
-                name,
-                problem=f"the {kind} '{name}' is not in {table.path}",
-                expected=f"a {kind} of this file",
-            )
+        document.check_known([name], f"there is no {kind}", table.names, where, name, **words)
         check_used([name], kind, table.repeated, table.path)
 
 

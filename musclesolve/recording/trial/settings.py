@@ -143,10 +143,7 @@ def subject_of(document: Document, table: SubjectSettings) -> Subject:
     """Return the subject of [subject], with stated segments (prostheses, children) and a calibrated body."""
     segments = {}
     for name, values in (table.segments or {}).items():
-        if name not in SEGMENTS:
-            raise document.unknown(
-                "unknown_name", name, SEGMENTS, f"subject.segments.{name}", problem="there is no such segment"
-            )
+        document.check_known([name], "there is no segment", SEGMENTS, f"subject.segments.{name}")
         segments[name] = _segment(document, f"subject.segments.{name}", values)
     stated = sum(segment.mass or 0.0 for segment in segments.values())
     if stated > 0.9 * table.mass_kg and set(segments) != set(SEGMENTS):

@@ -19,9 +19,8 @@ import pandas as pd
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
-from musclesolve._util.message_text import as_text
-from musclesolve._util.names import suggestion
-from musclesolve.errors import file_error, input_error, not_installed
+from musclesolve._util.names import check_known
+from musclesolve.errors import file_error, not_installed
 from musclesolve.results.cycles.gait_cycles import curves_of
 from musclesolve.results.cycles.normalization import check_cycles
 from musclesolve.results.cycles.outcomes import CYCLE, STANCE
@@ -69,15 +68,7 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
     known = [name for kind in KINDS.values() for name in kind.names]
     there = [name for name in known if name in cycles.data_vars and "percent" in cycles[name].dims]
     variables = [variables] if isinstance(variables, str) else variables
-    for name in variables or ():
-        if name not in there:
-            raise input_error(
-                "unknown_name",
-                where="variables",
-                problem=f"there are no curves of {as_text(name)} in these cycles",
-                expected=f"some of {', '.join(map(str, there))}",
-                remedy=suggestion(str(name), there) or f"use {', '.join(there[:2])}",
-            )
+    check_known(variables or (), "curve", there, " in these cycles", where="variables")
     chosen = [name for name in in_set("values") if name in there] if variables is None else list(variables)
     parts = [
         part for name in chosen for part in _of_curves(cycles, name, KINDS[QUANTITIES[name].kind].measures)

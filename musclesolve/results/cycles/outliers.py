@@ -75,7 +75,7 @@ def with_outliers(
     quantities = [quantities] if isinstance(quantities, str) else quantities
     present = [name for name in quantities if name in cycles.data_vars and "percent" in cycles[name].dims]
     if not present:
-        items = [str(name) for name, each in cycles.items() if "percent" in each.dims]
+        items = [str(name) for name, cycle in cycles.items() if "percent" in cycle.dims]
         raise input_error(
             "bad_result",
             where="quantities",

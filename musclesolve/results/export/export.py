@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import xarray as xr
 
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.errors import file_error, input_error
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.cycles.discrete_values import values_file
@@ -79,8 +79,7 @@ def export(
     # the requested format, or the format of the suffix of the path; the two must agree
     suffix = path.suffix.casefold().removeprefix(".")
     kind = suffix if format is None else format
-    if kind not in FORMATS:
-        raise unknown_name(kind, "format", FORMATS, where="--format" if format else str(path))
+    check_known([kind], "format", FORMATS, where="--format" if format else str(path))
     if suffix != kind:
         raise file_error(
             "conflict",
@@ -124,8 +123,7 @@ def target_path(result: Path, output: Path | None, format: str | None) -> Path:
             expected=f"one of {', '.join(map(str, FORMATS))}",
             remedy="--format sto, or -o with a name that ends in .sto",
         )
-    if format not in FORMATS:
-        raise unknown_name(format, "format", FORMATS, where="--format")
+    check_known([format], "format", FORMATS, where="--format")
     if output is not None and not output.is_dir():
         return output.with_name(f"{output.name}.{format}")
     return (output or result.parent) / f"{result.stem}.{format}"

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.errors import input_error
 from musclesolve.results.dataset.quantities import in_set
 from musclesolve.results.export.opensim_names import Naming
@@ -54,9 +54,7 @@ def chosen(result: xr.Dataset, variables: Sequence[str] | None) -> list[str]:
     """Names of the requested series; by default all except the points that serve only pictures."""
     over = abscissa_of(result)
     known = [str(name) for name, variable in result.data_vars.items() if over in variable.dims]
-    for name in variables or ():
-        if name not in known:
-            raise unknown_name(name, "series", known, " in this result", where="--variable")
+    check_known(variables or (), "series", known, " in this result", where="--variable")
     if variables is not None:
         return list(dict.fromkeys(variables))
     return [name for name in known if not FOR_PICTURES & set(map(str, result[name].dims))]

@@ -164,13 +164,19 @@ def _dump(result: xr.Dataset, file: netCDF4.Dataset, stored: Mapping[str, Any] =
     """Write a result into an open file; stored: encoding of numbers."""
     writer = _Later()
     later = {
-        name: each for name, each in result.variables.items() if each.dims[:1] == ("time",) and each.ndim > 2
+        name: variable
+        for name, variable in result.variables.items()
+        if variable.dims[:1] == ("time",) and variable.ndim > 2
     }
     arms = {name: each for name, each in later.items() if {"dof", "muscle"} <= set(each.dims)}
     numbers = {
-        name: each for name, each in result.variables.items() if each.ndim and each.dtype.kind in "fiub"
+        name: variable
+        for name, variable in result.variables.items()
+        if variable.ndim and variable.dtype.kind in "fiub"
     }
-    encoding: dict[Any, dict[str, Any]] = {name: dict(stored) for name, each in numbers.items() if each.size}
+    encoding: dict[Any, dict[str, Any]] = {
+        name: dict(stored) for name, number in numbers.items() if number.size
+    }
     encoding |= {name: COMPRESSED for name in arms}
     encoding |= {name: encoding[name] | _chunks(each) for name, each in later.items() if name in encoding}
     # these are read only after the others are written
@@ -207,7 +213,9 @@ def opened_netcdf(path: Path) -> netCDF4.Dataset:
         file = netCDF4.Dataset(path)
     except UnicodeEncodeError:
         file = netCDF4.Dataset("memory", memory=path.read_bytes())
-    declared = sum(prod(each.shape) * getattr(each.dtype, "itemsize", 1) for each in file.variables.values())
+    declared = sum(
+        prod(variable.shape) * getattr(variable.dtype, "itemsize", 1) for variable in file.variables.values()
+    )
     size = path.stat().st_size
     if declared > max(MOST_DECLARED, MOST_PACKED * size):
         file.close()

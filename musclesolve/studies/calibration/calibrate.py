@@ -28,7 +28,7 @@ import xarray as xr
 
 from musclesolve._util.checks import one_or_several
 from musclesolve._util.message_text import WarningNote, capitalized, few
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import BAND_95
 from musclesolve.errors import file_error, input_error
@@ -152,8 +152,8 @@ def calibrate_muscles(
     _check_channels(together)
     of_tests = None if tests is None else strength_geometry(bodies[0], tests)
     problem = _problem(together, free, fixed, tests, of_tests)
-    if profile is not None and profile not in problem.names:
-        raise unknown_name(profile, "fitted parameter", problem.names, where="profile")
+    if profile is not None:
+        check_known([profile], "fitted parameter", problem.names, where="profile")
 
     first = problem.observed(problem.parent, problem.every)
     if first is None:

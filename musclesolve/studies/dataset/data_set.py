@@ -15,7 +15,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.checks import one_or_several
-from musclesolve._util.names import suggestion, unknown_name
+from musclesolve._util.names import check_known, suggestion, unknown_name
 from musclesolve._util.sides import side_of
 from musclesolve.errors import file_error
 from musclesolve.recording.text.text_file import file_path
@@ -97,7 +97,11 @@ class DataSet:
     def __getitem__(self, number: int) -> dict[str, AnyArray]:
         """The arrays of a trial over its frames, by variable, and `time` (T,)."""
         result = self.read(self.computed[number])
-        over_time = {str(name): each.values for name, each in result.data_vars.items() if "time" in each.dims}
+        over_time = {
+            str(name): variable.values
+            for name, variable in result.data_vars.items()
+            if "time" in variable.dims
+        }
         return {"time": result["time"].values, **over_time}
 
     def names(self, split: str | None = None, verdicts: Sequence[str] | None = FIT_FOR_USE) -> list[str]:
@@ -110,8 +114,7 @@ class DataSet:
         chosen = self.trials.loc[self.computed]
         if split is not None:
             known = sorted({TRAIN, *SPLITS, *self.subjects["split"]})
-            if split not in known:
-                raise unknown_name(split, "split", known, f" in {self.folder.name}", self.folder / SUBJECTS)
+            check_known([split], "split", known, f" in {self.folder.name}", self.folder / SUBJECTS)
             chosen = chosen[chosen["split"] == split]
         if verdicts is not None:
             chosen = chosen[chosen["verdict"].isin(list(verdicts))]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve._util.progress import Progress
 from musclesolve.checking.case import finding_of
 from musclesolve.checking.check import check
@@ -39,9 +39,7 @@ def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
 
     An unreadable file, or another fault in it, is reported by the computation of the trial.
     """
-    for name in more:
-        if name not in QUESTIONS:
-            raise unknown_name(name, "question", QUESTIONS)
+    check_known(more, "question", QUESTIONS)
     try:
         document = trial_document(path)
         examination, faults = examined(document, document.kind)

@@ -8,7 +8,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number, check_type
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known, unknown_name
 from musclesolve._util.sides import side_of, split_side, with_side
 from musclesolve.pipeline.body import SharingGroup
 
@@ -24,8 +24,7 @@ def muscle_groups(result: xr.Dataset) -> dict[str, tuple[str, ...]]:
 def muscles_named(name: str, result: xr.Dataset) -> tuple[str, ...]:
     """The muscles that a name means: soleus_r, soleus (both sides), ankle_dorsiflexors_r, ankle_dorsiflexors."""
     known = names_of_muscles(result)
-    if name not in known:
-        raise unknown_name(name, "muscle or group of muscles", known)
+    check_known([name], "muscle or group of muscles", known)
     return known[name]
 
 

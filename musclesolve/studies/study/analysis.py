@@ -314,10 +314,8 @@ def _quantities(computed: ComputedStudy, cycles: xr.Dataset) -> list[str]:
     """The variables that are described and compared."""
     there = [str(name) for name, variable in cycles.data_vars.items() if "percent" in variable.dims]
     stated = computed.study.design.quantities
-    for name in stated or ():
-        if name not in there:
-            document, problem = computed.study.document, f"no trial has curves of {name!r}"
-            raise document.unknown("unknown_name", name, there, "design", "quantities", problem=problem)
+    place = "design", "quantities"
+    computed.study.document.check_known(stated or (), "no trial has curves of", there, *place)
     return list(stated or [name for name in in_set("compared") if name in there])
 
 

@@ -356,7 +356,9 @@ class _Layout:
                 (f"two-sample t test (Welch){means}", _group_effect),
                 (
                     f"one-way ANOVA (Brown-Forsythe){means}",
-                    lambda samples: variance_ratio([each.mean(axis=1)[:, None] for each in samples], True),
+                    lambda samples: variance_ratio(
+                        [sample.mean(axis=1)[:, None] for sample in samples], True
+                    ),
                 ),
             )
         if repeated:
@@ -383,13 +385,15 @@ class _Layout:
             elif len(self.groups) > 2:
                 kind, make = (
                     "one-way ANOVA (Brown-Forsythe) of the paired differences",
-                    lambda samples: variance_ratio([each[:, [1]] - each[:, [0]] for each in samples], True),
+                    lambda samples: variance_ratio(
+                        [sample[:, [1]] - sample[:, [0]] for sample in samples], True
+                    ),
                 )
                 more["levels"] = [(f"{change}: {of}", mean) for of, mean in zip(groups, changes, strict=True)]
             else:
                 kind, make = (
                     "two-sample t test (Welch) of the paired differences",
-                    lambda samples: contrast([each[:, 1] - each[:, 0] for each in samples], BETWEEN),
+                    lambda samples: contrast([sample[:, 1] - sample[:, 0] for sample in samples], BETWEEN),
                 )
                 if len(groups) > 1:
                     more["difference"] = changes[1] - changes[0]
@@ -434,13 +438,13 @@ def _group_effect(samples: list[Array], level: int) -> Effect:
 
 def _condition_effect(samples: list[Array], level: int) -> Effect:
     """A condition against the first one, each group with the same weight."""
-    changes = [each[:, level] - each[:, 0] for each in samples]
+    changes = [sample[:, level] - sample[:, 0] for sample in samples]
     return contrast(changes, [1.0 / len(changes)] * len(changes))
 
 
 def _profiles(samples: list[Array]) -> list[Array]:
     """The conditions of each subject less their mean."""
-    return [each - each.mean(axis=1, keepdims=True) for each in samples]
+    return [sample - sample.mean(axis=1, keepdims=True) for sample in samples]
 
 
 def _interval(test: _Test, level: float) -> tuple[float, float, float]:

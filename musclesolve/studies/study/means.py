@@ -13,6 +13,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, equal_groups, mean_of_known, sd_of_known
 from musclesolve._util.checks import check_choice, check_number
+from musclesolve._util.names import check_known
 from musclesolve.errors import input_error
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD
 from musclesolve.settings.other_files import DesignSettings
@@ -116,9 +117,7 @@ def subject_means(
         for name, variable in cycles.data_vars.items()
         if variable.dims[:1] == ("cycle",) and np.issubdtype(variable.dtype, np.floating)
     ]
-    if unknown := sorted(set(variables or ()) - set(numeric)):
-        problem = f"the cycles have no {', '.join(map(str, unknown))}"
-        raise input_error("unknown_name", problem=problem, expected=f"some of {', '.join(map(str, numeric))}")
+    check_known(variables or (), "variable", numeric, " of the cycles")
     counts = np.zeros(shape, np.int32)
     for place, members in cells.items():
         counts[place] = len(members)

@@ -256,8 +256,7 @@ def check_curves(study: Study, trials: Iterable[Job]) -> None:
                 open_ones.remove(outcome)
     for key, text, _, _ in open_ones:
         if text in there:
-            problem = f"no trial has {text!r}"
-            raise study.document.unknown("unknown_name", text, there[text], "design", key, problem=problem)
+            study.document.check_known([text], "no trial has", there[text], "design", key)
         raise study.document.fault(
             "missing_key",
             ("design", key),

@@ -188,7 +188,7 @@ class _Trial:
             for size in rules.units[unit].by:
                 key = OF_SUBJECT.get(size, "")
                 what = key.removeprefix("subject_")
-                needed = bool(key) and any(each in source.variables for each in rules.names)
+                needed = bool(key) and any(name in source.variables for name in rules.names)
                 if needed and self.study.of_subject(subject, what) is None and key not in self.attrs:
                     return (
                         f"the {size} of {subject} is not known, which {kind} in {unit} needs: state it in [subjects], "

@@ -441,11 +441,9 @@ def _check_design(
     ]
     for key, known, problem in names:
         for text in design[key] or ():
-            name = next(iter(text.split()), "") if key == "outcomes" else text
-            if name not in known:
-                likely = sorted(known) if isinstance(known, set) else known
-                problem = f"{problem} {name or text!r}"
-                raise document.unknown("unknown_name", name, likely, "design", key, problem=problem)
+            name = next(iter(text.split()), text) if key == "outcomes" else text
+            likely = sorted(known) if isinstance(known, set) else known
+            document.check_known([name], problem, likely, "design", key)
     for key in used:
         if design[key] and (missing := used[key] - set(design[key])):
             raise document.fault(
@@ -467,13 +465,10 @@ def _check_design(
             'legs = "affected" with affected_side = "r" or "l" in lines of '
             '[subjects], legs = "inner" with inner_leg in lines of [trials]',
         )
-    covariate = design.covariate
     numbers = {key for subject in subjects.values() for key, value in subject.items() if is_number(value)}
-    if covariate is not None and covariate not in numbers:
-        problem = f"no subject has the number {covariate!r}"
-        raise document.unknown(
-            "unknown_name", covariate, sorted(numbers), "design", "covariate", problem=problem
-        )
+    if design.covariate is not None:
+        place = "design", "covariate"
+        document.check_known([design.covariate], "no subject has the number", sorted(numbers), *place)
 
 
 def _settings(document: Document, settings: Mapping[str, Any], trial: str | None) -> dict[str, Any]:

@@ -98,10 +98,9 @@ def source_of(
     kept = "-".join(part for part in parts if part not in ("..", "/"))
     kept += f"-{hashlib.sha256(name.encode()).hexdigest()[:8]}" * (".." in parts)
     trials = _files(b3d, output / INPUTS / safe(kept), file_state(b3d))
-    files = trials.get(wanted, {})
-    if not files:
-        problem = f"{Path(name).name} has no trial {wanted!r}"
-        raise document.unknown("unknown_name", wanted, trials, "trials", trial.name, problem=problem)
+    known = [trial for trial, files in trials.items() if files]
+    document.check_known([wanted], f"{Path(name).name} has no trial", known, "trials", trial.name)
+    files = trials[wanted]
     stated = document.path, f"{document.header('trials')} {trial.name}"
     return files, B3DSource(b3d, wanted, files["model"].parents[1], stated)
 

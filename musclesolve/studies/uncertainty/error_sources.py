@@ -7,7 +7,7 @@ from functools import cache
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_number, check_type
-from musclesolve._util.names import unknown_name
+from musclesolve._util.names import check_known
 from musclesolve.errors import input_error
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.settings.schema import settings_of
@@ -53,8 +53,7 @@ def standard_deviations(
     own = dict(check_type({} if given is None else given, Mapping, "standard deviations", expected))  # type: ignore[type-abstract]
     keys = [source.key for source in sources().values()]
     for key, sd in own.items():
-        if key not in keys:
-            raise unknown_name(key, "source of error", keys, where="standard deviations")
+        check_known([key], "source of error", keys, where="standard deviations")
         most = settings_of(UncertaintySettings)[key].maximum
         expected = f"a number from 0, which switches the source off, to {most:g}"
         check_number(

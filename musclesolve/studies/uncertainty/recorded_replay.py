@@ -160,7 +160,9 @@ class RecordedReplay(Replay):
         time, how = self.markers.walk.time, self.trial.settings.consistency.derivatives
         by_constraints = how == "constraints"
         if by_constraints and self.reduction is None and self.trial.predicted_spans is None:
-            derivatives = [each[self.inside] for each in spline_derivatives(model, time, fit.coordinates)]
+            derivatives = [
+                derivative[self.inside] for derivative in spline_derivatives(model, time, fit.coordinates)
+            ]
             wrenches = self._on_plates(self._measured(errors)[self.inside])
         else:
             motion = DERIVATIVES[how](model, time, fit)
