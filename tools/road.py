@@ -36,9 +36,9 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 158237,
+    "Python, package and muscle_db": 157988,
     "public names": 180,
-    "bindings of vague names": 1225,
+    "bindings of vague names": 1204,
     "records of one module": 231,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""

@@ -89,9 +89,9 @@ def test_contacts_found_sample_by_sample_are_those_of_the_whole_recording():
         expected = expected[np.isfinite(expected).all(axis=1) & (expected[:, 1] < time[-1] - 0.06)]
         assert len(expected) > 20
         np.testing.assert_allclose(np.array(stances)[: len(expected)], expected)
-        strikes = [cycles[0].begin, *(end for _, end in cycles)]
+        strikes = [cycles[0][0], *(end for _, end in cycles)]
         np.testing.assert_allclose(strikes[: len(expected)], expected[:, 0])
-        assert all(cycle.begin == before for cycle, before in zip(cycles, strikes, strict=False))
+        assert all(begin == before for (begin, _), before in zip(cycles, strikes, strict=False))
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_a_contact_of_which_a_part_is_not_known_is_no_step(unknown, stances, cyc
         force = float(np.interp(phase, [0.195, 0.2, 0.79, 0.81], [0.0, 700.0, 700.0, 0.0]))
         force = 40.0 if k % 100 == 80 else force
         found.append(foot.push(at, np.nan if unknown[0] < at < unknown[1] else force))
-    assert [round(each.begin, 1) for ended, _ in found for each in ended] == stances
-    assert [round(each.begin, 1) for _, ended in found for each in ended] == cycles
+    assert [round(begin, 1) for ended, _ in found for begin, _ in ended] == stances
+    assert [round(begin, 1) for _, ended in found for begin, _ in ended] == cycles
 
 
 def planted(live: Live, template: Frame, at: float, force: float, knee: float) -> Frame:
