@@ -38,17 +38,16 @@ from musclesolve._util.checks import check_real_array, check_type
 from musclesolve._util.locks import CASADI
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
-from musclesolve.sharing.arguments import check_problem
+from musclesolve.sharing.arguments import check_problem, check_smooth_cost
 from musclesolve.sharing.certificate import empty_box, kkt_residual, within_domain
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost, Formula, named_expression
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_cost, check_solution
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
-from musclesolve.sharing.solver.solver_registry import SMOOTH, Attempt, Solver, find_solver
+from musclesolve.sharing.solver.solver_registry import Attempt, Solver, find_solver
 from musclesolve.sharing.solving import OPEN, label_frames
 from musclesolve.sharing.status import Status, is_solved
 
@@ -228,7 +227,7 @@ def solve_constrained(
     from musclesolve.sharing.solver.ipopt_casadi import minimize_frames
 
     problem = check_problem(problem, "solve_constrained").numbered()
-    chosen, method = find_cost(cost), find_solver(solver)
+    method = find_solver(solver)
     if method.name not in SOLVERS:
         raise input_error(
             "unfit_solver",
@@ -236,13 +235,8 @@ def solve_constrained(
             expected=f"one of {', '.join(map(str, SOLVERS))}",
             remedy="solver='ipopt'",
         )
-    if lacking := chosen.needs - SMOOTH:
-        raise input_error(
-            "sharing.cost_unfit_for_constraints", cost=chosen.name, lacking=", ".join(sorted(lacking))
-        )
-    listed = checked_constraints(constraints)
-    for function in (chosen, *(constraint.body for constraint in listed)):
-        function.require(problem)
+    chosen = check_smooth_cost(cost, problem, "minimized within constraints")
+    listed = checked_constraints(constraints, problem)
     original, problem = problem, within_domain(problem, chosen)
     held = Constraints.of(problem, chosen, listed)
     arrays, empty = SolutionArrays.empty(problem), problem.valid & empty_box(problem)
@@ -268,9 +262,9 @@ def solve_constrained(
 
 
 def checked_constraints(
-    constraints: ExpressionConstraint | Sequence[ExpressionConstraint],
+    constraints: ExpressionConstraint | Sequence[ExpressionConstraint], problem: Problem
 ) -> tuple[ExpressionConstraint, ...]:
-    """The constraints as a tuple; refuses other objects, and two of one name."""
+    """The constraints for a problem, as a tuple; refuses other objects, and two of one name."""
     listed = tuple(
         check_type(
             constraint, ExpressionConstraint, "constraints", "constraints, from `expression_constraint`"
@@ -284,7 +278,7 @@ def checked_constraints(
             problem=f"two constraints have one name ({', '.join(map(str, names))})",
             expected="different names",
         )
-    return listed
+    return tuple(replace(constraint, body=constraint.body.fitted(problem)) for constraint in listed)
 
 
 def store_claims(

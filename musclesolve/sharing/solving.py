@@ -88,7 +88,7 @@ def solve_part(
     """`solve` for a part of a body: the degrees of freedom that the cost names may be in another part."""
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     problem, method = problem.numbered(), find_solver(solver)
-    chosen.require(problem)
+    chosen = chosen.fitted(problem)
     refuse_unfit(method, chosen, problem.reserve_weight is not None or on_infeasible == "reserve")
     start = None
     if warm_start is not None:
@@ -109,7 +109,7 @@ def solve_part(
         arrays, unresolved = SolutionArrays.empty(problem), np.ones(problem.n_frames, np.bool_)
     else:
         unresolved = arrays.status == UNRESOLVED
-    remaining_method = method if certify is None else getattr(method, "fallback", method)
+    remaining_method = method if certify is None else getattr(method, "fallback", None) or method
     remaining = np.flatnonzero(unresolved)
     for first in range(0, remaining.size, BLOCK):
         block = remaining[first : first + BLOCK]
@@ -132,18 +132,23 @@ def _solved(
     empty = problem.valid & empty_box(problem)
     arrays.status[empty] = Status.INFEASIBLE
     check_cost(problem, cost, problem.valid & ~empty)
-    _attempt(arrays, problem, cost, method, problem.valid & ~empty, start)
-    if (careful := getattr(method, "careful", None)) is not None and "linear_program" in cost.needs:
-        _attempt(arrays, problem, cost, careful, np.isin(arrays.status, OPEN), start)
+
+    def attempt(posed: Problem, which: Mask, stiffness: float | None = None) -> None:
+        """Solve some frames (T,) of the problem as posed, and by the fallback those that stay open."""
+        _attempt(arrays, posed, cost, method, which, start, stiffness)
+        if (fallback := getattr(method, "fallback", None)) is not None:
+            _attempt(arrays, posed, cost, fallback, which & np.isin(arrays.status, OPEN), start, stiffness)
+
+    attempt(problem, problem.valid & ~empty)
     if problem.reserve_weight is None:
         if "linear_program" not in cost.needs and fits(method, cost, reserves=True):
             for stiffness in AT_EDGE:
-                _attempt(arrays, problem, cost, method, np.isin(arrays.status, OPEN), start, stiffness)
+                attempt(problem, np.isin(arrays.status, OPEN), stiffness)
         if on_infeasible == "reserve":
             unsolved = np.isin(arrays.status, (Status.INFEASIBLE, *OPEN)) & ~empty
             weight = np.full_like(problem.moment, np.nan)
             weight[unsolved] = fallback_weight(problem.frames(unsolved), cost)
-            _attempt(arrays, problem.with_arrays(reserve_weight=weight), cost, method, unsolved, start)
+            attempt(problem.with_arrays(reserve_weight=weight), unsolved)
     solved = arrays.solved
     there = problem.frames(solved)
     arrays.cost[solved] = check_solution(there, cost, arrays.activation[solved])

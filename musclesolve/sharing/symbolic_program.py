@@ -33,7 +33,7 @@ from musclesolve._util.locks import CASADI
 from musclesolve._util.message_text import with_sizes
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import InputError, input_error
-from musclesolve.sharing.arguments import check_problem
+from musclesolve.sharing.arguments import check_problem, check_smooth_cost
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.constrained import (
     ConstrainedSolution,
@@ -46,7 +46,6 @@ from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant, evaluat
 from musclesolve.sharing.cost.cost_base import Cost, bends_down, field_of
 from musclesolve.sharing.cost.cost_check import check_cost, check_expression, check_solution
 from musclesolve.sharing.cost.cost_parameters import flat, shapes_of
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.frame_symbols import frame_symbols
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
@@ -55,7 +54,7 @@ from musclesolve.sharing.problem_scale import load, row_size, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.frame_program import CLAIMS, FrameProgram, least_squares_multiplier, polished
 from musclesolve.sharing.solver.ipopt_options import IpoptOptions
-from musclesolve.sharing.solver.solver_registry import SMOOTH, Attempt
+from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 if TYPE_CHECKING:
@@ -628,12 +627,8 @@ def program(
     import casadi
 
     problem = check_problem(problem, "program").numbered()
-    chosen = find_cost(cost)
-    if lacking := chosen.needs - SMOOTH:
-        raise input_error(
-            "sharing.cost_unfit_for_constraints", cost=chosen.name, lacking=", ".join(sorted(lacking))
-        )
-    listed = checked_constraints(constraints)
+    chosen = check_smooth_cost(cost, problem, "minimized as a symbolic program")
+    listed = checked_constraints(constraints, problem)
     terms = tuple(motion_costs) if isinstance(motion_costs, Sequence) else (motion_costs,)
     for term in terms:
         check_type(term, MotionCost, "motion_costs", "costs over several frames, from `motion_cost`")
@@ -649,8 +644,6 @@ def program(
         raise InputError(
             "the problem has no frames", code="too_few_frames", where="problem", expected="one or more"
         )
-    for function in (chosen, *(constraint.body for constraint in listed)):
-        function.require(problem)
     if not problem.valid.all():
         frame = int(np.flatnonzero(~problem.valid)[0])
         raise InputError(

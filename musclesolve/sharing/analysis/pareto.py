@@ -24,7 +24,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice, check_integer
 from musclesolve.constants import USUAL_SOLVER
 from musclesolve.errors import input_error
-from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost, members
+from musclesolve.sharing.arguments import check_problem, check_smooth_cost, members
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum
 from musclesolve.sharing.problem import Problem
@@ -118,7 +118,8 @@ def pareto_front(
             expected="moments that the muscles alone produce",
             remedy="leave reserve_weight out; frames out of reach are marked INFEASIBLE",
         )
-    chosen = [check_smooth_convex_cost(cost, problem, "weighed against others", "costs") for cost in listed]
+    action = "weighed against others"
+    chosen = [check_smooth_cost(cost, problem, action, "costs", convex=True) for cost in listed]
     problem = replace(problem).numbered()  # adds the frame axis to arrays that lack it
     # all weights that are multiples of 1 / divisions and sum to one, from the last cost to the first
     divisions, count = check_integer(divisions, "divisions", 1), len(chosen)

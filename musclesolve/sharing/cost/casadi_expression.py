@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import product
 from types import SimpleNamespace
@@ -213,6 +213,9 @@ class ExpressionCost(Cost):
     convex: bool = False
     formula: str = ""  # type: ignore[misc]
     source: str = ""  # type: ignore[misc]
+    shapes: Shapes = field(
+        default=(), repr=False, compare=False
+    )  # of its parameters; () before a problem is known
 
     def __post_init__(self) -> None:
         for field_name in self.uses:
@@ -286,9 +289,9 @@ class ExpressionCost(Cost):
 
     @cached_property
     def _functions(self) -> dict[str, Any]:
-        """Value and derivatives with the number of muscles of the last problem; before, with some number."""
+        """Value and derivatives with the sizes of a problem (`fitted`), else with the first sizes that fit."""
         failure: Exception | None = None
-        for shapes in self._probes():
+        for shapes in (self.shapes,) if self.shapes else self._probes():
             try:
                 return _functions(self, shapes)
             except InputError:
@@ -357,27 +360,23 @@ class ExpressionCost(Cost):
         frames, muscles = activation.shape
         return self._evaluate("hessian", problem, activation).reshape(frames, muscles, muscles)
 
-    def require(self, problem: Problem) -> None:
-        """Check that the problem has the fields used and the muscles that the expression picks by number.
+    def fitted(self, problem: Problem) -> ExpressionCost:
+        """The expression with the sizes of a problem: slices may couple muscles, or bend, in so many muscles alone.
 
         Raises:
             InputError: a field is missing, or the expression cannot be evaluated with so many muscles.
         """
-        self._fitting(problem)
+        shapes = shapes_of(self._fitting(problem))
+        return self if shapes == self.shapes else replace(self, shapes=shapes)
 
     def _fitting(self, problem: Problem) -> tuple[Array, ...]:
-        """The arrays of `_arrays`, with which the expression can be evaluated; see `require`."""
+        """The arrays of `_arrays`, with which the expression can be evaluated; see `fitted`."""
         arrays = self._arrays(problem)
         try:
             with CASADI:
-                functions = _functions(self, shapes_of(arrays))
+                _functions(self, shapes_of(arrays))
         except (InputError, *FAULTS) as error:
             raise self._misfit(problem, error) from error
-        kept = vars(self)
-        if kept.get("_functions") is not functions:  # slices may couple muscles in so many muscles alone
-            kept["_functions"] = functions
-            for name in ("pattern", "in_pieces"):
-                kept.pop(name, None)
         return arrays
 
     def _misfit(self, problem: Problem, error: Exception) -> InputError:

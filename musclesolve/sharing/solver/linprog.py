@@ -12,6 +12,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.certificate import DECIDED, bound_of_level, relative_load, reserve_pull, weight_of
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solution import with_levels
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.interior_point import NoCost
 from musclesolve.sharing.solver.solver_registry import Attempt
@@ -55,8 +56,7 @@ class Linprog:
 
     tolerance: float = 1e-10  # primal and dual feasibility, on scaled rows
     max_iterations: int = 10000  # of each linear program
-    # levels by the walk, and by linear programs only in frames that have no certificate then
-    by_walk: bool = True
+    by_walk: bool = True  # whether levels come from the walk
 
     name: ClassVar[str] = "linprog"
 
@@ -89,14 +89,17 @@ class Linprog:
             goal, _, decided = reserve_pull(part, _missing(part, soft.activation))
             reserve[short] = _missing(part, np.where(decided, goal, soft.activation))
             start[short], open_[short] = np.where(decided, goal, part.lower), ~decided
-            attempt = levels(problem, load, start, open_, reserve)
-            attempt.iterations[short] += soft.iterations
+            again = levels(part, load[short], start[short], open_[short], reserve[short])
+            attempt.store(short, replace(again, iterations=again.iterations + soft.iterations))
+            before, deeper = attempt.level_multiplier, again.level_multiplier
+            assert before is not None and deeper is not None
+            attempt = replace(attempt, level_multiplier=with_levels(before, short, deeper))
         return attempt
 
     @property
-    def careful(self) -> Linprog:
+    def fallback(self) -> Linprog | None:
         """The method for frames that the walk leaves without a certificate: a linear program for each level."""
-        return replace(self, by_walk=False)
+        return replace(self, by_walk=False) if self.by_walk else None
 
     def _by_highs(self, problem: Problem, load: Array, start: Array, open_: Mask, reserve: Array) -> Attempt:
         """The levels by a linear program for each; arguments as of `_walked`."""

@@ -61,13 +61,13 @@ class Solver(Protocol):
     gets separable costs only. Three more members are optional:
 
     - `solve_certified(problem, cost, allow_reserve) -> SolutionArrays | None`: results with certificates and statuses,
-      UNRESOLVED (-1) for frames without certificate or proof, which go to `fallback`, another solver; None if the
-      cost is not for this method. `allow_reserve`: an infeasible frame is solved again with reserves. The problem may
-      have bounds beyond the domain of the cost and frames that are not finite.
+      UNRESOLVED (-1) for frames without certificate or proof; None if the cost is not for this method.
+      `allow_reserve`: an infeasible frame is solved again with reserves. The problem may have bounds beyond the
+      domain of the cost and frames that are not finite.
     - `sequence(problem, cost, rate, allow_reserve)`: solves frames within rate limits of the frame before; returns
       None, or a function that solves frames in order from any first frame into SolutionArrays, up to the first
       unresolved frame, and returns its number.
-    - `careful`: a slower solver for frames of a cost of levels without certificate or proof.
+    - `fallback`: another solver, for frames that this one leaves without certificate or proof.
     """
 
     @property

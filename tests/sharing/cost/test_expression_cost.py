@@ -229,3 +229,17 @@ def test_slices_that_need_so_many_muscles_are_taken_and_known_to_couple():
     assert found.solved and not found.stationary_only
     with refused("bad_cost", "cannot be evaluated for the 2 muscles"):
         solve(Problem(arm[:, :2], [0.0, 0.0], [1e3, 1e3], [1e3, 1e3]), halves, "ipopt")
+
+
+def test_a_cost_fitted_to_a_problem_stays_so_beside_another_one():
+    """Its class is that of its own problem, whichever problem another thread solves with the same cost."""
+
+    def bends_from_the_fifth(activation, force, data):
+        return casadi.sum1(activation) - 0.2 * casadi.sumsqr(activation[4:])
+
+    cost = expression_cost("bends", bends_from_the_fifth)
+    few, many = (Problem([[0.04] * n], [20.0], [800.0] * n, [800.0] * n) for n in (3, 9))
+    fitted = [cost.fitted(problem) for problem in (few, many)]
+    assert [part.needs for part in fitted] == [{"separable"}, {"separable", "nonconvex"}]
+    assert fitted[0].linear and not fitted[1].linear and fitted[0] == fitted[1] == cost
+    assert [solve(problem, cost, "ipopt").stationary_only for problem in (many, few)] == [True, False]
