@@ -109,7 +109,7 @@ def solve_part(
         arrays, unresolved = SolutionArrays.empty(problem), np.ones(problem.n_frames, np.bool_)
     else:
         unresolved = arrays.status == UNRESOLVED
-    remaining_method = method if certify is None else getattr(method, "fallback", None) or method
+    remaining_method = method if certify is None else getattr(method, "fallback", method)
     remaining = np.flatnonzero(unresolved)
     for first in range(0, remaining.size, BLOCK):
         block = remaining[first : first + BLOCK]
@@ -132,23 +132,16 @@ def _solved(
     empty = problem.valid & empty_box(problem)
     arrays.status[empty] = Status.INFEASIBLE
     check_cost(problem, cost, problem.valid & ~empty)
-
-    def attempt(posed: Problem, which: Mask, stiffness: float | None = None) -> None:
-        """Solve some frames (T,) of the problem as posed, and by the fallback those that stay open."""
-        _attempt(arrays, posed, cost, method, which, start, stiffness)
-        if (fallback := getattr(method, "fallback", None)) is not None:
-            _attempt(arrays, posed, cost, fallback, which & np.isin(arrays.status, OPEN), start, stiffness)
-
-    attempt(problem, problem.valid & ~empty)
+    _attempt(arrays, problem, cost, method, problem.valid & ~empty, start)
     if problem.reserve_weight is None:
-        if "linear_program" not in cost.needs and fits(method, cost, reserves=True):
+        if fits(method, cost, reserves=True):
             for stiffness in AT_EDGE:
-                attempt(problem, np.isin(arrays.status, OPEN), stiffness)
+                _attempt(arrays, problem, cost, method, np.isin(arrays.status, OPEN), start, stiffness)
         if on_infeasible == "reserve":
             unsolved = np.isin(arrays.status, (Status.INFEASIBLE, *OPEN)) & ~empty
             weight = np.full_like(problem.moment, np.nan)
             weight[unsolved] = fallback_weight(problem.frames(unsolved), cost)
-            attempt(problem.with_arrays(reserve_weight=weight), unsolved)
+            _attempt(arrays, problem.with_arrays(reserve_weight=weight), cost, method, unsolved, start)
     solved = arrays.solved
     there = problem.frames(solved)
     arrays.cost[solved] = check_solution(there, cost, arrays.activation[solved])
