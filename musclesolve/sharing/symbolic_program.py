@@ -52,7 +52,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES
 from musclesolve.sharing.problem_scale import load, row_size, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
-from musclesolve.sharing.solver.frame_program import CLAIMS, FrameProgram, least_squares_multiplier, polished
+from musclesolve.sharing.solver.frame_program import CLAIMS, GOOD_ENOUGH, least_squares_multiplier, polish
 from musclesolve.sharing.solver.ipopt_options import IpoptOptions
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
@@ -481,8 +481,12 @@ class Program:
         if not further.size:
             multiplier = self._estimated(activation, multiplier, pull)
         residual = constraints.certificate(activation, reserve, multiplier, further, pull)
+        attempt = Attempt.blank(problem)
+        attempt.activation[:], attempt.reserve[:], attempt.multiplier[:] = activation, reserve, multiplier
+        attempt.iterations[:], attempt.claim[:] = iterations, claim
+        activation, reserve, multiplier = attempt.activation, attempt.reserve, attempt.multiplier
         if not (constraints.constraints or self.motion_costs):
-            activation, reserve, multiplier = self._polished(activation, reserve, multiplier, residual)
+            polish(problem, self.cost, attempt, ~(residual <= GOOD_ENOUGH))
             residual = constraints.certificate(activation, reserve, multiplier, further, pull)
         u = x[self._frames(x).size :]
         self._check_terms(activation, u)
@@ -490,9 +494,6 @@ class Program:
 
         certified = residual <= TOLERANCE
         check_solution(problem.frames(certified), self.cost, activation[certified])
-        attempt = Attempt.blank(problem)
-        attempt.activation[:], attempt.reserve[:], attempt.multiplier[:] = activation, reserve, multiplier
-        attempt.iterations[:], attempt.claim[:] = iterations, claim
         arrays = SolutionArrays.empty(problem)
         value_of, multiplier_of = store_claims(
             arrays, np.arange(problem.n_frames), attempt, residual, constraints, further
@@ -524,19 +525,6 @@ class Program:
                     problem.moment_matrix[t], slope[t], activation[t], *bounds
                 )
         return multiplier
-
-    def _polished(self, a: Array, s: Array, multiplier: Array, residual: Array) -> tuple[Array, Array, Array]:
-        """Activations, reserves and multipliers after Newton's method in frames without certificate."""
-        a, s, multiplier = a.copy(), s.copy(), multiplier.copy()
-        for t in np.flatnonzero(~(residual <= 1e-9) & np.isfinite(a).all(axis=1)):
-            frame = FrameProgram(self.problem.frames(np.array([t])), self.cost)
-            unit = frame.unit * frame.row[: frame.unit.size]
-            x = np.concatenate([a[t], s[t][: unit.size] / unit])
-            better, dual = polished(frame, x, multiplier[t] * frame.row / frame.scale)
-            a[t], multiplier[t] = better[: a.shape[1]], dual * frame.scale / frame.row
-            if unit.size:
-                s[t] = better[a.shape[1] :] * unit
-        return a, s, multiplier
 
     def _unknown_miss(self, x: Array, slope: Array, hessian: Array) -> float:
         """The largest miss of the unknowns u of motion costs, relative to the largest of them; see the module."""

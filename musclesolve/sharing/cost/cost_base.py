@@ -22,7 +22,7 @@ NEEDS = {
     "separable": "terms f_i(a_i) of one muscle each",
     "coupled": "terms in which the slope of one muscle depends on the activation of another",
     "rows": "squares of linear combinations of the activations",
-    "linear_program": "a largest value minimized lexicographically (min/max)",
+    "linear_program": "a largest value minimized level by level",
     "nonconvex": "terms that are not known to be convex",
     "nonsmooth": "terms with a kink",
 }

@@ -26,6 +26,7 @@ LARGE = 1e20  # a bound that solvers treat as infinite
 DEPENDENT, INCONSISTENT = 1e-10, 1e-7
 AT_BOUND = 1e-7
 LEAST_SIZE = 1e-6
+GOOD_ENOUGH = 1e-9  # certificate of a result that needs no more steps
 STEPS, LAST = 4, 1e-13  # largest number of steps of Newton's method, and the size of the last one
 
 
@@ -87,6 +88,22 @@ class FrameProgram:
         curvature = self.cost.hessian(self.problem, x[None, : self.muscles])[0]
         full[: self.muscles, : self.muscles] = curvature / self.scale
         return full
+
+    def store(self, attempt: Attempt, t: int, x: Array, multiplier: Array) -> None:
+        """Store scaled unknowns x and multipliers (m,) as frame t of an attempt."""
+        attempt.activation[t] = x[: self.muscles]
+        if self.unit.size:
+            attempt.reserve[t] = x[self.muscles :] * self.unit * self.row
+        attempt.multiplier[t] = multiplier * self.scale / self.row
+
+
+def polish(problem: Problem, cost: Cost, attempt: Attempt, which: Mask) -> None:
+    """Refine some frames (T,) of an attempt by steps of Newton's method (`polished`), in place."""
+    for t in np.flatnonzero(which & np.isfinite(attempt.activation).all(axis=1)):
+        program = FrameProgram(problem.frames(np.array([t])), cost)
+        reserve = attempt.reserve[t, : program.unit.size] / (program.unit * program.row[: program.unit.size])
+        x, multiplier = np.append(attempt.activation[t], reserve), attempt.multiplier[t]
+        program.store(attempt, t, *polished(program, x, multiplier * program.row / program.scale))
 
 
 class Reduced:
@@ -162,7 +179,7 @@ def frame_by_frame(
     Without a warm start each frame starts from the one before it. BLAS has one thread here: the matrices of a frame are
     so small that several threads would wait for each other ten times as long as one computes.
     """
-    attempt, muscles = Attempt.blank(problem), problem.n_muscles
+    attempt = Attempt.blank(problem)
     previous = 0.5 * (problem.lower[:1] + problem.upper[:1])
     for t in range(problem.n_frames):
         program = FrameProgram(problem.frames(np.array([t])), cost)
@@ -177,10 +194,7 @@ def frame_by_frame(
             multiplier = least_squares_multiplier(program.matrix, slope, x, program.lower, program.upper)
         if claimed.claim != Status.MAX_ITERATIONS and np.isfinite(multiplier).all():
             x, multiplier = polished(program, x, multiplier)
-        attempt.activation[t] = x[:muscles]
-        if program.unit.size:
-            attempt.reserve[t] = x[muscles:] * program.unit * program.row
-        attempt.multiplier[t] = multiplier * program.scale / program.row
+        program.store(attempt, t, x, multiplier)
         attempt.iterations[t], attempt.claim[t] = claimed.iterations, claimed.claim
         if claimed.claim == Status.SOLVED:
             previous = attempt.activation[t : t + 1]

@@ -10,14 +10,16 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.locks import CASADI
+from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_expression
 from musclesolve.sharing.cost.cost_parameters import Parameters, Shapes, flat, shapes_of
 from musclesolve.sharing.frame_symbols import frame_symbols
+from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, row_size, slope_size
-from musclesolve.sharing.solver.frame_program import CLAIMS, independent_rows
+from musclesolve.sharing.solver.frame_program import CLAIMS, independent_rows, polish
 from musclesolve.sharing.solver.ipopt_options import IpoptOptions, bad_option
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
@@ -28,8 +30,9 @@ class Ipopt(IpoptOptions):
     """Ipopt on one nonlinear program with parameters, built once for a size and a cost, called for every frame.
 
     Rows are divided by their largest entry and the cost by its steepest slope before Ipopt gets them, and rows that
-    repeat others are left out. Each frame starts from the previous one unless there is a warm start. Only one thread
-    runs at a time. `IpoptOptions` lists the options.
+    repeat others are left out. A frame without certificate is refined by steps of Newton's method. Each frame starts
+    from the previous one unless there is a warm start. Only one thread runs at a time. `IpoptOptions` lists the
+    options.
 
     Examples:
         >>> problem = ms.Problem([[0.05, 0.03]], [20.0], [1000.0, 400.0], [1000.0, 400.0])
@@ -43,7 +46,10 @@ class Ipopt(IpoptOptions):
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver."""
         with CASADI:
-            return minimize_frames(problem, cost, self, warm_start=warm_start)[0]
+            attempt = minimize_frames(problem, cost, self, warm_start=warm_start)[0]
+        residual = kkt_residual(problem, cost, attempt.activation, attempt.reserve, attempt.multiplier)
+        polish(problem, cost, attempt, (residual > TOLERANCE) & (attempt.claim == Status.SOLVED))
+        return attempt
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,13 +29,13 @@ from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.frame_program import Claim, Reduced, polished, solve_reduced
+from musclesolve.sharing.solver.frame_program import GOOD_ENOUGH, Claim, Reduced, polished, solve_reduced
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 LEAST_CURVATURE = 1e-10  # the least curvature of an unknown, so that the optimum is unique
 SURELY_INDEPENDENT = 1e-9  # least eigenvalue of the rows times their transpose, beside the largest
-GOOD_ENOUGH, NEAR = 1e-9, 0.1  # certificates between which the result is polished
+NEAR = 0.1  # certificate beyond which a result is not polished
 BOUNDS_AS_ROWS = ("quadprog", "clarabel")
 """Backends for which qpsolvers turns infinite bounds into rows: they receive only the finite bounds."""
 
