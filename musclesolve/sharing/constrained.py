@@ -54,8 +54,6 @@ from musclesolve.sharing.status import Status, is_solved
 if TYPE_CHECKING:
     import xarray as xr
 
-    from musclesolve.sharing.solver.ipopt_casadi import Extra
-
 SOLVERS = ("ipopt", "cyipopt")
 """Solvers that take constraints."""
 
@@ -132,18 +130,12 @@ def expression_constraint(
         for word, bound in (("lower", lower), ("upper", upper))
     )
     of_frames = [bound.shape for bound in (low, high) if bound.ndim]
-    if len(set(of_frames)) > 1 or any(len(shape) > 1 for shape in of_frames) or not np.all(low <= high):
+    fitting = len(set(of_frames)) < 2 and all(len(shape) < 2 for shape in of_frames)
+    if not (fitting and np.all((low <= high) & (low < np.inf) & (high > -np.inf))):
         raise input_error(
             "bad_value",
             problem=f"the bounds of the constraint {name} are not in order, no numbers, or of other shapes",
-            expected="lower <= upper, a number or (T,) numbers each",
-        )
-    if np.any(low == np.inf) or np.any(high == -np.inf):
-        raise input_error(
-            "bad_value",
-            problem=f"no value satisfies the constraint {name}: its lower bound is +inf, or its upper "
-            "bound is -inf",
-            expected="a lower bound below +inf and an upper bound above -inf",
+            expected="lower <= upper, a number or (T,) numbers each, lower below +inf and upper above -inf",
             remedy="leave out a bound that does not bind",
         )
     if not (np.isfinite(low).any() or np.isfinite(high).any()):
@@ -247,7 +239,9 @@ def solve_constrained(
     if which.size:
         frames = held.frames(which)
         with CASADI:
-            attempt, further = minimize_frames(frames.problem, chosen, method, frames.extra())
+            bodies = tuple(constraint.body for constraint in listed)
+            limits = frames.size_at_rest(), frames.lower, frames.upper
+            attempt, further = minimize_frames(frames.problem, chosen, method, None, bodies, limits)
         residual = frames.certificate(attempt.activation, attempt.reserve, attempt.multiplier, further)
         value[which], multiplier[which] = store_claims(arrays, which, attempt, residual, frames, further)
     found = arrays.to_solution(chosen, method, problem)
@@ -406,14 +400,6 @@ class Constraints:
                 whole[rows] = y / size[t]
                 proof[t], against[t] = whole[:dofs], whole[dofs:]
         return proof, against
-
-    def extra(self) -> Extra:
-        """The constraints in the form that Ipopt takes."""
-        from musclesolve.sharing.solver.ipopt_casadi import Extra
-
-        bodies = tuple(constraint.body for constraint in self.constraints)
-        numbers = tuple(body.parameters(self.problem) for body in bodies)
-        return Extra(bodies, numbers, self.size_at_rest(), self.lower, self.upper)
 
     def certificate(
         self, activation: Array, reserve: Array, multiplier: Array, further: Array, pull: Array | float = 0.0

@@ -52,7 +52,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES
 from musclesolve.sharing.problem_scale import load, row_size, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
-from musclesolve.sharing.solver.frame_program import CLAIMS, GOOD_ENOUGH, least_squares_multiplier, polish
+from musclesolve.sharing.solver.frame_program import CLAIMS, least_squares_multiplier, polish
 from musclesolve.sharing.solver.ipopt_options import IpoptOptions
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
@@ -486,7 +486,7 @@ class Program:
         attempt.iterations[:], attempt.claim[:] = iterations, claim
         activation, reserve, multiplier = attempt.activation, attempt.reserve, attempt.multiplier
         if not (constraints.constraints or self.motion_costs):
-            polish(problem, self.cost, attempt, ~(residual <= GOOD_ENOUGH))
+            polish(problem, self.cost, attempt)
             residual = constraints.certificate(activation, reserve, multiplier, further, pull)
         u = x[self._frames(x).size :]
         self._check_terms(activation, u)

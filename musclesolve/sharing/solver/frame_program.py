@@ -15,6 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
@@ -26,7 +27,7 @@ LARGE = 1e20  # a bound that solvers treat as infinite
 DEPENDENT, INCONSISTENT = 1e-10, 1e-7
 AT_BOUND = 1e-7
 LEAST_SIZE = 1e-6
-GOOD_ENOUGH = 1e-9  # certificate of a result that needs no more steps
+GOOD_ENOUGH, NEAR = 1e-9, 0.1  # certificates between which a result is polished
 STEPS, LAST = 4, 1e-13  # largest number of steps of Newton's method, and the size of the last one
 
 
@@ -97,9 +98,10 @@ class FrameProgram:
         attempt.multiplier[t] = multiplier * self.scale / self.row
 
 
-def polish(problem: Problem, cost: Cost, attempt: Attempt, which: Mask) -> None:
-    """Refine some frames (T,) of an attempt by steps of Newton's method (`polished`), in place."""
-    for t in np.flatnonzero(which & np.isfinite(attempt.activation).all(axis=1)):
+def polish(problem: Problem, cost: Cost, attempt: Attempt, good: float = GOOD_ENOUGH) -> None:
+    """Refine by Newton's method (`polished`), in place, the frames whose certificate is above `good`, up to 0.1."""
+    residual = kkt_residual(problem, cost, attempt.activation, attempt.reserve, attempt.multiplier)
+    for t in np.flatnonzero((residual > good) & (residual <= NEAR)):
         program = FrameProgram(problem.frames(np.array([t])), cost)
         reserve = attempt.reserve[t, : program.unit.size] / (program.unit * program.row[: program.unit.size])
         x, multiplier = np.append(attempt.activation[t], reserve), attempt.multiplier[t]
