@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_real_array
+from musclesolve._util.message_text import with_sizes
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost, check_solution
 from musclesolve.sharing.certificate import within_domain
@@ -129,6 +130,8 @@ class SolutionDerivatives:
     part: Problem
     optimum: Optimum
     system: OptimalitySystem
+
+    __repr__ = with_sizes
 
     @cached_property
     def by_moment(self) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.checks import check_choice
+from musclesolve._util.checks import check_choice, check_real_array
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem
@@ -93,14 +93,8 @@ def solve_part(
     start = None
     if warm_start is not None:
         shape = problem.force_capacity.shape
-        try:
-            array = np.broadcast_to(np.asarray(warm_start, dtype=np.float64), shape)
-        except (TypeError, ValueError) as error:
-            raise input_error(
-                "bad_shape",
-                problem="the warm start does not fit the problem",
-                expected=f"activations, {shape}",
-            ) from error
+        fitting = shape, (1, *shape[1:]), shape[1:]
+        array = check_real_array(warm_start, "warm_start", f"activations, {shape}", shapes=fitting)
         start = np.clip(np.nan_to_num(array), problem.lower, problem.upper)
     certify, arrays = getattr(method, "solve_certified", None), None
     if certify is not None and problem.n_frames:

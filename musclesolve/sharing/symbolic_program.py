@@ -18,7 +18,6 @@ stationary, and `stationary_only` says so.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -42,7 +41,7 @@ from musclesolve.sharing.constrained import (
     checked_constraints,
     store_claims,
 )
-from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant, evaluated
+from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant, evaluated, reason_of
 from musclesolve.sharing.cost.cost_base import Cost, bends_down, field_of
 from musclesolve.sharing.cost.cost_check import check_cost, check_expression, check_solution
 from musclesolve.sharing.cost.cost_parameters import flat, shapes_of
@@ -138,7 +137,7 @@ class MotionCost:
         except FAULTS as error:
             shapes = {name: getattr(part, "shape", "list") for name, part in data.items()}
             raise InputError(
-                f"the expression cannot be evaluated: {error}; data has the shapes {shapes}",
+                f"the expression cannot be evaluated: {reason_of(error)}; data has the shapes {shapes}",
                 code="bad_cost",
                 where=f"the cost {self.name}",
                 expected="an expression of activation (n, T), force (n, T) and data",
@@ -331,7 +330,7 @@ class Program:
             return casadi.nlpsol("sharing", name, self.nlp, chosen)
         except (RuntimeError, TypeError) as error:
             raise InputError(
-                f"casadi.nlpsol refuses the solver {name!r} with these options: {_reason_of(error)}",
+                f"casadi.nlpsol refuses the solver {name!r} with these options: {reason_of(error)}",
                 code="unknown_name",
                 where="nlpsol",
                 expected="a solver that CasADi has, such as ipopt, sqpmethod, fatrop or blocksqp, and its options",
@@ -743,15 +742,6 @@ def program(
         bends=tuple(bends),
         single_frame=problem.single_frame,
     )
-
-
-def _reason_of(error: Exception) -> str:
-    """The message of an exception of CasADi, without places in its source."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    plain = [re.sub(r"^\S*/casadi/\S+: ?", "", line) for line in lines]
-    noise = "Error in", "Error calling", "Use print", "Did you", ">"
-    told = [line for line in plain if not line.startswith(noise)]
-    return (told or plain or [str(error)])[0][:300]
 
 
 def _columns(owner: str, problem: Problem, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -69,6 +70,17 @@ def evaluated(function: Formula, activation: Any, force: Any, data: Mapping[str,
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", NUMPY_NOTICE, FutureWarning)
         return function(activation, force, Data(**data))
+
+
+def reason_of(error: Exception | None) -> str:
+    """The message of an exception of CasADi, without places in its source."""
+    if "truth value" in str(error):
+        return "symbols have no truth value: write casadi.if_else, fmax, fmin instead of if, max, min"
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    plain = [re.sub(r"^\S*/casadi/\S+: ?", "", line) for line in lines]
+    noise = "Error in", "Error calling", "Use print", "Did you", "Assertion", ">"
+    told = [line for line in plain if not line.startswith(noise)]
+    return (told or plain or [str(error)])[0][:300]
 
 
 def expression_cost(
@@ -300,7 +312,7 @@ class ExpressionCost(Cost):
                 failure = failure or error
         raise input_error(
             "bad_cost",
-            problem=f"the expression {self.name} cannot be evaluated ({failure})",
+            problem=f"the expression {self.name} cannot be evaluated ({reason_of(failure)})",
             expected="a CasADi expression of activation, force and data, with one number as its value",
         ) from failure
 
@@ -409,7 +421,7 @@ class ExpressionCost(Cost):
         return input_error(
             "bad_cost",
             problem=f"the expression {self.name} cannot be evaluated for the {muscles} muscles of the "
-            f"problem ({error})",
+            f"problem ({reason_of(error)})",
             expected=f"numbers of muscles below {muscles}",
             remedy="find them by name: problem.muscle.index(NAME)",
         )
