@@ -49,10 +49,9 @@ class FrameProgram:
         self.coupled = not cost.needs <= {"separable", "nonconvex"}
         low, high, weight = problem.lower[0], problem.upper[0], problem.reserve_weight
         middle = low + 0.5 * np.minimum(high - low, load(problem))
-        change = self._slope(middle) - self._slope(low)
-        steepest = np.abs(change[np.isfinite(change)]).max(initial=0.0)
-        if steepest == 0.0:  # a linear cost
-            steepest = np.abs(self._slope(middle)).max()
+        slope = self._slope(middle)
+        slopes = np.append(slope, slope - self._slope(low))
+        steepest = np.abs(slopes[np.isfinite(slopes)]).max(initial=0.0)
         self.scale = steepest if steepest > 0 else 1.0
 
         matrix = problem.moment_matrix[0]

@@ -12,7 +12,7 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve import Problem, Status, solve
+from musclesolve import Problem, Status, solve, solvers
 from musclesolve.sharing import expression_cost
 from musclesolve.sharing.cost import ForceSquared, StressCubed
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -243,3 +243,19 @@ def test_a_cost_fitted_to_a_problem_stays_so_beside_another_one():
     assert [part.needs for part in fitted] == [{"separable"}, {"separable", "nonconvex"}]
     assert fitted[0].linear and not fitted[1].linear and fitted[0] == fitted[1] == cost
     assert [solve(problem, cost, "ipopt").stationary_only for problem in (many, few)] == [True, False]
+
+
+@pytest.mark.parametrize("solver", ["slsqp", "cyipopt"])
+def test_a_soft_maximum_whose_slopes_are_alike_between_the_bounds(solver):
+    """At equal activations every slope is 1 / n, at rest as halfway: their change is no scale of the cost."""
+    if not solvers()[solver].installed:
+        pytest.skip(f"{solver} is not installed")
+    rng = np.random.default_rng(3)
+    arm, strength = rng.normal(0.0, 0.05, (2, 20)), rng.uniform(300.0, 1500.0, 20)
+    problem = Problem(arm, (arm * strength) @ rng.uniform(0.0, 0.5, 20), strength, strength)
+    soft = expression_cost(
+        "soft", lambda a, f, d: casadi.log(casadi.sum1(casadi.exp(20.0 * a))) / 20.0, convex=True
+    )
+    found = solve(problem, soft, solver)
+    assert found.status == Status.SOLVED and not found.stationary_only
+    np.testing.assert_allclose(found.activation, solve(problem, soft, "ipopt").activation, atol=1e-6)
