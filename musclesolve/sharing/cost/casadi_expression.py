@@ -134,7 +134,7 @@ def named_expression(
     constants: Mapping[str, ArrayLike] | None = None,
     frame_constants: Mapping[str, ArrayLike] | None = None,
     convex: bool = False,
-    **described: str,
+    **described: Any,
 ) -> ExpressionCost:
     """An expression by its name; arguments as of `expression_cost`."""
     if not (isinstance(name, str) and name.strip()):

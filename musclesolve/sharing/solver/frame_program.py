@@ -100,7 +100,7 @@ class FrameProgram:
 def polish(problem: Problem, cost: Cost, attempt: Attempt, good: float = GOOD_ENOUGH) -> None:
     """Refine by Newton's method (`polished`), in place, the frames whose certificate is above `good`, up to 0.1."""
     residual = kkt_residual(problem, cost, attempt.activation, attempt.reserve, attempt.multiplier)
-    for t in np.flatnonzero((residual > good) & (residual <= NEAR)):
+    for t in np.flatnonzero((residual > good) & (residual <= NEAR)).tolist():
         program = FrameProgram(problem.frames(np.array([t])), cost)
         reserve = attempt.reserve[t, : program.unit.size] / (program.unit * program.row[: program.unit.size])
         x, multiplier = np.append(attempt.activation[t], reserve), attempt.multiplier[t]
