@@ -27,7 +27,7 @@ LARGE = 1e20  # a bound that solvers treat as infinite
 DEPENDENT, INCONSISTENT = 1e-10, 1e-7
 AT_BOUND = 1e-7
 LEAST_SIZE = 1e-6
-GOOD_ENOUGH, NEAR = 1e-9, 0.1  # certificates between which a result is polished
+GOOD_ENOUGH = 1e-9  # certificate of a result that is not refined
 STEPS, LAST = 4, 1e-13  # largest number of steps of Newton's method, and the size of the last one
 
 
@@ -98,9 +98,10 @@ class FrameProgram:
 
 
 def polish(problem: Problem, cost: Cost, attempt: Attempt, good: float = GOOD_ENOUGH) -> None:
-    """Refine by Newton's method (`polished`), in place, the frames whose certificate is above `good`, up to 0.1."""
+    """Refine by Newton's method (`polished`), in place, the possible frames whose certificate is above `good`."""
     residual = kkt_residual(problem, cost, attempt.activation, attempt.reserve, attempt.multiplier)
-    for t in np.flatnonzero((residual > good) & (residual <= NEAR)).tolist():
+    possible = np.isfinite(residual) & (attempt.claim != Status.INFEASIBLE)
+    for t in np.flatnonzero((residual > good) & possible).tolist():
         program = FrameProgram(problem.frames(np.array([t])), cost)
         reserve = attempt.reserve[t, : program.unit.size] / (program.unit * program.row[: program.unit.size])
         x, multiplier = np.append(attempt.activation[t], reserve), attempt.multiplier[t]

@@ -64,7 +64,7 @@ class QuadraticFrame(NamedTuple):
 class QuadraticProgram:
     """A backend of qpsolvers, set up again for each frame.
 
-    A result whose certificate is between 1e-9 and 0.1 is refined by Newton's method on its active bounds
+    A result whose certificate is above 1e-9 is refined by Newton's method on its active bounds
     (`polished`), like the results of the other solvers for one frame.
     """
 
