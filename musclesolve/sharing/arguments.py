@@ -10,6 +10,7 @@ from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
+from musclesolve.sharing.solver.solver_registry import SMOOTH
 
 
 def check_problem(argument: object, where: str = "problem") -> Problem:
@@ -31,20 +32,21 @@ def check_solution(problem: Problem, argument: object) -> Solution:
     return solution
 
 
-def check_smooth_convex_cost(cost: str | Cost, problem: Problem | None, action: str, where: str) -> Cost:
-    """Return the cost object, if it is smooth and convex and the problem, if there is one, has the data it needs.
+def check_smooth_cost(
+    cost: str | Cost, problem: Problem | None, action: str, where: str = "cost", convex: bool = False
+) -> Cost:
+    """Return the cost for a problem, if there is one; refuse a cost that is not smooth, or not convex if `convex`.
 
     The message names `action`, which other costs do not allow, such as "differentiated", and the argument `where`.
     """
-    chosen = find_cost(cost)
-    if problem is not None:
-        chosen.require(problem)
-    if lacking := chosen.needs & {"linear_program", "nonconvex", "nonsmooth"}:
+    chosen = find_cost(cost) if problem is None else find_cost(cost).fitted(problem)
+    if lacking := chosen.needs - (SMOOTH - {"nonconvex"} if convex else SMOOTH):
+        words = ", ".join(NEEDS.get(word, word) for word in sorted(lacking))
         raise input_error(
             "bad_cost",
             where=where,
-            problem=f"the cost {chosen.name} cannot be {action}: it has {', '.join(NEEDS[x] for x in sorted(lacking))}",
-            expected="a smooth convex cost",
+            problem=f"the cost {chosen.name} cannot be {action}: it has {words}",
+            expected="a smooth convex cost" if convex else "a smooth cost",
         )
     return chosen
 

@@ -85,6 +85,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import (
     LEAST_REACH,
     LEAST_SIZE,
@@ -102,7 +103,7 @@ SAME = 1e-9
 
 def kkt_residual(
     problem: Problem,
-    cost: Cost,
+    cost: str | Cost,
     activation: Array,
     reserve: Array,
     multiplier: Array,
@@ -116,7 +117,7 @@ def kkt_residual(
 
     Args:
         problem: with its bounds and reserve weights.
-        cost: the cost that was minimized.
+        cost: the cost that was minimized, by name or as a Cost.
         activation: (T, n).
         reserve: (T, m) [N m].
         multiplier: (T, m) [cost per N m].
@@ -140,6 +141,7 @@ def kkt_residual(
     if without_axis:
         activation, reserve, multiplier = activation[None], reserve[None], multiplier[None]
         level_multiplier = None if level_multiplier is None else np.asarray(level_multiplier)[None]
+    cost = find_cost(cost)
     problem, weight = within_domain(problem, cost), problem.reserve_weight
     levels = "linear_program" in cost.needs
     if levels and level_multiplier is None:

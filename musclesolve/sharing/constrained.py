@@ -38,24 +38,21 @@ from musclesolve._util.checks import check_real_array, check_type
 from musclesolve._util.locks import CASADI
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
-from musclesolve.sharing.arguments import check_problem
+from musclesolve.sharing.arguments import check_problem, check_smooth_cost
 from musclesolve.sharing.certificate import empty_box, kkt_residual, within_domain
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost, Formula, named_expression
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_cost, check_solution
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
-from musclesolve.sharing.solver.solver_registry import SMOOTH, Attempt, Solver, find_solver
+from musclesolve.sharing.solver.solver_registry import Attempt, Solver, find_solver
 from musclesolve.sharing.solving import OPEN, label_frames
 from musclesolve.sharing.status import Status, is_solved
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from musclesolve.sharing.solver.ipopt_casadi import Extra
 
 SOLVERS = ("ipopt", "cyipopt")
 """Solvers that take constraints."""
@@ -133,18 +130,12 @@ def expression_constraint(
         for word, bound in (("lower", lower), ("upper", upper))
     )
     of_frames = [bound.shape for bound in (low, high) if bound.ndim]
-    if len(set(of_frames)) > 1 or any(len(shape) > 1 for shape in of_frames) or not np.all(low <= high):
+    fitting = len(set(of_frames)) < 2 and all(len(shape) < 2 for shape in of_frames)
+    if not (fitting and np.all((low <= high) & (low < np.inf) & (high > -np.inf))):
         raise input_error(
             "bad_value",
             problem=f"the bounds of the constraint {name} are not in order, no numbers, or of other shapes",
-            expected="lower <= upper, a number or (T,) numbers each",
-        )
-    if np.any(low == np.inf) or np.any(high == -np.inf):
-        raise input_error(
-            "bad_value",
-            problem=f"no value satisfies the constraint {name}: its lower bound is +inf, or its upper "
-            "bound is -inf",
-            expected="a lower bound below +inf and an upper bound above -inf",
+            expected="lower <= upper, a number or (T,) numbers each, lower below +inf and upper above -inf",
             remedy="leave out a bound that does not bind",
         )
     if not (np.isfinite(low).any() or np.isfinite(high).any()):
@@ -228,7 +219,7 @@ def solve_constrained(
     from musclesolve.sharing.solver.ipopt_casadi import minimize_frames
 
     problem = check_problem(problem, "solve_constrained").numbered()
-    chosen, method = find_cost(cost), find_solver(solver)
+    method = find_solver(solver)
     if method.name not in SOLVERS:
         raise input_error(
             "unfit_solver",
@@ -236,13 +227,8 @@ def solve_constrained(
             expected=f"one of {', '.join(map(str, SOLVERS))}",
             remedy="solver='ipopt'",
         )
-    if lacking := chosen.needs - SMOOTH:
-        raise input_error(
-            "sharing.cost_unfit_for_constraints", cost=chosen.name, lacking=", ".join(sorted(lacking))
-        )
-    listed = checked_constraints(constraints)
-    for function in (chosen, *(constraint.body for constraint in listed)):
-        function.require(problem)
+    chosen = check_smooth_cost(cost, problem, "minimized within constraints")
+    listed = checked_constraints(constraints, problem)
     original, problem = problem, within_domain(problem, chosen)
     held = Constraints.of(problem, chosen, listed)
     arrays, empty = SolutionArrays.empty(problem), problem.valid & empty_box(problem)
@@ -253,7 +239,9 @@ def solve_constrained(
     if which.size:
         frames = held.frames(which)
         with CASADI:
-            attempt, further = minimize_frames(frames.problem, chosen, method, frames.extra())
+            bodies = tuple(constraint.body for constraint in listed)
+            limits = frames.size_at_rest(), frames.lower, frames.upper
+            attempt, further = minimize_frames(frames.problem, chosen, method, None, bodies, limits)
         residual = frames.certificate(attempt.activation, attempt.reserve, attempt.multiplier, further)
         value[which], multiplier[which] = store_claims(arrays, which, attempt, residual, frames, further)
     found = arrays.to_solution(chosen, method, problem)
@@ -268,9 +256,9 @@ def solve_constrained(
 
 
 def checked_constraints(
-    constraints: ExpressionConstraint | Sequence[ExpressionConstraint],
+    constraints: ExpressionConstraint | Sequence[ExpressionConstraint], problem: Problem
 ) -> tuple[ExpressionConstraint, ...]:
-    """The constraints as a tuple; refuses other objects, and two of one name."""
+    """The constraints for a problem, as a tuple; refuses other objects, and two of one name."""
     listed = tuple(
         check_type(
             constraint, ExpressionConstraint, "constraints", "constraints, from `expression_constraint`"
@@ -284,7 +272,7 @@ def checked_constraints(
             problem=f"two constraints have one name ({', '.join(map(str, names))})",
             expected="different names",
         )
-    return listed
+    return tuple(replace(constraint, body=constraint.body.fitted(problem)) for constraint in listed)
 
 
 def store_claims(
@@ -412,14 +400,6 @@ class Constraints:
                 whole[rows] = y / size[t]
                 proof[t], against[t] = whole[:dofs], whole[dofs:]
         return proof, against
-
-    def extra(self) -> Extra:
-        """The constraints in the form that Ipopt takes."""
-        from musclesolve.sharing.solver.ipopt_casadi import Extra
-
-        bodies = tuple(constraint.body for constraint in self.constraints)
-        numbers = tuple(body.parameters(self.problem) for body in bodies)
-        return Extra(bodies, numbers, self.size_at_rest(), self.lower, self.upper)
 
     def certificate(
         self, activation: Array, reserve: Array, multiplier: Array, further: Array, pull: Array | float = 0.0

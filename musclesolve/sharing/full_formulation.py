@@ -29,11 +29,11 @@ from musclesolve._util.locks import CASADI
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
+from musclesolve.sharing.arguments import check_smooth_cost
 from musclesolve.sharing.certificate import empty_box, kkt_residual, within_domain
-from musclesolve.sharing.cost.cost_base import NEEDS, Cost
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_cost, check_expression
 from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import HUGE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import OPTIONAL, misshapen
@@ -185,10 +185,6 @@ class FullProblem:
         return self.needed + sum(np.matmul(factor[:, None, :], rows)[:, 0, :] for rows, factor in terms)
 
 
-CAN = frozenset({"separable", "coupled", "rows", "nonconvex"})
-"""What Ipopt can handle, in the words of `Cost.needs`."""
-
-
 @dataclass(frozen=True, eq=False)
 class FullSolution:
     """Activations and forces of constraint; NaN in frames that are not solved.
@@ -240,17 +236,7 @@ def solve_full(
     check_type(full, FullProblem, "full", "a FullProblem")
     tolerance = check_number(tolerance, "tolerance", "a positive number", above=0.0)
     max_iterations = check_integer(max_iterations, "max_iterations", 1)
-    chosen = find_cost(cost)
-    chosen.require(full.reduced)
-    if lacking := chosen.needs - CAN:
-        can = [NEEDS[word] for word in sorted(CAN)]
-        raise input_error(
-            "unfit_solver",
-            problem=f"the full formulation cannot take the cost {chosen.name}: it needs "
-            f"{NEEDS[min(lacking)]}",
-            expected="; ".join(map(str, can)),
-            remedy="solve the reduced formulation of the same problem, `FullProblem.reduced`",
-        )
+    chosen = check_smooth_cost(cost, full.reduced, "minimized in the full formulation")
     problem = within_domain(full.reduced, chosen)
     frames, (rows, size) = len(full.needed), full.jacobian.shape[1:]
     muscles, dofs = problem.n_muscles, problem.n_dof

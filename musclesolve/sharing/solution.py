@@ -289,10 +289,14 @@ class SolutionArrays:
     def store_levels(self, which: AnyArray | slice, levels: Array) -> None:
         """Store the level multipliers (T', L, m) of some frames (T,), with L as large as needed."""
         before = self.level_multiplier
-        depth = max(levels.shape[1], 0 if before is None else before.shape[1])
-        table = np.full((len(self.status), depth, levels.shape[2]), np.nan)
-        if before is not None:
-            table[:, : before.shape[1]] = before
-        table[which] = np.nan
-        table[which, : levels.shape[1]] = levels
-        self.level_multiplier = table
+        none = np.empty((len(self.status), 0, levels.shape[2]))
+        self.level_multiplier = with_levels(none if before is None else before, which, levels)
+
+
+def with_levels(table: Array, which: AnyArray | slice, levels: Array) -> Array:
+    """A table of level multipliers (T, L, m) with other ones (T', L', m) in some frames (T,); NaN below the last."""
+    deeper = np.full((len(table), max(table.shape[1], levels.shape[1]), levels.shape[2]), np.nan)
+    deeper[:, : table.shape[1]] = table
+    deeper[which] = np.nan
+    deeper[which, : levels.shape[1]] = levels
+    return deeper

@@ -32,9 +32,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_real_array
-from musclesolve.constants import USUAL_COST
+from musclesolve._util.message_text import with_sizes
 from musclesolve.errors import input_error
-from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost, check_solution
+from musclesolve.sharing.arguments import check_problem, check_smooth_cost, check_solution
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import TOLERANCE
@@ -69,14 +69,12 @@ class SolutionChange:
     multiplier: Array
 
 
-def solution_derivatives(
-    problem: Problem, solution: Solution, cost: str | Cost = USUAL_COST
-) -> SolutionDerivatives:
+def solution_derivatives(problem: Problem, cost: str | Cost, solution: Solution) -> SolutionDerivatives:
     """Differentiate the solution of a problem.
 
     Args:
-        solution: of the problem, by any solver.
         cost: the cost that was minimized, by name or as a Cost: smooth and convex.
+        solution: of the problem, by any solver.
 
     Returns:
         The derivatives, NaN for frames that are not solved.
@@ -85,7 +83,8 @@ def solution_derivatives(
         InputError: the cost has no derivatives or lacks data; problem and solution do not belong together.
     """
     problem = check_problem(problem, "solution_derivatives").numbered()
-    chosen = check_smooth_convex_cost(cost, problem, "differentiated", "solution_derivatives(cost=...)")
+    where = "solution_derivatives(cost=...)"
+    chosen = check_smooth_cost(cost, problem, "differentiated", where, convex=True)
     if check_solution(problem, solution).cost_name != chosen.label:
         raise input_error(
             "conflict",
@@ -131,6 +130,8 @@ class SolutionDerivatives:
     part: Problem
     optimum: Optimum
     system: OptimalitySystem
+
+    __repr__ = with_sizes
 
     @cached_property
     def by_moment(self) -> Array:

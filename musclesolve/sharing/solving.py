@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.checks import check_choice
+from musclesolve._util.checks import check_choice, check_real_array
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem
@@ -88,19 +88,13 @@ def solve_part(
     """`solve` for a part of a body: the degrees of freedom that the cost names may be in another part."""
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     problem, method = problem.numbered(), find_solver(solver)
-    chosen.require(problem)
+    chosen = chosen.fitted(problem)
     refuse_unfit(method, chosen, problem.reserve_weight is not None or on_infeasible == "reserve")
     start = None
     if warm_start is not None:
         shape = problem.force_capacity.shape
-        try:
-            array = np.broadcast_to(np.asarray(warm_start, dtype=np.float64), shape)
-        except (TypeError, ValueError) as error:
-            raise input_error(
-                "bad_shape",
-                problem="the warm start does not fit the problem",
-                expected=f"activations, {shape}",
-            ) from error
+        fitting = shape, (1, *shape[1:]), shape[1:]
+        array = check_real_array(warm_start, "warm_start", f"activations, {shape}", shapes=fitting)
         start = np.clip(np.nan_to_num(array), problem.lower, problem.upper)
     certify, arrays = getattr(method, "solve_certified", None), None
     if certify is not None and problem.n_frames:
@@ -133,10 +127,8 @@ def _solved(
     arrays.status[empty] = Status.INFEASIBLE
     check_cost(problem, cost, problem.valid & ~empty)
     _attempt(arrays, problem, cost, method, problem.valid & ~empty, start)
-    if (careful := getattr(method, "careful", None)) is not None and "linear_program" in cost.needs:
-        _attempt(arrays, problem, cost, careful, np.isin(arrays.status, OPEN), start)
     if problem.reserve_weight is None:
-        if "linear_program" not in cost.needs and fits(method, cost, reserves=True):
+        if fits(method, cost, reserves=True):
             for stiffness in AT_EDGE:
                 _attempt(arrays, problem, cost, method, np.isin(arrays.status, OPEN), start, stiffness)
         if on_infeasible == "reserve":

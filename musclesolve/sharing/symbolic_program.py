@@ -18,7 +18,6 @@ stationary, and `stationary_only` says so.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -33,7 +32,7 @@ from musclesolve._util.locks import CASADI
 from musclesolve._util.message_text import with_sizes
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import InputError, input_error
-from musclesolve.sharing.arguments import check_problem
+from musclesolve.sharing.arguments import check_problem, check_smooth_cost
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.constrained import (
     ConstrainedSolution,
@@ -42,20 +41,19 @@ from musclesolve.sharing.constrained import (
     checked_constraints,
     store_claims,
 )
-from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant, evaluated
+from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant, evaluated, reason_of
 from musclesolve.sharing.cost.cost_base import Cost, bends_down, field_of
 from musclesolve.sharing.cost.cost_check import check_cost, check_expression, check_solution
 from musclesolve.sharing.cost.cost_parameters import flat, shapes_of
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.frame_symbols import frame_symbols
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES
 from musclesolve.sharing.problem_scale import load, row_size, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
-from musclesolve.sharing.solver.frame_program import CLAIMS, FrameProgram, least_squares_multiplier, polished
+from musclesolve.sharing.solver.frame_program import CLAIMS, least_squares_multiplier, polish
 from musclesolve.sharing.solver.ipopt_options import IpoptOptions
-from musclesolve.sharing.solver.solver_registry import SMOOTH, Attempt
+from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 if TYPE_CHECKING:
@@ -139,7 +137,7 @@ class MotionCost:
         except FAULTS as error:
             shapes = {name: getattr(part, "shape", "list") for name, part in data.items()}
             raise InputError(
-                f"the expression cannot be evaluated: {error}; data has the shapes {shapes}",
+                f"the expression cannot be evaluated: {reason_of(error)}; data has the shapes {shapes}",
                 code="bad_cost",
                 where=f"the cost {self.name}",
                 expected="an expression of activation (n, T), force (n, T) and data",
@@ -332,7 +330,7 @@ class Program:
             return casadi.nlpsol("sharing", name, self.nlp, chosen)
         except (RuntimeError, TypeError) as error:
             raise InputError(
-                f"casadi.nlpsol refuses the solver {name!r} with these options: {_reason_of(error)}",
+                f"casadi.nlpsol refuses the solver {name!r} with these options: {reason_of(error)}",
                 code="unknown_name",
                 where="nlpsol",
                 expected="a solver that CasADi has, such as ipopt, sqpmethod, fatrop or blocksqp, and its options",
@@ -482,8 +480,12 @@ class Program:
         if not further.size:
             multiplier = self._estimated(activation, multiplier, pull)
         residual = constraints.certificate(activation, reserve, multiplier, further, pull)
+        attempt = Attempt.blank(problem)
+        attempt.activation[:], attempt.reserve[:], attempt.multiplier[:] = activation, reserve, multiplier
+        attempt.iterations[:], attempt.claim[:] = iterations, claim
+        activation, reserve, multiplier = attempt.activation, attempt.reserve, attempt.multiplier
         if not (constraints.constraints or self.motion_costs):
-            activation, reserve, multiplier = self._polished(activation, reserve, multiplier, residual)
+            polish(problem, self.cost, attempt)
             residual = constraints.certificate(activation, reserve, multiplier, further, pull)
         u = x[self._frames(x).size :]
         self._check_terms(activation, u)
@@ -491,9 +493,6 @@ class Program:
 
         certified = residual <= TOLERANCE
         check_solution(problem.frames(certified), self.cost, activation[certified])
-        attempt = Attempt.blank(problem)
-        attempt.activation[:], attempt.reserve[:], attempt.multiplier[:] = activation, reserve, multiplier
-        attempt.iterations[:], attempt.claim[:] = iterations, claim
         arrays = SolutionArrays.empty(problem)
         value_of, multiplier_of = store_claims(
             arrays, np.arange(problem.n_frames), attempt, residual, constraints, further
@@ -525,19 +524,6 @@ class Program:
                     problem.moment_matrix[t], slope[t], activation[t], *bounds
                 )
         return multiplier
-
-    def _polished(self, a: Array, s: Array, multiplier: Array, residual: Array) -> tuple[Array, Array, Array]:
-        """Activations, reserves and multipliers after Newton's method in frames without certificate."""
-        a, s, multiplier = a.copy(), s.copy(), multiplier.copy()
-        for t in np.flatnonzero(~(residual <= 1e-9) & np.isfinite(a).all(axis=1)):
-            frame = FrameProgram(self.problem.frames(np.array([t])), self.cost)
-            unit = frame.unit * frame.row[: frame.unit.size]
-            x = np.concatenate([a[t], s[t][: unit.size] / unit])
-            better, dual = polished(frame, x, multiplier[t] * frame.row / frame.scale)
-            a[t], multiplier[t] = better[: a.shape[1]], dual * frame.scale / frame.row
-            if unit.size:
-                s[t] = better[a.shape[1] :] * unit
-        return a, s, multiplier
 
     def _unknown_miss(self, x: Array, slope: Array, hessian: Array) -> float:
         """The largest miss of the unknowns u of motion costs, relative to the largest of them; see the module."""
@@ -628,12 +614,8 @@ def program(
     import casadi
 
     problem = check_problem(problem, "program").numbered()
-    chosen = find_cost(cost)
-    if lacking := chosen.needs - SMOOTH:
-        raise input_error(
-            "sharing.cost_unfit_for_constraints", cost=chosen.name, lacking=", ".join(sorted(lacking))
-        )
-    listed = checked_constraints(constraints)
+    chosen = check_smooth_cost(cost, problem, "minimized as a symbolic program")
+    listed = checked_constraints(constraints, problem)
     terms = tuple(motion_costs) if isinstance(motion_costs, Sequence) else (motion_costs,)
     for term in terms:
         check_type(term, MotionCost, "motion_costs", "costs over several frames, from `motion_cost`")
@@ -649,8 +631,6 @@ def program(
         raise InputError(
             "the problem has no frames", code="too_few_frames", where="problem", expected="one or more"
         )
-    for function in (chosen, *(constraint.body for constraint in listed)):
-        function.require(problem)
     if not problem.valid.all():
         frame = int(np.flatnonzero(~problem.valid)[0])
         raise InputError(
@@ -762,15 +742,6 @@ def program(
         bends=tuple(bends),
         single_frame=problem.single_frame,
     )
-
-
-def _reason_of(error: Exception) -> str:
-    """The message of an exception of CasADi, without places in its source."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    plain = [re.sub(r"^\S*/casadi/\S+: ?", "", line) for line in lines]
-    noise = "Error in", "Error calling", "Use print", "Did you", ">"
-    told = [line for line in plain if not line.startswith(noise)]
-    return (told or plain or [str(error)])[0][:300]
 
 
 def _columns(owner: str, problem: Problem, name: str) -> Any:

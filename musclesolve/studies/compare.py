@@ -261,8 +261,7 @@ def _solved(problem: Problem, cost: Cost, methods: Sequence[Solver]) -> list[tup
 
     One frame is solved before, so that compilation does not count.
     """
-    solved = []
-    cost.require(problem)
+    solved, cost = [], cost.fitted(problem)
     for method in methods or [able_solver(cost)]:
         solve(problem.frames(np.arange(min(1, problem.n_frames))), cost, method)
         start = perf_counter()

@@ -147,7 +147,7 @@ def problem_change(
 
 def leg_sensitivity(leg: SolvedGroup, cost: str | Cost) -> LegSensitivity:
     """Differentiate the solution of one leg, as `share_part` gives it."""
-    return LegSensitivity(leg, solution_derivatives(leg.problem, leg.solution, cost))
+    return LegSensitivity(leg, solution_derivatives(leg.problem, cost, leg.solution))
 
 
 def force_sensitivity(

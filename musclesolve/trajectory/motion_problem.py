@@ -29,7 +29,7 @@ from musclesolve._util.checks import (
 from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.elastic.smooth_curves import Curved
-from musclesolve.sharing.arguments import check_smooth_convex_cost
+from musclesolve.sharing.arguments import check_smooth_cost
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
@@ -260,7 +260,8 @@ class MotionCost:
     def from_cost(cls, problem: MotionProblem, cost: str | Cost) -> MotionCost:
         """Separate a cost into costs of force and of activation."""
         isometric = problem.isometric
-        for single in single_costs(find_cost(cost)):
+        chosen = find_cost(cost).fitted(isometric)
+        for single in single_costs(chosen):
             if single.needs != {"separable"} or "fiber_velocity" in single.data:
                 raise input_error(
                     "bad_cost",
@@ -268,7 +269,7 @@ class MotionCost:
                     expected="a sum over muscles",
                     remedy='choose a cost of forces or of activations, or use rigid tendons (tendon = "rigid")',
                 )
-        chosen = check_smooth_convex_cost(cost, isometric, "used with elastic tendons", "cost")
+        chosen = check_smooth_cost(chosen, isometric, "used with elastic tendons", convex=True)
         parts: dict[str, list[tuple[float, Cost]]] = {"fiber": [], "tendon": [], "activation": []}
         for factor, single in _singles(chosen, isometric):
             parts[_kind(single, isometric)].append((factor, single))

@@ -31,9 +31,9 @@ from musclesolve._util.message_text import with_sizes
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.smooth_curves import Curved
-from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost
+from musclesolve.sharing.arguments import check_problem, check_smooth_cost
 from musclesolve.sharing.certificate import empty_box, needs_reserve, within_domain
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM, TOLERANCE
 from musclesolve.sharing.kernel.workspace_layout import RateBounds
 from musclesolve.sharing.problem import Problem
@@ -124,12 +124,12 @@ def solve_rate_limited(
     if check_problem(problem).single_frame:
         single = "the problem is a single frame without a frame axis"
         raise input_error("bad_shape", where="problem", problem=single, expected="the frames of a motion")
-    chosen = check_smooth_convex_cost(cost, problem, "shared within rate limits", "cost")
+    chosen = check_smooth_cost(cost, problem, "shared within rate limits", convex=True)
     if method == "together" and "coupled" in chosen.needs:
         raise input_error(
             "bad_cost",
             where="cost",
-            problem=f"the cost {chosen.name} cannot be shared together within rate limits (it is coupled)",
+            problem=f"the cost {chosen.name} cannot be shared together within rate limits: it has {NEEDS['coupled']}",
             expected="a sum over muscles, with or without squares of linear combinations",
             remedy='method="frame_by_frame" with solver="ipopt"',
         )

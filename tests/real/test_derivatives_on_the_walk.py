@@ -26,7 +26,7 @@ def test_away_from_changes_they_are_exact_and_elsewhere_they_say_so(legs, cost):
     random, share = np.random.default_rng(3), 0
     for problem in legs:
         solution = ms.solve(problem, cost, SHARP)
-        found = ms.sharing.solution_derivatives(problem, solution, cost)
+        found = ms.sharing.solution_derivatives(problem, cost, solution)
         direction = {
             f"d_{name}": 0.03 * getattr(problem, name) * random.normal(size=getattr(problem, name).shape)
             for name in CHANGING

@@ -141,7 +141,7 @@ def test_joint_reactions_as_a_cost():
 
 
 def test_a_cost_of_levels_is_refused():
-    with refused("unfit_solver", "min_max"):
+    with refused("bad_cost", "min_max"):
         solve_full(mechanism(), "min_max")
 
 

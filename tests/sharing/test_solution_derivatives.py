@@ -13,6 +13,7 @@ from refusals import refused
 from sharing_cases import SMOOTH, equipped, pennate
 
 from musclesolve import Cost, Problem, Status, solve
+from musclesolve.constants import USUAL_COST
 from musclesolve.sharing import expression_cost, solution_derivatives
 from musclesolve.sharing.cost import ActivationPower, SoftSaturation, StressCubed
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -45,7 +46,7 @@ def check(problem, cost, names=CHANGING, least_margin=1e-3, solver=SHARP):
     """A random relative change of every array at once, in the frames away from changes."""
     random = np.random.default_rng(8)
     solution = solve(problem, cost, solver)
-    derivatives = solution_derivatives(problem, solution, cost)
+    derivatives = solution_derivatives(problem, cost, solution)
     assert derivatives.unique.mean() > 0.9
     away = derivatives.margin > least_margin
     assert away.any()
@@ -169,7 +170,7 @@ def synergists(moment, strongest=(100.0, 100.0), arm=(0.1, 0.05), **fields):
 def test_two_muscles_on_both_sides_of_a_change():
     """sum a^2 shares b = 10 a_1 + 5 a_2 as a_1 = 10 b / 125 until the first is fully active at b = 12.5."""
     problem = synergists([6.0, 12.5, 12.5 - 1e-3, 12.5 + 1e-3])
-    found = solution_derivatives(problem, solve(problem, "activation_power"), "activation_power")
+    found = solution_derivatives(problem, "activation_power", solve(problem, "activation_power"))
     np.testing.assert_array_equal(found.unique, [True, False, True, True])
     both, one = np.array([10.0, 5.0]) / 125.0, np.array([0.0, 0.2])
     np.testing.assert_allclose(found.by_moment[[0, 2, 3], :, 0], [both, both, one], atol=1e-12)
@@ -186,14 +187,14 @@ def test_a_muscle_about_to_start():
     problem = synergists(
         switch + np.array([-1e-3, 0.0, 1e-3]), arm=(0.1, -0.05), emg=np.tile([0.5, 0.2], (3, 1))
     )
-    found = solution_derivatives(problem, solve(problem, "emg_tracking"), "emg_tracking")
+    found = solution_derivatives(problem, "emg_tracking", solve(problem, "emg_tracking"))
     np.testing.assert_array_equal(found.unique, [True, False, True])
     np.testing.assert_allclose(found.by_moment[[0, 2], :, 0], [[0.08, -0.04], [0.1, 0.0]], atol=1e-12)
 
 
 def test_a_held_muscle_moves_with_its_bound():
     problem = synergists([14.0])
-    found = solution_derivatives(problem, solve(problem, "activation_power"), "activation_power")
+    found = solution_derivatives(problem, "activation_power", solve(problem, "activation_power"))
     np.testing.assert_allclose(found.along(d_upper=np.ones((1, 2))).activation, [[1.0, -2.0]], atol=1e-12)
     assert np.all(found.along(d_lower=np.ones((1, 2))).activation == 0.0)
 
@@ -203,7 +204,7 @@ def test_the_end_of_soft_saturation_moves_with_strength_and_capacity():
     arm, strongest = np.array([[0.1, 5e-6]]), np.array([100.0, 100.0])
     moment = 0.1 * 100.0 * (1.0 - 1e-9) + 5e-6 * 90.0
     problem = Problem(arm, [moment], 1.25 * strongest, strongest)
-    found = solution_derivatives(problem, solve(problem, "soft_saturation"), "soft_saturation")
+    found = solution_derivatives(problem, "soft_saturation", solve(problem, "soft_saturation"))
     assert found.optimum.above[0, 0] and found.unique
     change = found.along(d_max_isometric_force=np.array([1.0, 0.0]))
     np.testing.assert_allclose(change.force, [1.0, -2e4], rtol=1e-8)
@@ -216,7 +217,7 @@ def test_homogeneous_costs_scale_with_the_moments(cost, make_leg):
     """a(t b) = t a(b) while no muscle is at its upper bound, hence by_moment b = a (Euler)."""
     problem = make_leg(20, seed=6).with_arrays(upper=np.full((20, 43), 50.0))
     solution = solve(problem, cost, SHARP)
-    found = solution_derivatives(problem, solution, cost)
+    found = solution_derivatives(problem, cost, solution)
     scaled = np.einsum("tnm,tm->tn", found.by_moment, problem.moment)
     clear = found.margin > 1e-6
     assert clear.mean() > 0.8
@@ -253,7 +254,7 @@ def test_laws_and_differences_of_any_problem(case, seed):
     problem, cost = case
     solution = solve(problem, cost)
     assert solution.status == Status.SOLVED
-    found = solution_derivatives(problem, solution, cost)
+    found = solution_derivatives(problem, cost, solution)
     assert 0.0 <= found.margin <= 1.0
     assert found.sentence().endswith(".")
     if not found.unique:
@@ -281,7 +282,7 @@ def test_laws_and_differences_of_any_problem(case, seed):
 
 def test_frames_without_a_solution_are_nan_and_reported_so():
     problem = synergists([6.0, 16.0, np.nan, 9.0])
-    found = solution_derivatives(problem, solve(problem, "force_squared"), "force_squared")
+    found = solution_derivatives(problem, "force_squared", solve(problem, "force_squared"))
     np.testing.assert_array_equal(found.unique, [True, False, False, True])
     np.testing.assert_array_equal(np.isnan(found.by_moment).all(axis=(1, 2)), [False, True, True, False])
     np.testing.assert_array_equal(np.isnan(found.margin), [False, True, True, False])
@@ -295,7 +296,7 @@ def test_frames_without_a_solution_are_nan_and_reported_so():
 @pytest.mark.parametrize("moments", [[16.0], [], [np.nan, 16.0]])
 def test_where_no_frame_has_a_solution(moments):
     problem, frames = synergists(moments), len(moments)
-    found = solution_derivatives(problem, solve(problem, "force_squared"), "force_squared")
+    found = solution_derivatives(problem, "force_squared", solve(problem, "force_squared"))
     assert found.by_moment.shape == (frames, 2, 1) and not found.unique.any()
     change = found.along(d_moment=np.ones((3, 1, 1)), d_max_isometric_force=np.ones(2))
     assert change.force.shape == (3, frames, 2) and np.isnan(change.force).all()
@@ -309,7 +310,7 @@ def test_curvatures_that_are_infinite_at_rest():
     capacity, cost = np.full(4, 1000.0), ActivationPower(exponent=1.5)
     problem = Problem(arm, 1000.0 * arm @ [0.5, 0.4, 0.0, 0.3], capacity, capacity)
     solution = solve(problem, cost)
-    found = solution_derivatives(problem, solution, cost)
+    found = solution_derivatives(problem, cost, solution)
     assert found.unique and solution.activation[2] < 1e-9
     np.testing.assert_allclose(1000.0 * arm @ found.by_moment, np.eye(2), atol=1e-8)
     weight, direction = np.arange(1.0, 5.0), np.full((2, 4), 0.01)
@@ -341,7 +342,7 @@ def test_a_stiff_reserve_beside_a_muscle_without_stiffness():
     problem = Problem(arm, [0.4438, 0.2920], [1000.0], [1000.0], reserve_weight=5.547)
     cost = ActivationPower(exponent=7.0)
     solution = solve(problem, cost)
-    found = solution_derivatives(problem, solution, cost)
+    found = solution_derivatives(problem, cost, solution)
     curvature, strength = 42.0 * solution.activation[0] ** 5, 1000.0 * arm[:, 0]
     exact = 5.547 * strength / (curvature + 5.547 * (strength**2).sum())
     assert found.unique and curvature < 1e-12 * 5.547 * (strength**2).sum()
@@ -354,7 +355,7 @@ def test_muscles_whose_curvatures_hardly_compare():
     arm, capacity = 0.05 * random.normal(size=(200, 6, 8)), random.uniform(50.0, 2000.0, 8)
     moment = np.einsum("tmn,tn->tm", arm * capacity, random.random((200, 8)) ** 3)
     problem, cost = Problem(arm, moment, capacity, np.full(8, 1000.0)), ActivationPower(exponent=7.0)
-    found = solution_derivatives(problem, solve(problem, cost), cost)
+    found = solution_derivatives(problem, cost, solve(problem, cost))
     assert found.unique.mean() > 0.98
     direction = 0.1 * arm * random.normal(size=arm.shape)
     weight = random.normal(size=(200, 8)) * found.unique[:, None]
@@ -367,7 +368,7 @@ def test_muscles_whose_curvatures_hardly_compare():
 def test_a_reserve_where_the_muscles_do_not_suffice():
     problem = synergists([6.0, 16.0])
     solution = solve(problem, "force_squared", on_infeasible="reserve")
-    found = solution_derivatives(problem, solution, "force_squared")
+    found = solution_derivatives(problem, "force_squared", solution)
     assert found.unique.all()
     np.testing.assert_allclose(found.by_moment[1], 0.0, atol=1e-12)
     np.testing.assert_allclose(found.reserve_by_moment[:, 0, 0], [0.0, 1.0], atol=1e-12)
@@ -377,7 +378,7 @@ def test_muscles_that_cannot_vary_every_moment_have_no_derivative():
     """Two moments, two free muscles with the same ratio of arms: any other ratio is out of reach."""
     arm = np.array([[0.1, 0.05], [0.2, 0.1]])
     problem = Problem(arm, [4.0, 8.0], [100.0, 100.0], [100.0, 100.0])
-    found = solution_derivatives(problem, solve(problem, "force_squared"), "force_squared")
+    found = solution_derivatives(problem, "force_squared", solve(problem, "force_squared"))
     assert not found.unique and np.isnan(found.by_moment).all()
     assert "not defined" in found.sentence()
 
@@ -385,13 +386,13 @@ def test_muscles_that_cannot_vary_every_moment_have_no_derivative():
 def test_equal_muscles_of_a_linear_cost_have_no_derivative():
     problem = synergists([6.0], arm=(0.1, 0.1))
     cost = ActivationPower(exponent=1.0)
-    found = solution_derivatives(problem, solve(problem, cost), cost)
+    found = solution_derivatives(problem, cost, solve(problem, cost))
     assert not found.unique.any()
 
 
 def test_many_directions_are_each_of_them(make_leg):
     problem = make_leg(5)
-    found = solution_derivatives(problem, solve(problem))
+    found = solution_derivatives(problem, USUAL_COST, solve(problem))
     random = np.random.default_rng(2)
     arms, strengths = random.normal(size=(6, 5, 7, 43)), random.normal(size=(6, 43))
     together = found.along(d_moment_arm=arms, d_max_isometric_force=strengths)
@@ -405,7 +406,7 @@ def test_many_directions_are_each_of_them(make_leg):
 @pytest.mark.parametrize("cost", SMOOTH)
 def test_one_pass_serves_the_changes_of_single_muscles(cost, make_leg):
     problem = make_leg(5)
-    found, random = solution_derivatives(problem, solve(problem, cost), cost), np.random.default_rng(3)
+    found, random = solution_derivatives(problem, cost, solve(problem, cost)), np.random.default_rng(3)
     columns = {
         f"d_{name}": random.normal(size=array.shape) * array
         for name in CHANGING
@@ -422,7 +423,7 @@ def test_one_pass_serves_the_changes_of_single_muscles(cost, make_leg):
 def test_the_least_cost_grows_by_the_multiplier(make_leg):
     """The envelope theorem, and its derivative: the multipliers change as a symmetric matrix times the moments."""
     problem, step = make_leg(4), 1e-4
-    found = solution_derivatives(problem, solve(problem, "soft_saturation", SHARP), "soft_saturation")
+    found = solution_derivatives(problem, "soft_saturation", solve(problem, "soft_saturation", SHARP))
     unit = np.eye(7)[:, None, :]
     grows = found.along(d_moment=unit).multiplier
     np.testing.assert_allclose(grows, grows.transpose(2, 1, 0), rtol=1e-7, atol=1e-9 * np.abs(grows).max())
@@ -443,14 +444,14 @@ def test_what_does_not_fit_is_refused(make_leg):
     problem = make_leg(3)
     solution = solve(problem, "stress_cubed")
     with refused("bad_cost", "min_max"):
-        solution_derivatives(problem, solution, "min_max")
+        solution_derivatives(problem, "min_max", solution)
     with refused("conflict", "stress_cubed", "force_squared"):
-        solution_derivatives(problem, solution, "force_squared")
+        solution_derivatives(problem, "force_squared", solution)
     with refused("bad_shape", "(3, 43)", "(4, 43)"):
-        solution_derivatives(make_leg(4), solution, "stress_cubed")
+        solution_derivatives(make_leg(4), "stress_cubed", solution)
     with refused("bad_type", "NoneType"):
-        solution_derivatives(problem, None)
-    found = solution_derivatives(problem, solution, "stress_cubed")
+        solution_derivatives(problem, USUAL_COST, None)
+    found = solution_derivatives(problem, "stress_cubed", solution)
     with refused("unknown_name", "'d_strength'"):
         found.along(d_strength=1.0)
     with refused("bad_shape", "d_moment"):
@@ -477,7 +478,7 @@ def test_backward_is_forward_transposed(cost, make_leg):
     """sum w (da along d) = gradient . d, for all arrays at once, muscles at their bounds included."""
     problem = pennate(make_leg(4, seed=3, effort=1.0, dofs=4, muscles=12))
     problem = problem.with_arrays(upper=0.8 * problem.upper).with_arrays(reserve_weight=np.full((4, 4), 1e4))
-    found = solution_derivatives(problem, solve(problem, cost), cost)
+    found = solution_derivatives(problem, cost, solve(problem, cost))
     assert found.unique.all() and (found.optimum.below | found.optimum.above).any()
     random = np.random.default_rng(5)
     weight = random.normal(size=(4, 12))
@@ -498,7 +499,7 @@ def test_backward_is_forward_transposed(cost, make_leg):
 def test_backward_where_the_domain_of_soft_saturation_ends():
     arm, strongest = np.array([[0.1, 5e-6]]), np.array([100.0, 100.0])
     problem = Problem(arm, [10.0 * (1.0 - 1e-9) + 4.5e-4], 1.25 * strongest, strongest)
-    found = solution_derivatives(problem, solve(problem, "soft_saturation"), "soft_saturation")
+    found = solution_derivatives(problem, "soft_saturation", solve(problem, "soft_saturation"))
     gradient = found.gradient_of([1.0, 0.0])
     np.testing.assert_allclose(gradient["max_isometric_force"], [0.8 / 100.0, 0.0], rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(gradient["force_capacity"], [-0.8 / 125.0, 0.0], rtol=1e-8, atol=1e-12)
@@ -508,7 +509,7 @@ def test_backward_where_the_domain_of_soft_saturation_ends():
 
 def test_backward_only_frames_that_count_count():
     problem = synergists([6.0, 16.0])
-    found = solution_derivatives(problem, solve(problem, "force_squared"), "force_squared")
+    found = solution_derivatives(problem, "force_squared", solve(problem, "force_squared"))
     gradient = found.gradient_of([[1.0, 0.0], [0.0, 0.0]])
     np.testing.assert_allclose(gradient["moment"], [[0.08], [0.0]])
     assert np.isfinite(gradient["max_isometric_force"]).all()

@@ -261,7 +261,7 @@ def test_what_is_no_program_is_refused(make_leg):
         program(problem).solve("ipopt", {"no_such_option": 1})
     with refused("not_finite", "frame 1"):
         program(problem.with_arrays(moment=problem.moment * [[1.0], [np.nan]]))
-    with refused("sharing.cost_unfit_for_constraints"):
+    with refused("bad_cost", "min_max"):
         program(problem, "min_max")
     with refused("unknown_name", "'nothing'"):
         motion_cost("x", lambda a, f, d: a, uses=("nothing",))

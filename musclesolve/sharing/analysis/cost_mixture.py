@@ -25,10 +25,9 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number, check_real_array
 from musclesolve.errors import input_error
-from musclesolve.sharing.arguments import check_problem, members
+from musclesolve.sharing.arguments import check_problem, check_smooth_cost, members
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 
 MOST_REPETITIONS = 100
@@ -88,8 +87,8 @@ def fit_cost_weights(
             its bounds, a cost that has no gradient or does not fit the problem, or a pattern without informative
             frame.
     """
-    chosen = tuple(find_cost(cost) for cost in members(costs))
-    if not chosen:
+    named = members(costs)
+    if not named:
         raise input_error(
             "missing_argument",
             where="costs",
@@ -97,15 +96,7 @@ def fit_cost_weights(
             expected="a list of names or Cost objects",
         )
     problem = check_problem(problem).numbered()
-    for cost in chosen:
-        if cost.needs & {"linear_program", "nonsmooth"}:
-            raise input_error(
-                "bad_cost",
-                where="costs",
-                problem=f"the cost {cost.name} has no gradient everywhere",
-                expected="smooth costs",
-            )
-        cost.require(problem)
+    chosen = tuple(check_smooth_cost(cost, problem, "mixed", "costs") for cost in named)
     at_bound = check_number(at_bound, "at_bound", "a positive number", above=0.0)
     for cost in chosen:
         problem = within_domain(problem, cost)

@@ -30,10 +30,9 @@ from musclesolve._util.message_text import as_text, with_sizes
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
-from musclesolve.sharing.arguments import check_problem, members
+from musclesolve.sharing.arguments import check_problem, check_smooth_cost, members
 from musclesolve.sharing.certificate import within_domain
-from musclesolve.sharing.cost.cost_base import NEEDS, Cost
-from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Term
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.problem import Problem
@@ -179,8 +178,6 @@ def _highs(problem: Problem, frame: int, slope: Array) -> tuple[Array, Array] | 
 
 
 _ROUNDS = 60
-UNFIT = frozenset({"nonconvex", "linear_program"})
-"""Needs of costs for which h(v) has several minima or the optimum has levels."""
 
 
 def force_range(
@@ -215,20 +212,10 @@ def force_range(
                 expected="with them `within`, the share by which the cost may exceed its least value",
             )
         return _feasible_range(problem, muscles)
-    chosen, solver = (
-        find_cost(USUAL_COST if cost is None else cost),
-        USUAL_SOLVER if solver is None else solver,
-    )
-    accuracy = 1e-4 if accuracy is None else accuracy
-    if unfit := chosen.needs & UNFIT:
-        raise input_error(
-            "bad_cost",
-            where="force_range",
-            problem=f"a near-optimal range under {chosen.name} cannot be certified: it has "
-            f"{NEEDS[min(unfit)]}",
-            expected="a convex cost with one value",
-        )
     problem = check_problem(problem).numbered()
+    action = "used for ranges near its least value"
+    chosen = check_smooth_cost(USUAL_COST if cost is None else cost, problem, action, convex=True)
+    solver, accuracy = USUAL_SOLVER if solver is None else solver, 1e-4 if accuracy is None else accuracy
     numbers = chosen_muscles(problem, muscles)
     within, accuracy = (
         check_number(value, name, "a positive number", above=0.0)

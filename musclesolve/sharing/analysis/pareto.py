@@ -13,9 +13,8 @@ it (Geoffrion 1968, J Math Anal Appl 22:618-630).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice, check_integer
 from musclesolve.constants import USUAL_SOLVER
 from musclesolve.errors import input_error
-from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost, members
+from musclesolve.sharing.arguments import check_problem, check_smooth_cost, members
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum
 from musclesolve.sharing.problem import Problem
@@ -118,7 +117,8 @@ def pareto_front(
             expected="moments that the muscles alone produce",
             remedy="leave reserve_weight out; frames out of reach are marked INFEASIBLE",
         )
-    chosen = [check_smooth_convex_cost(cost, problem, "weighed against others", "costs") for cost in listed]
+    action = "weighed against others"
+    chosen = [check_smooth_cost(cost, problem, action, "costs", convex=True) for cost in listed]
     problem = replace(problem).numbered()  # adds the frame axis to arrays that lack it
     # all weights that are multiples of 1 / divisions and sum to one, from the last cost to the first
     divisions, count = check_integer(divisions, "divisions", 1), len(chosen)
@@ -162,8 +162,7 @@ def _point(
         solution = solve(problem, single[0], solver)
     else:
         # weights in every frame scale the sum to order one there, whatever the units of the costs
-        mixture = _FrameWeightedSum(tuple((1.0, cost) for cost in costs))
-        solution = solve(_WeightedProblem.from_problem(problem, weight), mixture, solver)
+        solution = solve(problem, _FrameWeightedSum(tuple((1.0, cost) for cost in costs), weight), solver)
     solved = solution.solved
     values = np.full(shape, np.nan)
     if solved.any():
@@ -177,31 +176,15 @@ def _wide(least: Array, largest: Array) -> Mask:
     return largest - least > NO_RANGE * np.abs(largest)
 
 
-@dataclass(frozen=True, eq=False)
-class _WeightedProblem(Problem):
-    """A problem that carries the weights of the costs in each frame, (T, J)."""
-
-    cost_weight: Array = None  # type: ignore[assignment]
-
-    @classmethod
-    def from_problem(cls, problem: Problem, weight: Array) -> _WeightedProblem:
-        arrays = {f.name: getattr(problem, f.name) for f in fields(Problem) if f.init}
-        weighted = cls(**arrays, cost_weight=weight)
-        weighted._set(frame_number=problem.frame_number, whole_frames=problem.whole_frames)
-        return weighted
-
-    def frames(self, which: slice | NDArray[Any]) -> _WeightedProblem:
-        part = super().frames(which)
-        object.__setattr__(part, "cost_weight", self.cost_weight[which])
-        return part  # type: ignore[return-value]
-
-
+@dataclass(frozen=True)
 class _FrameWeightedSum(WeightedSum):
-    """sum_j w_tj f_j with the weights that the problem carries."""
+    """sum_j w_tj f_j with weights (T, J) of the frames of a problem (`Problem.numbered`)."""
+
+    weight: Array = field(default_factory=lambda: np.zeros((0, 0)), compare=False)
 
     @property
     def name(self) -> str:  # type: ignore[override]
         return "mixture of " + ", ".join(cost.label for cost in self.costs)
 
     def factors(self, problem: Problem) -> list[Array | float]:
-        return list(problem.cost_weight.T)  # type: ignore[attr-defined]
+        return list(self.weight[problem.frame_number].T)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import product
 from types import SimpleNamespace
@@ -71,6 +72,17 @@ def evaluated(function: Formula, activation: Any, force: Any, data: Mapping[str,
         return function(activation, force, Data(**data))
 
 
+def reason_of(error: Exception | None) -> str:
+    """The message of an exception of CasADi, without places in its source."""
+    if "truth value" in str(error):
+        return "symbols have no truth value: write casadi.if_else, fmax, fmin instead of if, max, min"
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    plain = [re.sub(r"^\S*/casadi/\S+: ?", "", line) for line in lines]
+    noise = "Error in", "Error calling", "Use print", "Did you", "Assertion", ">"
+    told = [line for line in plain if not line.startswith(noise)]
+    return (told or plain or [str(error)])[0][:300]
+
+
 def expression_cost(
     name: str,
     expression: Formula,
@@ -122,7 +134,7 @@ def named_expression(
     constants: Mapping[str, ArrayLike] | None = None,
     frame_constants: Mapping[str, ArrayLike] | None = None,
     convex: bool = False,
-    **described: str,
+    **described: Any,
 ) -> ExpressionCost:
     """An expression by its name; arguments as of `expression_cost`."""
     if not (isinstance(name, str) and name.strip()):
@@ -213,6 +225,9 @@ class ExpressionCost(Cost):
     convex: bool = False
     formula: str = ""  # type: ignore[misc]
     source: str = ""  # type: ignore[misc]
+    shapes: Shapes = field(
+        default=(), repr=False, compare=False
+    )  # of its parameters; () before a problem is known
 
     def __post_init__(self) -> None:
         for field_name in self.uses:
@@ -286,9 +301,9 @@ class ExpressionCost(Cost):
 
     @cached_property
     def _functions(self) -> dict[str, Any]:
-        """Value and derivatives with the number of muscles of the last problem; before, with some number."""
+        """Value and derivatives with the sizes of a problem (`fitted`), else with the first sizes that fit."""
         failure: Exception | None = None
-        for shapes in self._probes():
+        for shapes in (self.shapes,) if self.shapes else self._probes():
             try:
                 return _functions(self, shapes)
             except InputError:
@@ -297,7 +312,7 @@ class ExpressionCost(Cost):
                 failure = failure or error
         raise input_error(
             "bad_cost",
-            problem=f"the expression {self.name} cannot be evaluated ({failure})",
+            problem=f"the expression {self.name} cannot be evaluated ({reason_of(failure)})",
             expected="a CasADi expression of activation, force and data, with one number as its value",
         ) from failure
 
@@ -357,27 +372,23 @@ class ExpressionCost(Cost):
         frames, muscles = activation.shape
         return self._evaluate("hessian", problem, activation).reshape(frames, muscles, muscles)
 
-    def require(self, problem: Problem) -> None:
-        """Check that the problem has the fields used and the muscles that the expression picks by number.
+    def fitted(self, problem: Problem) -> ExpressionCost:
+        """The expression with the sizes of a problem: slices may couple muscles, or bend, in so many muscles alone.
 
         Raises:
             InputError: a field is missing, or the expression cannot be evaluated with so many muscles.
         """
-        self._fitting(problem)
+        shapes = shapes_of(self._fitting(problem))
+        return self if shapes == self.shapes else replace(self, shapes=shapes)
 
     def _fitting(self, problem: Problem) -> tuple[Array, ...]:
-        """The arrays of `_arrays`, with which the expression can be evaluated; see `require`."""
+        """The arrays of `_arrays`, with which the expression can be evaluated; see `fitted`."""
         arrays = self._arrays(problem)
         try:
             with CASADI:
-                functions = _functions(self, shapes_of(arrays))
+                _functions(self, shapes_of(arrays))
         except (InputError, *FAULTS) as error:
             raise self._misfit(problem, error) from error
-        kept = vars(self)
-        if kept.get("_functions") is not functions:  # slices may couple muscles in so many muscles alone
-            kept["_functions"] = functions
-            for name in ("pattern", "in_pieces"):
-                kept.pop(name, None)
         return arrays
 
     def _misfit(self, problem: Problem, error: Exception) -> InputError:
@@ -410,7 +421,7 @@ class ExpressionCost(Cost):
         return input_error(
             "bad_cost",
             problem=f"the expression {self.name} cannot be evaluated for the {muscles} muscles of the "
-            f"problem ({error})",
+            f"problem ({reason_of(error)})",
             expected=f"numbers of muscles below {muscles}",
             remedy="find them by name: problem.muscle.index(NAME)",
         )

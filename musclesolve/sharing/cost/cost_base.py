@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import Field, dataclass, fields, is_dataclass
+from dataclasses import Field, dataclass, fields, is_dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -22,7 +22,7 @@ NEEDS = {
     "separable": "terms f_i(a_i) of one muscle each",
     "coupled": "terms in which the slope of one muscle depends on the activation of another",
     "rows": "squares of linear combinations of the activations",
-    "linear_program": "a largest value minimized lexicographically (min/max)",
+    "linear_program": "a largest value minimized level by level",
     "nonconvex": "terms that are not known to be convex",
     "nonsmooth": "terms with a kink",
 }
@@ -202,14 +202,15 @@ class Cost(ABC):
         """The derivative of `largest_activation` along changes of the problem, (K, T, n); zero where it is infinite."""
         return np.nan_to_num(derivative(self.largest_activation, problem, change, self.built_in))
 
-    def require(self, problem: Problem) -> None:
-        """Check that the problem has the optional fields named in `data`.
+    def fitted(self, problem: Problem) -> Cost:
+        """The cost for problems of the sizes of this one, which has the optional fields named in `data`.
 
         Raises:
             InputError: a field is missing; says which.
         """
         for name in self.data:
             self.field(problem, name)
+        return self
 
     def check_names(self, dofs: Sequence[str]) -> None:
         """Refuse an option that names degrees of freedom where the whole body, with all its parts, has none such."""
@@ -379,10 +380,9 @@ class WeightedSum(Cost):
         parts = zip(self.costs, parameters, strict=True)
         return sum(weight * cost.term_expression(casadi, activation, own) for cost, (weight, own) in parts)
 
-    def require(self, problem: Problem) -> None:
+    def fitted(self, problem: Problem) -> Cost:
         """See Cost."""
-        for cost in self.costs:
-            cost.require(problem)
+        return replace(self, summands=tuple((factor, cost.fitted(problem)) for factor, cost in self.summands))
 
 
 def field_of(problem: Problem, name: str, owner: str) -> Array:

@@ -10,10 +10,10 @@ wrong if they are off by more than a twentieth from differences of the gradient 
 three are finite.
 
 A cost that does not state `nonconvex` must not bend downward (`bends_down`). One rule holds for expressions and
-classes: at a few points tangents lie below the cost at the bounds, and there and at every solution no curvature is
-negative: of a sum over muscles in each muscle, of other costs along any direction. The derivatives of an
-expression are exact; of a class the gradient alone counts, by differences in each muscle, or along the direction in
-which the stated Hessian is least and along one drawn direction.
+classes: tangents lie below the cost at the bounds, at a few points for every muscle and at every solution for one of
+them, and there no curvature is negative: of a sum over muscles in each muscle, of other costs along any direction. The
+derivatives of an expression are exact; of a class the gradient alone counts, by differences in each muscle, or along
+the direction in which the stated Hessian is least and along one drawn direction.
 """
 
 import numpy as np
@@ -50,7 +50,9 @@ def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
         if not isinstance(part, ExpressionCost):
             _check_derivatives(few, part, activation)
         if _says_convex(part):
-            _check_tangents(few, part, activation)
+            moved = np.vstack([np.eye(few.n_muscles), np.ones(few.n_muscles)])
+            which = np.repeat(np.arange(POINTS), len(moved))
+            _check_tangents(few.frames(which), part, activation[which], np.tile(moved, (POINTS, 1)))
     check_solution(few, cost, activation)
 
 
@@ -63,6 +65,9 @@ def check_solution(problem: Problem, cost: Cost, activation: Array) -> Array:
     for part in single_costs(cost):
         if _says_convex(part):
             _check_curvature(problem, part, activation)
+            # another muscle in each frame: all of them would cost more than the solution
+            moved = np.eye(problem.n_muscles)[np.arange(len(activation)) % problem.n_muscles]
+            _check_tangents(problem, part, activation, moved)
     return value
 
 
@@ -85,20 +90,16 @@ def _not_convex(cost: Cost, reason: str) -> InputError:
     )
 
 
-def _check_tangents(problem: Problem, cost: Cost, activation: Array) -> None:
-    """Check that tangents at activations (T, n) lie below the cost at the bounds, of each muscle and of all together.
+def _check_tangents(problem: Problem, cost: Cost, activation: Array, moved: Array) -> None:
+    """Check that tangents at activations (T, n) lie below the cost at the bounds of the muscles `moved` (T, n), 1 or 0.
 
     f(b) >= f(a) + f'(a) (b - a) is what convex means; kinks and jumps, which have no second derivative, break it too.
     """
-    frames, muscles = activation.shape
-    moved = np.vstack([np.eye(muscles), np.ones(muscles)])
-    many = problem.frames(np.repeat(np.arange(frames), len(moved)))
-    middle = np.repeat(activation, len(moved), axis=0)
     with np.errstate(all="ignore"):
-        value, slope = cost.term_value(many, middle), cost.term_gradient(many, middle)
-        for bound in (many.lower, many.upper):
-            step = np.tile(moved, (frames, 1)) * (bound - middle)
-            end, rise = cost.term_value(many, middle + step), (slope * step).sum(axis=1)
+        value, slope = cost.term_value(problem, activation), cost.term_gradient(problem, activation)
+        for bound in (problem.lower, problem.upper):
+            step = moved * (bound - activation)
+            end, rise = cost.term_value(problem, activation + step), (slope * step).sum(axis=1)
             below = value + rise - end > SLACK * (np.abs(value) + np.abs(rise) + np.abs(end))
             for place in np.flatnonzero(below)[:1]:
                 reason = f"it is {end[place]:g} where a tangent to it has {value[place] + rise[place]:g}"

@@ -39,7 +39,9 @@ DECIDED = 1e-10  # share of the change of t from which a level decides a muscle
 NOTHING = 1e-11  # level, as a share of the largest load at activation 1, at which the others are at rest
 PIVOT = 1e-11  # least entry of a row, as a share of its largest one, by which muscles change places
 SAME = 1e-12  # distance of two loads, as a share of the largest one, that counts as none
-UNMET = 1e-9  # moment, as a share of the row, that dependent rows may lack
+DEPENDENT = 1e-7  # largest entry of a row, less its share of others, at which it counts as dependent on them
+SHORT = 1e-9  # load of a basic muscle, as a share of the largest one, that may be missing at the moments
+UNMET = 1e-7  # moment, as a share of max(1 N m, |moment|), that may be lacking: a tenth of the certificate's tolerance
 STALLED = int64(25)
 MOST_STEPS = int64(50)  # for each muscle and moment
 
@@ -65,7 +67,7 @@ def choose_basis(tab: Any, place: Any, basis: Any, hard: int) -> None:
     for r in range(hard):
         basis[r] = -1
     for _ in range(hard):
-        best, row, column = PIVOT, -1, -1
+        best, row, column = DEPENDENT, -1, -1
         for r in range(hard):
             if basis[r] < 0:
                 for j in range(muscles):
@@ -145,7 +147,7 @@ def reach_moments(tab: Any, rhs: Any, x: Any, low: Any, high: Any, place: Any, b
     for step in range(most):
         for r in range(basis.size):
             rate[r] = goal_of(tab, rhs, x, place, r) - (x[basis[r]] if basis[r] >= 0 else 0.0)
-            if basis[r] < 0 and abs(rate[r]) > UNMET:
+            if basis[r] < 0 and abs(rate[r]) > low[place.size + r]:
                 return INFEASIBLE, step, r, -1.0 if rate[r] > 0.0 else 1.0
         length, row, side = leaving(rate, x, low, np.inf, high, 0.0, basis, held, 1.0, 0.0, still > STALLED)
         for r in range(basis.size):
@@ -156,7 +158,7 @@ def reach_moments(tab: Any, rhs: Any, x: Any, low: Any, high: Any, place: Any, b
         still = still + 1 if length <= SAME else np.int64(0)
         column = entering(tab, place, row, side, still > STALLED)
         if column < 0:
-            met = abs(1.0 - length) * abs(rate[row]) <= UNMET
+            met = abs(1.0 - length) * abs(rate[row]) <= SHORT
             return SOLVED if met else INFEASIBLE, step, row, side
         i = basis[row]
         x[i], place[i] = (low[i], LOW) if side > 0.0 else (high[i], HIGH)
@@ -292,7 +294,7 @@ def walk(
             rhs[r] /= size
             for k in range(hard):
                 tab[r, muscles + k] = 1.0 if r == k else 0.0
-            high[muscles + r] = size
+            low[muscles + r], high[muscles + r] = UNMET * max(1.0, abs(moment[t, r])) / size, size
         choose_basis(tab, place, basis, hard)
         for r in range(hard):
             if basis[r] >= 0:

@@ -16,7 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
-from musclesolve.sharing.arguments import check_smooth_convex_cost
+from musclesolve.sharing.arguments import check_smooth_cost
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES
@@ -57,7 +57,7 @@ class ArrayLayer:
     ) -> ArrayLayer:
         """Check the options of `solve` that a layer takes; `where` names the layer in messages."""
         check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE, where=where)
-        chosen = check_smooth_convex_cost(cost, None, "differentiated", f"{where}(cost=...)")
+        chosen = check_smooth_cost(cost, None, "differentiated", f"{where}(cost=...)", convex=True)
         return cls(chosen, find_solver(solver), on_infeasible, None if dof is None else tuple(dof))
 
     def named(self, *required: Any, **others: Any) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class ArrayLayer:
         """
         by_activation, by_force = (np.asarray(x, np.float64) for x in (by_activation, by_force))
         capacity = problem.force_capacity[0] if problem.single_frame else problem.force_capacity
-        derivatives = solution_derivatives(problem, solution, self.cost)
+        derivatives = solution_derivatives(problem, self.cost, solution)
         gradient = derivatives.gradient_of(by_activation + capacity * by_force)
         # the activation is NaN in a frame without a solution, which the loss may leave out
         gradient["force_capacity"] += np.where(by_force == 0.0, 0.0, by_force * solution.activation)

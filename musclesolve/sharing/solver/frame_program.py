@@ -15,6 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
@@ -26,6 +27,7 @@ LARGE = 1e20  # a bound that solvers treat as infinite
 DEPENDENT, INCONSISTENT = 1e-10, 1e-7
 AT_BOUND = 1e-7
 LEAST_SIZE = 1e-6
+GOOD_ENOUGH = 1e-9  # certificate of a result that is not refined
 STEPS, LAST = 4, 1e-13  # largest number of steps of Newton's method, and the size of the last one
 
 
@@ -47,10 +49,9 @@ class FrameProgram:
         self.coupled = not cost.needs <= {"separable", "nonconvex"}
         low, high, weight = problem.lower[0], problem.upper[0], problem.reserve_weight
         middle = low + 0.5 * np.minimum(high - low, load(problem))
-        change = self._slope(middle) - self._slope(low)
-        steepest = np.abs(change[np.isfinite(change)]).max(initial=0.0)
-        if steepest == 0.0:  # a linear cost
-            steepest = np.abs(self._slope(middle)).max()
+        slope = self._slope(middle)
+        slopes = np.append(slope, slope - self._slope(low))
+        steepest = np.abs(slopes[np.isfinite(slopes)]).max(initial=0.0)
         self.scale = steepest if steepest > 0 else 1.0
 
         matrix = problem.moment_matrix[0]
@@ -87,6 +88,24 @@ class FrameProgram:
         curvature = self.cost.hessian(self.problem, x[None, : self.muscles])[0]
         full[: self.muscles, : self.muscles] = curvature / self.scale
         return full
+
+    def store(self, attempt: Attempt, t: int, x: Array, multiplier: Array) -> None:
+        """Store scaled unknowns x and multipliers (m,) as frame t of an attempt."""
+        attempt.activation[t] = x[: self.muscles]
+        if self.unit.size:
+            attempt.reserve[t] = x[self.muscles :] * self.unit * self.row
+        attempt.multiplier[t] = multiplier * self.scale / self.row
+
+
+def polish(problem: Problem, cost: Cost, attempt: Attempt, good: float = GOOD_ENOUGH) -> None:
+    """Refine by Newton's method (`polished`), in place, the possible frames whose certificate is above `good`."""
+    residual = kkt_residual(problem, cost, attempt.activation, attempt.reserve, attempt.multiplier)
+    possible = np.isfinite(residual) & (attempt.claim != Status.INFEASIBLE)
+    for t in np.flatnonzero((residual > good) & possible).tolist():
+        program = FrameProgram(problem.frames(np.array([t])), cost)
+        reserve = attempt.reserve[t, : program.unit.size] / (program.unit * program.row[: program.unit.size])
+        x, multiplier = np.append(attempt.activation[t], reserve), attempt.multiplier[t]
+        program.store(attempt, t, *polished(program, x, multiplier * program.row / program.scale))
 
 
 class Reduced:
@@ -162,7 +181,7 @@ def frame_by_frame(
     Without a warm start each frame starts from the one before it. BLAS has one thread here: the matrices of a frame are
     so small that several threads would wait for each other ten times as long as one computes.
     """
-    attempt, muscles = Attempt.blank(problem), problem.n_muscles
+    attempt = Attempt.blank(problem)
     previous = 0.5 * (problem.lower[:1] + problem.upper[:1])
     for t in range(problem.n_frames):
         program = FrameProgram(problem.frames(np.array([t])), cost)
@@ -177,10 +196,7 @@ def frame_by_frame(
             multiplier = least_squares_multiplier(program.matrix, slope, x, program.lower, program.upper)
         if claimed.claim != Status.MAX_ITERATIONS and np.isfinite(multiplier).all():
             x, multiplier = polished(program, x, multiplier)
-        attempt.activation[t] = x[:muscles]
-        if program.unit.size:
-            attempt.reserve[t] = x[muscles:] * program.unit * program.row
-        attempt.multiplier[t] = multiplier * program.scale / program.row
+        program.store(attempt, t, x, multiplier)
         attempt.iterations[t], attempt.claim[t] = claimed.iterations, claimed.claim
         if claimed.claim == Status.SOLVED:
             previous = attempt.activation[t : t + 1]

@@ -13,11 +13,12 @@ from musclesolve._util.locks import CASADI
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_expression
-from musclesolve.sharing.cost.cost_parameters import Parameters, Shapes, flat, shapes_of
+from musclesolve.sharing.cost.cost_parameters import Shapes, flat, shapes_of
 from musclesolve.sharing.frame_symbols import frame_symbols
+from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, row_size, slope_size
-from musclesolve.sharing.solver.frame_program import CLAIMS, independent_rows
+from musclesolve.sharing.solver.frame_program import CLAIMS, independent_rows, polish
 from musclesolve.sharing.solver.ipopt_options import IpoptOptions, bad_option
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
@@ -28,8 +29,9 @@ class Ipopt(IpoptOptions):
     """Ipopt on one nonlinear program with parameters, built once for a size and a cost, called for every frame.
 
     Rows are divided by their largest entry and the cost by its steepest slope before Ipopt gets them, and rows that
-    repeat others are left out. Each frame starts from the previous one unless there is a warm start. Only one thread
-    runs at a time. `IpoptOptions` lists the options.
+    repeat others are left out. A frame without certificate is refined by steps of Newton's method. Each frame starts
+    from the previous one unless there is a warm start. Only one thread runs at a time. `IpoptOptions` lists the
+    options.
 
     Examples:
         >>> problem = ms.Problem([[0.05, 0.03]], [20.0], [1000.0, 400.0], [1000.0, 400.0])
@@ -43,25 +45,18 @@ class Ipopt(IpoptOptions):
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver."""
         with CASADI:
-            return minimize_frames(problem, cost, self, warm_start=warm_start)[0]
-
-
-@dataclass(frozen=True, eq=False)
-class Extra:
-    """Constraints beside the moments: j expressions of the activations, and for T frames their bounds.
-
-    parameters: of each expression; size (T, j): divides values and bounds of the expressions before Ipopt gets them.
-    """
-
-    expressions: tuple[ExpressionCost, ...]
-    parameters: Parameters
-    size: Array
-    lower: Array
-    upper: Array
+            attempt = minimize_frames(problem, cost, self, warm_start)[0]
+        polish(problem, cost, attempt, TOLERANCE)
+        return attempt
 
 
 def minimize_frames(
-    problem: Problem, cost: Cost, method: Any, extra: Extra | None = None, warm_start: Array | None = None
+    problem: Problem,
+    cost: Cost,
+    method: Any,
+    warm_start: Array | None = None,
+    expressions: tuple[ExpressionCost, ...] = (),
+    limits: tuple[Array, Array, Array] | None = None,
 ) -> tuple[Attempt, Array]:
     """Minimize the cost of every frame by Ipopt, through cyipopt if the name of `method` is so, else through CasADi.
 
@@ -69,8 +64,10 @@ def minimize_frames(
         problem: T frames.
         cost: with an expression.
         method: name, tolerance and max_iterations.
-        extra: constraints beside the moments.
         warm_start: (T, n) activations.
+        expressions: j constraints beside the moments.
+        limits: of the constraints, (T, j) each: the size that divides values and bounds before Ipopt gets them, and
+            the lower and upper bounds.
 
     Returns:
         The attempt, and the multipliers of the extra constraints (T, j).
@@ -84,18 +81,11 @@ def minimize_frames(
     steepest = np.where(steepest > 0, steepest, 1.0)
     matrices, moments = problem.moment_matrix / row[:, :, None], problem.moment / row
     weight = np.zeros((len(row), 0)) if problem.reserve_weight is None else problem.reserve_weight * row**2
-    if extra is None:
-        none = np.zeros((problem.n_frames, 0))
-        extra = Extra((), (), none, none, none)
-    numbers = (
-        cost.parameters(problem),
-        extra.parameters,
-        1.0 / steepest,
-        weight / steepest[:, None],
-        1.0 / extra.size,
-    )
-    shapes, parameters = shapes_of(numbers[:2]), flat(numbers, problem.n_frames)
-    multipliers, free = np.full(extra.size.shape, np.nan), np.full(soft, np.inf)
+    size, low, high = (np.zeros((problem.n_frames, 0)),) * 3 if limits is None else limits
+    of_costs = cost.parameters(problem), tuple(expression.parameters(problem) for expression in expressions)
+    numbers = (*of_costs, 1.0 / steepest, weight / steepest[:, None], 1.0 / size)
+    shapes, parameters = shapes_of(of_costs), flat(numbers, problem.n_frames)
+    multipliers, free = np.full(size.shape, np.nan), np.full(soft, np.inf)
 
     start = 0.5 * (problem.lower + problem.upper)[0]
     for t in range(problem.n_frames):
@@ -107,7 +97,7 @@ def minimize_frames(
             independent = independent_rows(matrices[t] * (upper > lower))
             combination = combination if independent.shape[1] == dofs else independent
         matrix, moment = combination.T @ matrices[t], combination.T @ moments[t]
-        program = _program(cost, extra.expressions, (len(moment), muscles, soft), shapes, method)
+        program = _program(cost, expressions, (len(moment), muscles, soft), shapes, method)
         guess = np.clip(start if warm_start is None else warm_start[t], lower, upper)
         met = np.zeros(len(moment))
         x, multiplier, attempt.iterations[t], ended = program(
@@ -115,8 +105,8 @@ def minimize_frames(
             p=np.concatenate([parameters[t], matrix.ravel(order="F"), moment]),
             lbx=np.concatenate([lower, -free]),
             ubx=np.concatenate([upper, free]),
-            lbg=np.concatenate([met, extra.lower[t] / extra.size[t]]),
-            ubg=np.concatenate([met, extra.upper[t] / extra.size[t]]),
+            lbg=np.concatenate([met, low[t] / size[t]]),
+            ubg=np.concatenate([met, high[t] / size[t]]),
         )
         attempt.claim[t] = CLAIMS.get(ended, Status.SOLVER_FAILED)
         attempt.activation[t] = np.clip(x[:muscles], lower, upper)
@@ -124,7 +114,7 @@ def minimize_frames(
             attempt.reserve[t] = x[muscles:] * row[t]
         # Ipopt adds multiplier times constraint to the cost; here it is subtracted
         attempt.multiplier[t] = -combination @ multiplier[: len(moment)] * steepest[t] / row[t]
-        multipliers[t] = -multiplier[len(moment) :] * steepest[t] / extra.size[t]
+        multipliers[t] = -multiplier[len(moment) :] * steepest[t] / size[t]
         if attempt.claim[t] == Status.SOLVED:
             start = attempt.activation[t]
     return attempt, multipliers

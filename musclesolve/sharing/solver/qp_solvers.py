@@ -25,17 +25,15 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.frame_program import Claim, Reduced, polished, solve_reduced
+from musclesolve.sharing.solver.frame_program import Claim, Reduced, polish, solve_reduced
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
 LEAST_CURVATURE = 1e-10  # the least curvature of an unknown, so that the optimum is unique
 SURELY_INDEPENDENT = 1e-9  # least eigenvalue of the rows times their transpose, beside the largest
-GOOD_ENOUGH, NEAR = 1e-9, 0.1  # certificates between which the result is polished
 BOUNDS_AS_ROWS = ("quadprog", "clarabel")
 """Backends for which qpsolvers turns infinite bounds into rows: they receive only the finite bounds."""
 
@@ -61,20 +59,12 @@ class QuadraticFrame(NamedTuple):
         """Frame t, where the arrays have the frame axis first."""
         return QuadraticFrame(*(array[t] for array in self))
 
-    def gradient(self, y: Array) -> Array:
-        """The gradient P y + q at scaled unknowns y, both (k,)."""
-        return self.curvature * y + self.slope
-
-    def hessian(self, y: Array) -> Array:
-        """The second derivatives diag(P), (k, k), whatever y is."""
-        return np.diag(self.curvature)
-
 
 @dataclass(frozen=True)
 class QuadraticProgram:
     """A backend of qpsolvers, set up again for each frame.
 
-    A result whose certificate is between 1e-9 and 0.1 is refined by Newton's method on its active bounds
+    A result whose certificate is above 1e-9 is refined by Newton's method on its active bounds
     (`polished`), like the results of the other solvers for one frame.
     """
 
@@ -87,15 +77,6 @@ class QuadraticProgram:
         frames, size, unit, row = scaled_frames(problem, cost)
         muscles, dofs, attempt = problem.n_muscles, problem.n_dof, Attempt.blank(problem)
         x, multiplier = np.full_like(unit, np.nan), np.full_like(row, np.nan)
-
-        def store() -> None:
-            """Store the scaled results in the units of the problem."""
-            whole = x * unit
-            attempt.activation[:] = np.clip(whole[:, :muscles], problem.lower, problem.upper)
-            if problem.reserve_weight is not None:
-                attempt.reserve[:] = whole[:, muscles : muscles + dofs]
-            attempt.multiplier[:] = (multiplier * size / row)[:, :dofs]
-
         free: Mask = (frames.upper - frames.lower) * unit > NO_ROOM
         gram = np.linalg.eigvalsh(frames.matrix @ frames.matrix.transpose(0, 2, 1))
         clean = np.asarray(free.all(axis=1))  # and all rows are independent
@@ -114,13 +95,12 @@ class QuadraticProgram:
                     )
                 x[t], attempt.iterations[t], attempt.claim[t] = claimed.x, claimed.iterations, claimed.claim
                 multiplier[t] = 0.0 if claimed.multiplier is None else claimed.multiplier
-        store()
-        residual = kkt_residual(problem, cost, attempt.activation, attempt.reserve, attempt.multiplier)
-        rough = np.flatnonzero((residual > GOOD_ENOUGH) & (residual <= NEAR))
-        for t in rough.tolist():
-            x[t], multiplier[t] = polished(frames.at(t), x[t], multiplier[t])
-        if rough.size:
-            store()
+        whole = x * unit
+        attempt.activation[:] = np.clip(whole[:, :muscles], problem.lower, problem.upper)
+        if problem.reserve_weight is not None:
+            attempt.reserve[:] = whole[:, muscles : muscles + dofs]
+        attempt.multiplier[:] = (multiplier * size / row)[:, :dofs]
+        polish(problem, cost, attempt)
         return attempt
 
     def call(self, frame: QuadraticFrame) -> Claim:

@@ -58,7 +58,7 @@ class Solver(Protocol):
     """A frozen dataclass of options with a name.
 
     A solver outside the registry may have a frozenset `can` of the words that costs use in `needs`; without `can` it
-    gets separable costs only. Three more members are optional:
+    gets separable costs only. Two more members are optional:
 
     - `solve_certified(problem, cost, allow_reserve) -> SolutionArrays | None`: results with certificates and statuses,
       UNRESOLVED (-1) for frames without certificate or proof, which go to `fallback`, another solver; None if the
@@ -67,7 +67,6 @@ class Solver(Protocol):
     - `sequence(problem, cost, rate, allow_reserve)`: solves frames within rate limits of the frame before; returns
       None, or a function that solves frames in order from any first frame into SolutionArrays, up to the first
       unresolved frame, and returns its number.
-    - `careful`: a slower solver for frames of a cost of levels without certificate or proof.
     """
 
     @property
@@ -218,16 +217,16 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
     able = [name for name, record in REGISTRY.items() if record.fits(cost, reserves)]
     if _covers(can, cost, reserves=False):
         lacking = ["the quadratic cost of reserves"]
-    elif "quadratic_program" in can:
-        lacking = [f"costs that are not quadratic, such as {cost.formula or cost.name}"]
+    elif kinds := [kind for kind in ("quadratic", "linear") if f"{kind}_program" in can]:
+        lacking = [f"costs that are not {kinds[0]}, such as {cost.formula or cost.name}"]
     else:
-        lacking = [f"{word} ({NEEDS.get(word, 'a word of its own')})" for word in sorted(cost.needs - can)]
+        lacking = [f"{NEEDS.get(word, 'a word of its own')} ({word})" for word in sorted(cost.needs - can)]
     raise UnfitSolverError.from_template(
         "unfit_solver",
         where="solve",
         problem=f"the solver {solver.name!r} cannot minimize {cost.name}: it does not take "
         f"{', '.join(map(str, lacking))}",
-        expected="one of " + ", ".join(able) if able else "a solver of your own with these words in `can`",
+        expected=", ".join(able) if able else "a solver of your own with these words in `can`",
         remedy=f"choose the solver {able[0]}" if able else None,
     )
 

@@ -60,7 +60,7 @@ def _along_runs(
 
 def _along_frames(shared: SolvedGroup, cost: Cost, directions: Array) -> OptimumChange:
     """The derivatives of a part with rigid tendons, as `Optimum.along`."""
-    derivatives, found = solution_derivatives(shared.problem, shared.solution, cost), []
+    derivatives, found = solution_derivatives(shared.problem, cost, shared.solution), []
     for direction in directions:
         factors = {
             name: by for name, by in zip(QUANTITIES, direction, strict=True) if name != "tendon_strain"

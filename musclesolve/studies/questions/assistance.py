@@ -35,7 +35,7 @@ Limits = Mapping[str, tuple[float, float]]
 """Degree of freedom -> least and greatest torque [N m]."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class MusclesAlone(Cost):
     """The cost of the first n - count columns of a problem; the last columns, no muscles, cost EFFORT a^2 each."""
 
@@ -65,6 +65,10 @@ class MusclesAlone(Cost):
     def quadratic(self) -> bool:
         """Whether the cost of the muscles has no term of a higher degree than the second."""
         return self.base.quadratic or self.base.linear
+
+    def fitted(self, problem: Problem) -> Cost:
+        """See Cost."""
+        return replace(self, base=self.base.fitted(self.muscles(problem)))
 
     def muscles(self, problem: Problem) -> Problem:
         """The problem without the columns of the torques."""

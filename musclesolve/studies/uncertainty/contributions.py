@@ -110,7 +110,7 @@ class Linear:
         for number in range(len(self.replay.layout.muscles)):
             problem = self._problem(self._body, self._no_errors, number)
             solution = solve_part(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
-            derivatives = solution_derivatives(problem, solution, sharing.cost)
+            derivatives = solution_derivatives(problem, sharing.cost, solution)
             found.append(Response(problem, solution, derivatives))
         return found
 

@@ -351,3 +351,17 @@ class Capped(Power):
 def test_tangents_show_the_pieces_of_a_class():
     with refused("bad_cost", "the cost power", "a tangent to it has"):
         solve(TWINS, Capped(), "slsqp")
+
+
+def test_tangents_at_solutions_show_a_dip_between_the_points():
+    """A dip of convex pieces: its rim alone bends downward, and only solutions inside it have such tangents."""
+    dip = expression_cost(
+        "dip",
+        lambda a, f, d: casadi.sumsqr(a) - 0.4 * casadi.sum1(casadi.fmax(0, 1 - ((a - 0.27) / 0.03) ** 2)),
+        convex=True,
+    )
+    moment = np.linspace(5.0, 75.0, 40)[:, None]
+    problem = Problem(np.full((40, 1, 2), 0.04), moment, np.full((40, 2), 1000.0), np.full(2, 1000.0))
+    check_cost(problem, dip)  # no point lies in the dip
+    with refused("bad_cost", "dip", "a tangent to it has"):
+        solve(problem, dip)

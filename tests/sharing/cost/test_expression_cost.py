@@ -12,7 +12,7 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve import Problem, Status, solve
+from musclesolve import Problem, Status, solve, solvers
 from musclesolve.sharing import expression_cost
 from musclesolve.sharing.cost import ForceSquared, StressCubed
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -218,8 +218,8 @@ def test_slices_that_need_so_many_muscles_are_taken_and_known_to_couple():
     product = expression_cost(
         "product", lambda a, f, data: 0.1 * casadi.sum1(a) + casadi.sum1(a[:12]) * casadi.sum1(a[12:])
     )
-    for solver in ("batch", "linprog"):
-        with refused("unfit_solver", "coupled"):
+    for solver, lacking in (("batch", "coupled"), ("linprog", "not linear")):
+        with refused("unfit_solver", lacking):
             solve(problem, product, solver)
     assert solve(problem, product, "ipopt").stationary_only
     halves = expression_cost(
@@ -229,3 +229,33 @@ def test_slices_that_need_so_many_muscles_are_taken_and_known_to_couple():
     assert found.solved and not found.stationary_only
     with refused("bad_cost", "cannot be evaluated for the 2 muscles"):
         solve(Problem(arm[:, :2], [0.0, 0.0], [1e3, 1e3], [1e3, 1e3]), halves, "ipopt")
+
+
+def test_a_cost_fitted_to_a_problem_stays_so_beside_another_one():
+    """Its class is that of its own problem, whichever problem another thread solves with the same cost."""
+
+    def bends_from_the_fifth(activation, force, data):
+        return casadi.sum1(activation) - 0.2 * casadi.sumsqr(activation[4:])
+
+    cost = expression_cost("bends", bends_from_the_fifth)
+    few, many = (Problem([[0.04] * n], [20.0], [800.0] * n, [800.0] * n) for n in (3, 9))
+    fitted = [cost.fitted(problem) for problem in (few, many)]
+    assert [part.needs for part in fitted] == [{"separable"}, {"separable", "nonconvex"}]
+    assert fitted[0].linear and not fitted[1].linear and fitted[0] == fitted[1] == cost
+    assert [solve(problem, cost, "ipopt").stationary_only for problem in (many, few)] == [True, False]
+
+
+@pytest.mark.parametrize("solver", ["slsqp", "cyipopt"])
+def test_a_soft_maximum_whose_slopes_are_alike_between_the_bounds(solver):
+    """At equal activations every slope is 1 / n, at rest as halfway: their change is no scale of the cost."""
+    if not solvers()[solver].installed:
+        pytest.skip(f"{solver} is not installed")
+    rng = np.random.default_rng(3)
+    arm, strength = rng.normal(0.0, 0.05, (2, 20)), rng.uniform(300.0, 1500.0, 20)
+    problem = Problem(arm, (arm * strength) @ rng.uniform(0.0, 0.5, 20), strength, strength)
+    soft = expression_cost(
+        "soft", lambda a, f, d: casadi.log(casadi.sum1(casadi.exp(20.0 * a))) / 20.0, convex=True
+    )
+    found = solve(problem, soft, solver)
+    assert found.status == Status.SOLVED and not found.stationary_only
+    np.testing.assert_allclose(found.activation, solve(problem, soft, "ipopt").activation, atol=1e-6)

@@ -9,7 +9,6 @@ from scipy.optimize import linprog
 import musclesolve as ms
 from musclesolve.sharing.certificate import kkt_residual, relative_load
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver import linprog as linprog_module
 
 FRAMES = 8
 
@@ -105,15 +104,16 @@ def test_a_muscle_above_the_levels_has_no_certificate():
     assert kkt_residual(problem, cost, *numbers) > 0.01
 
 
-def test_a_frame_that_the_walk_leaves_open_is_solved_level_by_level(monkeypatch):
-    problem = degenerate(7)
-    known = ms.solve(problem, "min_max", "linprog")
-
-    def failed(problem, *_):
-        levels = np.full((problem.n_frames, 1, problem.n_dof), np.nan)
-        return replace(linprog_module.Attempt.blank(problem), level_multiplier=levels)
-
-    monkeypatch.setattr(linprog_module, "_walked", failed)
-    found = ms.solve(problem, "min_max", "linprog")
-    np.testing.assert_array_equal(found.status, known.status)
-    np.testing.assert_allclose(found.activation, known.activation, atol=1e-7)
+@pytest.mark.parametrize("noise", [0.0, 1e-12, 1e-10, 1e-8])
+def test_moments_at_the_edge_of_reach_and_rows_that_almost_repeat(noise):
+    """A moment beyond reach by less than the certificate resolves; a second row that is the first but for noise."""
+    rng = np.random.default_rng(1)
+    arm = np.tile(rng.uniform(0.02, 0.06, (1, 1, 6)), (3, 2, 1))
+    arm[:, 1] *= 1.0 + noise * rng.standard_normal((3, 6))
+    strength = np.full(6, 800.0)
+    moment = (arm * strength).sum(axis=2) * np.array([[0.5], [1.0], [1.0 + 5e-8]])
+    solution = ms.solve(ms.Problem(arm, moment, strength, strength), "min_max", "linprog")
+    assert (solution.status == ms.Status.SOLVED).all() and (solution.kkt_residual <= 1e-6).all()
+    np.testing.assert_allclose(
+        solution.activation[[0, 1, 2]], np.repeat([[0.5], [1.0], [1.0]], 6, axis=1), atol=1e-5
+    )

@@ -57,7 +57,7 @@ def test_values_and_gradients_are_those_of_the_package():
     (_, found), by_array = jax.value_and_grad(loss, has_aux=True)(arrays)
     np.testing.assert_array_equal(found.force, solution.force)
     np.testing.assert_array_equal(found.status, solution.status)
-    gradient = ms.sharing.solution_derivatives(problem, solution, "stress_cubed").gradient_of(weight)
+    gradient = ms.sharing.solution_derivatives(problem, "stress_cubed", solution).gradient_of(weight)
     for name, array in by_array.items():
         np.testing.assert_allclose(array, gradient[name], rtol=1e-12, atol=1e-12)
 

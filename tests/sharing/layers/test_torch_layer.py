@@ -46,7 +46,7 @@ def test_values_and_gradients_are_those_of_the_package():
     np.testing.assert_array_equal(found.status, solution.status)
     weight = np.random.default_rng(2).normal(size=(4, 12))
     (found.activation * torch.tensor(weight)).sum().backward()
-    gradient = ms.sharing.solution_derivatives(problem, solution, "stress_cubed").gradient_of(weight)
+    gradient = ms.sharing.solution_derivatives(problem, "stress_cubed", solution).gradient_of(weight)
     for name, tensor in given.items():
         np.testing.assert_allclose(tensor.grad, gradient[name], rtol=1e-12, atol=1e-12)
 

@@ -77,7 +77,7 @@ def test_a_warm_start_does_not_change_the_solution(make_leg):
     cold = solve(problem, solver="ipopt")
     warm = solve(problem, solver="ipopt", warm_start=cold.activation)
     np.testing.assert_allclose(warm.activation, cold.activation, atol=1e-5)
-    with refused("bad_shape", "warm start"):
+    with refused("bad_shape", "warm_start"):
         solve(problem, warm_start=np.zeros(5))
 
 

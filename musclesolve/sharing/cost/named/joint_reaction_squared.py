@@ -75,7 +75,7 @@ class JointReactionSquared(SumOfTerms):
         Raises:
             InputError: the problem has no reactions: the effort alone is another cost.
         """
-        self.require(problem)
+        self.fitted(problem)
         return np.sqrt(self.effort) * relative_force(problem)
 
     def soft_rows(self, problem: Problem) -> SoftRows | None:
@@ -94,7 +94,7 @@ class JointReactionSquared(SumOfTerms):
         Raises:
             InputError: a name fits no reaction.
         """
-        self.require(problem)
+        self.fitted(problem)
         names = problem.reaction or ()
         if not self.weights:
             return np.ones(len(names))

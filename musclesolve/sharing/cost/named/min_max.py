@@ -37,7 +37,7 @@ class MinMax(Cost):
 
     @property
     def needs(self) -> frozenset[str]:
-        """Ability that a solver must have: a linear program at each level."""
+        """Ability that a solver must have: levels of linear programs."""
         return frozenset({"linear_program"})
 
     @property
