@@ -51,7 +51,7 @@ def described(contents: FolderContents) -> list[dict[str, str]]:
         named = ", ".join(emg.channels.muscles) or "no channel names a muscle"
         rows.append((emg.path.name, f"EMG: {named}"))
     rows += [(path.name, "model of OpenSim") for path in contents.models]
-    rows += [(setup.path.name, "scaling of OpenSim") for setup in contents.setups]
+    rows += [(stated.path.name, "data of the subject") for stated in contents.subjects]
     rows += [(loads.path.name, "external loads of OpenSim") for loads in contents.loads]
     for sentence in contents.unread:
         name, _, why = sentence.partition(":")
