@@ -80,6 +80,8 @@ FACTS = tomllib.loads(Path(__file__).with_name("sound_facts.toml").read_text(enc
 ROLES = ("force", "point", "moment")
 SCALED_KEYS = {"m": 1.0, "kg": 3.0, "n": 3.0, "s": 0.5, "hz": -0.5}
 """Unit that ends a key of a trial file -> its power of the length, where gravity stays."""
+IN_PLACE_M = 0.5
+"""Way of the body [m] below which it walks on a treadmill."""
 CARRIES_N = 20.0
 """Vertical force from which the point of a plate means something [N]."""
 
@@ -621,6 +623,25 @@ def empty_plate(copy: Sound, draw: np.random.Generator) -> Varied:
         side = str(pick(draw, ("r", "l", "auto")))
         copy.lines += ["[[force]]", f'side = "{side}"', *(f'{role} = "spare_{role}_"' for role in ROLES)]
     return copy, f"an empty plate more{f', {side}' if stated else ', not named'}"
+
+
+@kind
+def inclined(copy: Sound, draw: np.random.Generator) -> Varied:
+    """Belts that rise: a shear S, z + slope x, of places r and forces f keeps Newton's law.
+
+    S r x S f = S^-T (r x f), of forces and of accelerated masses alike: moments balance, too.
+    """
+    middle = np.nanmedian(copy.walk.position, axis=1)
+    if copy.static or np.ptp(middle, axis=0).max() > IN_PLACE_M:
+        raise NotHere
+    shear, slope = np.eye(3), float(draw.uniform(-0.1, 0.1))
+    shear[2, 0] = slope
+    copy.put(copy.walk.position @ copy.rotation.T @ shear.T @ copy.rotation)
+    for plate in copy.plates():
+        for role, turn in zip(ROLES, (shear, shear, np.linalg.inv(shear).T), strict=True):
+            if copy.columns(plate, role):
+                copy.set_plate(plate, role, copy.plate(plate, role) @ turn.T)
+    return copy, f"belts that rise by {100.0 * slope:.0f} %"
 
 
 # The law

@@ -96,6 +96,7 @@ ACCUSED = {
     "a plate that bears nothing": ("p3", drawn("empty_plate", 7)),  # plate_axes
     "more frames of the same motion": ("implant", at_rate(500.0)),  # time_offset
     "a motion that needs no free moment": ("implant", of_mass(83.0)),  # free_moment
+    "belts that rise by 9 %": ("p1", drawn("inclined", 4)),  # pressure_way
     "a foot on a plate for a moment": ("implant nine", window(0.10, 0.93)),  # plate_channel
 }
 
