@@ -465,8 +465,18 @@ class Facts:
 
     @cached_property
     def measured_residual(self) -> ResidualSize | None:
-        """Size of the residual of the measured motion, before any change to reduce it."""
-        return self._residual_size("pelvis_residual_before") or self.pelvis_residual
+        """Size of the residual of the measured motion, before any change to reduce it, in `counted` frames."""
+        before = "pelvis_residual_before" in self.result
+        return self._residual_size("pelvis_residual_before" if before else "pelvis_residual", self.counted)
+
+    @cached_property
+    def counted(self) -> Mask:
+        """Frames (T,) of which the residual is judged: those with results, as long as the forces balance most frames.
+
+        Where a seat or a rail carries a part of the body, the frames are refused, and their residual is of no result.
+        """
+        balanced = self.result.get("balanced", self.result["time"] == self.result["time"]).values
+        return np.asarray(balanced if balanced.mean() > 0.5 else np.ones_like(balanced))
 
     @cached_property
     def motion_change(self) -> dict[str, Any] | None:
@@ -495,11 +505,11 @@ class Facts:
             "balancing_mass_kg": float(self.result.attrs["mass_balancing_forces_kg"]),
         }
 
-    def _residual_size(self, name: str) -> ResidualSize | None:
-        """Size of a residual by the name of its variable; None where it is not known."""
+    def _residual_size(self, name: str, of: Mask | slice = slice(None)) -> ResidualSize | None:
+        """Size of a residual by the name of its variable, in all frames or some; None where it is not known."""
         if name not in self.result:
             return None
-        force, moment = (size[np.isfinite(size)] for size in pelvis_residual(self.result, name))
+        force, moment = (size[of][np.isfinite(size[of])] for size in pelvis_residual(self.result, name))
         if not force.size:
             return None
         percent = 100.0 * force / self.body_weight
