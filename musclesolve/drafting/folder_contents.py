@@ -66,7 +66,7 @@ def read_opensim(path: Path) -> LoadsFile | StatedSubject | str:
 
 
 def subjects_above(folder: Path) -> list[StatedSubject]:
-    """What a service states of its subject in the folders above one of markers."""
+    """Return the subject that a service states in the folders above a folder of markers."""
     paths = (place / name for place in folder.absolute().parents[:2] for name in SUBJECT_FILES)
     return [StatedSubject(path, stated_subject(path)) for path in paths if path.is_file()]
 

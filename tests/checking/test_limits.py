@@ -73,3 +73,13 @@ def test_a_recording_that_is_played_backward_is_reported(tmp_path: Path) -> None
     copy = open_copy(STRIDE)
     copy.put(copy.walk.position[::-1])
     assert "walking_direction" in codes_after(copy, tmp_path)
+
+
+@pytest.mark.parametrize(("share", "codes"), [(2.4, set()), (3.6, {"segment_length"})])
+def test_an_acromion_moves_farther_as_the_arm_rises(share: float, codes: set[str], tmp_path: Path) -> None:
+    copy = open_copy(STRIDE)
+    swell = np.clip(np.sin(np.linspace(0.0, 2.0 * np.pi, len(copy.walk.time))), 0.0, None)[:, None]
+    inward = copy.walk[copy.marker("shoulder_l")] - copy.walk[copy.marker("shoulder_r")]
+    inward = inward / np.linalg.norm(inward, axis=1, keepdims=True)
+    copy.move(copy.marker("shoulder_r"), slice(None), share * STRETCHED * swell * inward)
+    assert codes_after(copy, tmp_path) & {"segment_length"} == codes

@@ -206,6 +206,9 @@ UNEXPLAINED, BETTER = 0.35, 0.7
 @once
 def time_offset(trial: Trial) -> tuple[float, float] | None:
     """Return the delay of the forces behind the markers and the standard deviation of its error [s], if known."""
+    # Markers that are recorded more slowly do not show the acceleration of a step.
+    if SMOOTH_HZ > 0.4 * trial.markers.rate:
+        return None
     # A great shift makes feet and plates disagree: then all frames are used. Wrong axes of the plates spoil the forward
     # direction: then the vertical one must do.
     for whole_range in (False, True):
