@@ -33,7 +33,12 @@ from musclesolve.recording.plates.plate_checks import (
     without_instants,
 )
 from musclesolve.recording.trial.emg_channels import check_overlap, check_signals
-from musclesolve.recording.trial.recording_checks import check_cutoff, check_heading, check_size
+from musclesolve.recording.trial.recording_checks import (
+    check_cutoff,
+    check_heading,
+    check_plate_gaps,
+    check_size,
+)
 from musclesolve.recording.trial.time_range import finds_range, ranged, recorded_range, with_predicted_spans
 from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 from musclesolve.results.movement import RISES
@@ -74,6 +79,7 @@ def refusals_of_reading(case: Case) -> Iterator[Finding]:
         if trial.forces:
             tests.append(("cutoff", partial(check_cutoff, trial, document)))
             tests.append(("force_units", partial(check_any_load, trial, document)))
+            tests.append(("refused", partial(check_plate_gaps, trial)))
     if trial.emg is not None:
         tests.append(("emg", partial(check_overlap, document, trial.emg, *span)))
         tests.append(("emg", partial(check_signals, document, trial.emg)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -83,3 +84,13 @@ def test_an_acromion_moves_farther_as_the_arm_rises(share: float, codes: set[str
     inward = inward / np.linalg.norm(inward, axis=1, keepdims=True)
     copy.move(copy.marker("shoulder_r"), slice(None), share * STRETCHED * swell * inward)
     assert codes_after(copy, tmp_path) & {"segment_length"} == codes
+
+
+def test_a_plate_without_numbers_carries_nothing_that_is_judged(tmp_path: Path) -> None:
+    """The straight line between the ends of the gap is no force on a foot in the air."""
+    copy = open_copy(STRIDE)
+    values, time = copy.forces.values.copy(), copy.forces.time
+    start, end = copy.span
+    values[(time > start + 0.3) & (time < end - 0.3)] = np.nan
+    copy.forces = replace(copy.forces, values=values, lines=copy.forces.lines[:0])
+    assert codes_after(copy, tmp_path) == {"refused"}
