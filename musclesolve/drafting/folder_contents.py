@@ -50,21 +50,6 @@ class StatedSubject:
     facts: Mapping[str, Any]
 
 
-def read_opensim(path: Path) -> LoadsFile | StatedSubject | str:
-    """Read an XML file: external loads, a scale setup, or the name of what else it describes."""
-    root = read_xml(path, "an ExternalLoads or scale setup file of OpenSim (.xml)")
-    for element in root.descendants():
-        if element.tag == "ExternalLoads":
-            data_file = element.text_of("datafile").replace("\\", "/").rpartition("/")[2]
-            return LoadsFile(path, data_file, tuple(stated_loads(element)))
-        if element.tag == "ScaleTool":
-            mass, height = _number(element, "mass"), _number(element, "height")
-            # In millimeters, unless the number is at most three.
-            stature = None if height is None else round(height * (0.001 if height > 3.0 else 1.0), 6)
-            return StatedSubject(path, {"name": element.name, "mass_kg": mass, "stature_m": stature})
-    return root.children[0].tag if root.children else root.tag
-
-
 def subjects_above(folder: Path) -> list[StatedSubject]:
     """Return the subject that a service states in the folders above a folder of markers."""
     paths = (place / name for place in folder.absolute().parents[:2] for name in SUBJECT_FILES)
@@ -204,19 +189,31 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
     elif suffix in STORAGE:
         _columns(path, read_mot(path), contents)
     elif suffix == ".xml":
-        stated = read_opensim(path)
-        if isinstance(stated, LoadsFile):
-            contents.loads.append(stated)
-        elif isinstance(stated, StatedSubject):
-            contents.subjects.append(stated)
-        else:
-            contents.others.append(f"{path.name} ({stated}, not used)")
+        _opensim(path, contents)
     elif suffix == ".osim":
         contents.models.append(path)
     elif path.name in SUBJECT_FILES:
         contents.subjects.append(StatedSubject(path, stated_subject(path)))
     else:
         contents.others.append(path.name)
+
+
+def _opensim(path: Path, contents: FolderContents) -> None:
+    """External loads, or what a setup of the scale tool states of the subject; no other XML file is used."""
+    root = read_xml(path, "an ExternalLoads or scale setup file of OpenSim (.xml)")
+    for element in root.descendants():
+        if element.tag == "ExternalLoads":
+            data_file = element.text_of("datafile").replace("\\", "/").rpartition("/")[2]
+            contents.loads.append(LoadsFile(path, data_file, tuple(stated_loads(element))))
+            return
+        if element.tag == "ScaleTool":
+            mass, height = _number(element, "mass"), _number(element, "height")
+            # In millimeters, unless the number is at most three.
+            stature = None if height is None else round(height * (0.001 if height > 3.0 else 1.0), 6)
+            facts = {"name": element.name, "mass_kg": mass, "stature_m": stature}
+            contents.subjects.append(StatedSubject(path, facts))
+            return
+    contents.others.append(f"{path.name} ({root.children[0].tag if root.children else root.tag}, not used)")
 
 
 def _table(path: Path, contents: FolderContents) -> None:

@@ -50,6 +50,11 @@ LOW_FLOOR = 0.15
 SHOE_ANKLE = 0.095
 """Height that the lateral malleolus of bare feet never reaches [m]."""
 _CROWN = ("tophead", "headtop", "head", "vertex", "crown", "tohe", "thead", "htop")
+# Key -> names of parameters of C3D files, factors of their units of which the first that fits counts, and limits.
+_STATED = {
+    "mass_kg": (("BODYMASS", "MASS", "WEIGHT"), (1.0,), MASSES),
+    "stature_m": (("HEIGHT", "BODYHEIGHT", "STATURE"), (1.0, 0.01, 0.001), STATURES),
+}
 # Joint -> key of the width, between what it is, and what Vicon's PROCESSING calls it behind the side.
 _WIDTHS = {
     "knee": ("knee_width_m", "epicondyles", "KNEEWIDTH"),
@@ -172,7 +177,7 @@ def _mass(
     """
     if subject.mass_kg is not None:
         return Line("mass_kg", subject.mass_kg, "as stated; with shoes")
-    stated = next(_stated(c3d, about, ("BODYMASS", "MASS", "WEIGHT"), (1.0,), MASSES, "mass_kg"), None)
+    stated = _stated("mass_kg", c3d, about)
     ways = [way for way in _measured_masses(files, case) if MASSES[0] < way.number < MASSES[1]]
     if stated is not None:
         apart = all(abs(way.number / stated.number - 1.0) > DISAGREE for way in ways)
@@ -203,10 +208,7 @@ def _listed(ways: list[Mass]) -> str:
 def _stature(c3d: list[C3D], about: list[StatedSubject], case: Case | None, subject: GivenSubject) -> Line:
     if subject.stature_m is not None:
         return Line("stature_m", subject.stature_m, "as stated")
-    stated = next(
-        _stated(c3d, about, ("HEIGHT", "BODYHEIGHT", "STATURE"), (1.0, 0.01, 0.001), STATURES, "stature_m"),
-        None,
-    )
+    stated = _stated("stature_m", c3d, about)
     if stated is not None:
         return Line("stature_m", round(stated.number, 3), stated.source)
     height = None if case is None else _height(case)
@@ -217,26 +219,17 @@ def _stature(c3d: list[C3D], about: list[StatedSubject], case: Case | None, subj
     return Line("stature_m", round(height.number, 2), "", todo, open=True)
 
 
-def _stated(
-    c3d: list[C3D],
-    about: list[StatedSubject],
-    names: tuple[str, ...],
-    units: tuple[float, ...],
-    limits: tuple[float, float],
-    field: str,
-) -> Iterator[Value]:
-    """Yield the values that C3D files, then files on the subject state; the unit of a number by its size."""
+def _stated(key: str, c3d: list[C3D], about: list[StatedSubject]) -> Value | None:
+    """Return the value of a key that a C3D file states, else a file on the subject; None without one."""
+    names, units, (least, most) = _STATED[key]
     for file in c3d:
-        for key in [f"{group}:{name}" for group in ("PROCESSING", "SUBJECTS", "SUBJECT") for name in names]:
-            number = file.description.number(key)
+        for place in [f"{group}:{name}" for group in ("PROCESSING", "SUBJECTS", "SUBJECT") for name in names]:
+            number = file.description.number(place)
             for factor in units:
-                if number is not None and limits[0] <= number * factor <= limits[1]:
-                    yield Value(number * factor, f"{file.path.name}: {key}")
-                    break
-    for stated in about:
-        value: float | None = stated.facts.get(field)
-        if value is not None and limits[0] <= value <= limits[1]:
-            yield Value(value, stated.path.name)
+                if number is not None and least <= number * factor <= most:
+                    return Value(number * factor, f"{file.path.name}: {place}")
+    values = [Value(x.facts[key], x.path.name) for x in about if x.facts.get(key) is not None]
+    return next((value for value in values if least <= value.number <= most), None)
 
 
 def _measured_masses(files: MotionFiles, case: Case | None) -> Iterator[Mass]:
