@@ -199,7 +199,6 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
         else:
             body = anatomy(case.trial, TIME_MARGIN)
     except InputError as error:
-        # Code of a finding, by the place of the refusal in the trial file.
         places = (code for part, code in PLACE_CODES.items() if part in (error.where or ""))
         code = "marker_moved" if error.code == "not_rigid" else next(places, "proportions")
         if not case.found(code, "landmark_order", severity="error"):

@@ -111,8 +111,7 @@ def subject_table(
     subject: GivenSubject,
 ) -> DraftTable:
     """The table [subject] of a trial file."""
-    files_read = [file.file for file in (files.motion, files.static) if file is not None]
-    c3d = [file for file in files_read if file is not None]
+    c3d = [x.file for x in (files.motion, files.static) if x is not None and x.file is not None]
     lines = [_name(files, about, choice, subject), _mass(files, c3d, about, case, subject)]
     lines.append(_stature(c3d, about, case, subject))
     sexes = [(subject.sex, "as stated"), *((stated.facts.get("sex"), stated.path.name) for stated in about)]

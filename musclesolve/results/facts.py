@@ -147,11 +147,10 @@ class LegFacts:
         Coordinates whose moments no muscle can produce (`unserved_dofs`) are excluded: a warning of the result names
         them.
         """
-        needed = self._helped
         every = [dof for dof in self._shared if dof not in self._unserved]
         for dofs in ([dof for dof in every if side_of(dof) == self.side], every):
             moment = self.result["reserve_moment"].sel(dof=dofs).transpose("time", "dof").values
-            size = np.where(needed[:, None] & np.isfinite(moment), np.abs(moment), 0.0)
+            size = np.where(self._helped[:, None] & np.isfinite(moment), np.abs(moment), 0.0)
             if size.any():
                 break
         return dofs, size
@@ -197,12 +196,9 @@ class LegFacts:
     @cached_property
     def failures(self) -> dict[str, list[Stretch]]:
         """The stretches of analyzed frames without a valid solution, by verdict."""
-        failed = frames.unsolved(self.result, self.side)
-        verdicts = dict.fromkeys(frames.reason_names(self.result, self.side)[failed].tolist())
-        return {
-            verdict: [stretch for stretch in self.stretches if stretch.verdict == verdict]
-            for verdict in verdicts
-        }
+        names = frames.reason_names(self.result, self.side)
+        failed = dict.fromkeys(names[frames.unsolved(self.result, self.side)].tolist())
+        return {verdict: [run for run in self.stretches if run.verdict == verdict] for verdict in failed}
 
     @property
     def reasons(self) -> list[str]:

@@ -272,12 +272,8 @@ def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
                 late = int(np.argmax(after)) if after.any() else after.size
                 lost[side][first - early : stop + late] = True
     for plate in trial.forces:
-        for gap in plate.gaps:
-            if plate.side in lost and not gap.filled:
-                near = (trial.markers.time > gap.first - BESIDE_GAP) & (
-                    trial.markers.time < gap.last + BESIDE_GAP
-                )
-                lost[plate.side] |= near
+        if plate.side in lost:
+            lost[plate.side] |= plate.in_gap(trial.markers.time, BESIDE_GAP)
     return lost
 
 
