@@ -5,8 +5,8 @@
 DATA is a folder with the recordings of `originals`; synthetic walks are more. A kind of variation leaves a recording
 as sound as it was: it cuts, turns, scales, samples or labels it otherwise. COUNT is how often each kind is drawn of
 each recording. An accusation is a code that the original has not, or has less severely, or a worse verdict. True
-statements on shorter data are no accusations (`EXCUSED`). Codes of the originals need a fact that makes them true
-(`sound_facts.toml`); others are the accusations of the kind `original`.
+statements on shorter data are no accusations (`EXCUSED`), nor are codes that a fact about the recording makes true
+(`sound_facts.toml`). Codes of the originals need such a fact; others are the accusations of the kind `original`.
 """
 
 from __future__ import annotations
@@ -727,6 +727,7 @@ def tried(
                 before.add(text)
                 report = ms.check(write(copy, folder / "varied"))
                 new = accusations(report, reports[name], EXCUSED.get(title, ()))
+                new = tuple(code for code in new if code not in FACTS.get(name, ()))
                 said = [str(e) for e in report.all_findings if e.code in new]
                 if "verdict" in new and report.judgement:
                     said += report.judgement.why
