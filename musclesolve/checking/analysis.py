@@ -33,7 +33,12 @@ from musclesolve.recording.plates.plate_checks import (
     without_instants,
 )
 from musclesolve.recording.trial.emg_channels import check_overlap, check_signals
-from musclesolve.recording.trial.recording_checks import check_cutoff, check_heading, check_size
+from musclesolve.recording.trial.recording_checks import (
+    check_cutoff,
+    check_heading,
+    check_plate_gaps,
+    check_size,
+)
 from musclesolve.recording.trial.time_range import finds_range, ranged, recorded_range, with_predicted_spans
 from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 from musclesolve.results.movement import RISES
@@ -74,6 +79,7 @@ def refusals_of_reading(case: Case) -> Iterator[Finding]:
         if trial.forces:
             tests.append(("cutoff", partial(check_cutoff, trial, document)))
             tests.append(("force_units", partial(check_any_load, trial, document)))
+            tests.append(("refused", partial(check_plate_gaps, trial)))
     if trial.emg is not None:
         tests.append(("emg", partial(check_overlap, document, trial.emg, *span)))
         tests.append(("emg", partial(check_signals, document, trial.emg)))
@@ -193,7 +199,6 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
         else:
             body = anatomy(case.trial, TIME_MARGIN)
     except InputError as error:
-        # Code of a finding, by the place of the refusal in the trial file.
         places = (code for part, code in PLACE_CODES.items() if part in (error.where or ""))
         code = "marker_moved" if error.code == "not_rigid" else next(places, "proportions")
         if not case.found(code, "landmark_order", severity="error"):

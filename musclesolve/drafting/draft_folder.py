@@ -32,6 +32,7 @@ from musclesolve.drafting.folder_contents import (
     is_plane,
     is_standing,
     is_static_folder,
+    subjects_above,
     too_large,
 )
 from musclesolve.drafting.laboratory_axes import (
@@ -167,12 +168,14 @@ def _contents(folder: Path) -> FolderContents:
         places = [levels for levels in found.recordings.values() if not any(map(is_static_folder, levels))]
         persons = {role.subject for role in subject_roles(places)}
         if len(persons) == 1 and not found.trials:
-            contents = folder_contents(folder, sorted(found.recordings))
+            about = [stated.path for stated in contents.subjects]
+            contents = folder_contents(folder, [*sorted(found.recordings), *about])
             contents.copies += found.copies
     elif not any(is_standing(file) for file in contents.markers):
         for place in (*folder.iterdir(), *folder.absolute().parent.iterdir()):
             if place.is_dir() and place.name != folder.absolute().name and is_static_folder(place.name):
                 contents.markers += filter(is_standing, folder_contents(place).markers)
+    contents.subjects += subjects_above(folder)
     return contents
 
 
@@ -314,7 +317,7 @@ def draft_trial(
     why += '; or "residual_analysis": chosen from the data'
     bundled = Line("database", muscle_db.DEFAULT, "the default; others: musclesolve muscles")
     tables = (
-        subject_table(files, contents.setups, choice, case, subject),
+        subject_table(files, contents.subjects, choice, case, subject),
         axes.table,
         _files_table(contents, files, roles, path, choice),
         DraftTable("time", about=(TIME,)),

@@ -5,11 +5,11 @@ Contents and names of the files determine the standing trial, the motions, and t
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from musclesolve.drafting.emg_channels import EmgFile, emg_channels, ranges
 from musclesolve.drafting.study.study_trials import searching, without_copies
 from musclesolve.errors import InputError
 from musclesolve.opensim.external_loads import StatedLoad, identified_columns, stated_loads
+from musclesolve.opensim.service_folders import SUBJECT_FILES, stated_subject
 from musclesolve.opensim.xml_tree import Element, read_xml
 from musclesolve.recording.c3d.c3d_file import C3D, read_c3d
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
@@ -42,28 +43,17 @@ class LoadsFile:
 
 
 @dataclass(frozen=True)
-class ScaleSetup:
-    """A setup file of OpenSim's scale tool: the stated facts on the subject, None where nothing is stated."""
+class StatedSubject:
+    """A file that states facts on the subject, such as a setup of OpenSim's scale tool, by keys of trial files."""
 
     path: Path
-    name: str | None
-    mass: float | None
-    stature: float | None
+    facts: Mapping[str, Any]
 
 
-def read_opensim(path: Path) -> LoadsFile | ScaleSetup | str:
-    """Read an XML file: external loads, a scale setup, or the name of what else it describes."""
-    root = read_xml(path, "an ExternalLoads or scale setup file of OpenSim (.xml)")
-    for element in root.descendants():
-        if element.tag == "ExternalLoads":
-            data_file = element.text_of("datafile").replace("\\", "/").rpartition("/")[2]
-            return LoadsFile(path, data_file, tuple(stated_loads(element)))
-        if element.tag == "ScaleTool":
-            mass, height = _number(element, "mass"), _number(element, "height")
-            # In millimeters, unless the number is at most three.
-            stature = None if height is None else round(height * (0.001 if height > 3.0 else 1.0), 6)
-            return ScaleSetup(path, element.name or None, mass, stature)
-    return root.children[0].tag if root.children else root.tag
+def subjects_above(folder: Path) -> list[StatedSubject]:
+    """Return the subject that a service states in the folders above a folder of markers."""
+    paths = (place / name for place in folder.absolute().parents[:2] for name in SUBJECT_FILES)
+    return [StatedSubject(path, stated_subject(path)) for path in paths if path.is_file()]
 
 
 def columns_of(load: StatedLoad, table: Table) -> dict[str, tuple[str, str, str]]:
@@ -122,7 +112,7 @@ class FolderContents:
     plates: list[PlateFile] = field(default_factory=list)  # of files that hold no markers
     emg: list[EmgFile] = field(default_factory=list)
     loads: list[LoadsFile] = field(default_factory=list)
-    setups: list[ScaleSetup] = field(default_factory=list)
+    subjects: list[StatedSubject] = field(default_factory=list)
     models: list[Path] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
@@ -199,17 +189,31 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
     elif suffix in STORAGE:
         _columns(path, read_mot(path), contents)
     elif suffix == ".xml":
-        stated = read_opensim(path)
-        if isinstance(stated, LoadsFile):
-            contents.loads.append(stated)
-        elif isinstance(stated, ScaleSetup):
-            contents.setups.append(stated)
-        else:
-            contents.others.append(f"{path.name} ({stated}, not used)")
+        _opensim(path, contents)
     elif suffix == ".osim":
         contents.models.append(path)
+    elif path.name in SUBJECT_FILES:
+        contents.subjects.append(StatedSubject(path, stated_subject(path)))
     else:
         contents.others.append(path.name)
+
+
+def _opensim(path: Path, contents: FolderContents) -> None:
+    """External loads, or what a setup of the scale tool states of the subject; no other XML file is used."""
+    root = read_xml(path, "an ExternalLoads or scale setup file of OpenSim (.xml)")
+    for element in root.descendants():
+        if element.tag == "ExternalLoads":
+            data_file = element.text_of("datafile").replace("\\", "/").rpartition("/")[2]
+            contents.loads.append(LoadsFile(path, data_file, tuple(stated_loads(element))))
+            return
+        if element.tag == "ScaleTool":
+            mass, height = _number(element, "mass"), _number(element, "height")
+            # In millimeters, unless the number is at most three.
+            stature = None if height is None else round(height * (0.001 if height > 3.0 else 1.0), 6)
+            facts = {"name": element.name, "mass_kg": mass, "stature_m": stature}
+            contents.subjects.append(StatedSubject(path, facts))
+            return
+    contents.others.append(f"{path.name} ({root.children[0].tag if root.children else root.tag}, not used)")
 
 
 def _table(path: Path, contents: FolderContents) -> None:

@@ -17,7 +17,7 @@ from musclesolve.checking.forces.plate_balance import SCALE
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.drafting.choose_mapping import MarkerChoice
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratch
-from musclesolve.drafting.folder_contents import ForceFile, MarkerFile, MotionFiles, ScaleSetup
+from musclesolve.drafting.folder_contents import ForceFile, MarkerFile, MotionFiles, StatedSubject
 from musclesolve.drafting.laboratory_axes import both, middle_path, path_of, seen
 from musclesolve.errors import InputError, input_error
 from musclesolve.motion.events.force_events import FootLoads, force_events
@@ -50,6 +50,11 @@ LOW_FLOOR = 0.15
 SHOE_ANKLE = 0.095
 """Height that the lateral malleolus of bare feet never reaches [m]."""
 _CROWN = ("tophead", "headtop", "head", "vertex", "crown", "tohe", "thead", "htop")
+# Key -> names of parameters of C3D files, factors of their units of which the first that fits counts, and limits.
+_STATED = {
+    "mass_kg": (("BODYMASS", "MASS", "WEIGHT"), (1.0,), MASSES),
+    "stature_m": (("HEIGHT", "BODYHEIGHT", "STATURE"), (1.0, 0.01, 0.001), STATURES),
+}
 # Joint -> key of the width, between what it is, and what Vicon's PROCESSING calls it behind the side.
 _WIDTHS = {
     "knee": ("knee_width_m", "epicondyles", "KNEEWIDTH"),
@@ -100,18 +105,19 @@ def check_given(subject: GivenSubject) -> None:
 
 def subject_table(
     files: MotionFiles,
-    setups: list[ScaleSetup],
+    about: list[StatedSubject],
     choice: MarkerChoice,
     case: Case | None,
     subject: GivenSubject,
 ) -> DraftTable:
     """The table [subject] of a trial file."""
-    files_read = [file.file for file in (files.motion, files.static) if file is not None]
-    c3d = [file for file in files_read if file is not None]
-    lines = [_name(files, setups, choice, subject), _mass(files, c3d, setups, case, subject)]
-    lines.append(_stature(c3d, setups, case, subject))
-    if subject.sex is not None:
-        lines.append(Line("sex", subject.sex, "as stated; which table of segment masses is used"))
+    c3d = [x.file for x in (files.motion, files.static) if x is not None and x.file is not None]
+    lines = [_name(files, about, choice, subject), _mass(files, c3d, about, case, subject)]
+    lines.append(_stature(c3d, about, case, subject))
+    sexes = [(subject.sex, "as stated"), *((stated.facts.get("sex"), stated.path.name) for stated in about)]
+    sex, source = next(((sex, source) for sex, source in sexes if sex), (None, ""))
+    if sex is not None:
+        lines.append(Line("sex", sex, f"{source}; which table of segment masses is used"))
     else:
         todo = "enter the sex, female or male: no file states it; it selects the table of segment masses"
         lines.append(Line("sex", None, "", todo, open=True))
@@ -142,7 +148,9 @@ def subject_table(
     return DraftTable("subject", tuple(lines))
 
 
-def _name(files: MotionFiles, setups: list[ScaleSetup], choice: MarkerChoice, subject: GivenSubject) -> Line:
+def _name(
+    files: MotionFiles, about: list[StatedSubject], choice: MarkerChoice, subject: GivenSubject
+) -> Line:
     labels = [split_label(label)[0] for label in files.motion.markers.names]
     stated = files.motion.file.description.texts("SUBJECTS:NAMES") if files.motion.file is not None else []
     ways = [
@@ -150,7 +158,7 @@ def _name(files: MotionFiles, setups: list[ScaleSetup], choice: MarkerChoice, su
         (choice.person or "", "before the labels of the markers"),
         (next((name for name in stated if name), ""), f"{files.motion.path.name}: SUBJECTS:NAMES"),
         (next((name for name in labels if name), ""), "before the labels of the markers"),
-        (next((s.name for s in setups if s.name), ""), "the scale setup"),
+        *((stated.facts.get("name") or "", stated.path.name) for stated in about),
         (files.motion.path.absolute().parent.name, "the name of the folder"),
         ("subject", ""),
     ]
@@ -159,7 +167,7 @@ def _name(files: MotionFiles, setups: list[ScaleSetup], choice: MarkerChoice, su
 
 
 def _mass(
-    files: MotionFiles, c3d: list[C3D], setups: list[ScaleSetup], case: Case | None, subject: GivenSubject
+    files: MotionFiles, c3d: list[C3D], about: list[StatedSubject], case: Case | None, subject: GivenSubject
 ) -> Line:
     """The body mass: stated by the user or a file, else the mass on the plates, which the user has to confirm.
 
@@ -168,7 +176,7 @@ def _mass(
     """
     if subject.mass_kg is not None:
         return Line("mass_kg", subject.mass_kg, "as stated; with shoes")
-    stated = next(_stated(c3d, setups, ("BODYMASS", "MASS", "WEIGHT"), (1.0,), MASSES, "mass"), None)
+    stated = _stated("mass_kg", c3d, about)
     ways = [way for way in _measured_masses(files, case) if MASSES[0] < way.number < MASSES[1]]
     if stated is not None:
         apart = all(abs(way.number / stated.number - 1.0) > DISAGREE for way in ways)
@@ -196,13 +204,10 @@ def _listed(ways: list[Mass]) -> str:
     return ", ".join(f"{way.source} {way.number:.1f} kg" for way in ways)
 
 
-def _stature(c3d: list[C3D], setups: list[ScaleSetup], case: Case | None, subject: GivenSubject) -> Line:
+def _stature(c3d: list[C3D], about: list[StatedSubject], case: Case | None, subject: GivenSubject) -> Line:
     if subject.stature_m is not None:
         return Line("stature_m", subject.stature_m, "as stated")
-    stated = next(
-        _stated(c3d, setups, ("HEIGHT", "BODYHEIGHT", "STATURE"), (1.0, 0.01, 0.001), STATURES, "stature"),
-        None,
-    )
+    stated = _stated("stature_m", c3d, about)
     if stated is not None:
         return Line("stature_m", round(stated.number, 3), stated.source)
     height = None if case is None else _height(case)
@@ -213,26 +218,17 @@ def _stature(c3d: list[C3D], setups: list[ScaleSetup], case: Case | None, subjec
     return Line("stature_m", round(height.number, 2), "", todo, open=True)
 
 
-def _stated(
-    c3d: list[C3D],
-    setups: list[ScaleSetup],
-    names: tuple[str, ...],
-    units: tuple[float, ...],
-    limits: tuple[float, float],
-    field: str,
-) -> Iterator[Value]:
-    """Yield the values that files state, of C3D files, then of scale setups; the unit of a number by its size."""
+def _stated(key: str, c3d: list[C3D], about: list[StatedSubject]) -> Value | None:
+    """Return the value of a key that a C3D file states, else a file on the subject; None without one."""
+    names, units, (least, most) = _STATED[key]
     for file in c3d:
-        for key in [f"{group}:{name}" for group in ("PROCESSING", "SUBJECTS", "SUBJECT") for name in names]:
-            number = file.description.number(key)
+        for place in [f"{group}:{name}" for group in ("PROCESSING", "SUBJECTS", "SUBJECT") for name in names]:
+            number = file.description.number(place)
             for factor in units:
-                if number is not None and limits[0] <= number * factor <= limits[1]:
-                    yield Value(number * factor, f"{file.path.name}: {key}")
-                    break
-    for setup in setups:
-        value: float | None = getattr(setup, field)
-        if value is not None and limits[0] <= value <= limits[1]:
-            yield Value(value, setup.path.name)
+                if number is not None and least <= number * factor <= most:
+                    return Value(number * factor, f"{file.path.name}: {place}")
+    values = [Value(x.facts[key], x.path.name) for x in about if x.facts.get(key) is not None]
+    return next((value for value in values if least <= value.number <= most), None)
 
 
 def _measured_masses(files: MotionFiles, case: Case | None) -> Iterator[Mass]:

@@ -15,6 +15,7 @@ This module finds the trials that can be shared; faults of a file are found when
 import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ NO_MODEL = "no model (.osim) belongs to it"
 ADDBIOMECHANICS, OPENCAP = "AddBiomechanics", "OpenCap"
 METADATA = "sessionMetadata.yaml"
 SUBJECT_FILE = "_subject.json"
+SUBJECT_FILES = METADATA, SUBJECT_FILE
 _MODELS = (
     "match_markers_and_physics",
     "final",
@@ -40,6 +42,8 @@ _STANDING = ("neutral", "static", "calibration")
 """OpenCap's name of the standing trial."""
 _KINEMATICS, _DYNAMICS = ("Kinematics", "IK"), ("InverseDynamics", "ID")
 _SYNCHRONIZED = "sync"
+_NUMBERS = {"massKg": "mass_kg", "heightM": "stature_m", "ageYears": "age_years"}
+_NUMBERS |= {"mass_kg": "mass_kg", "height_m": "stature_m", "age": "age_years"}
 _SEXES = dict.fromkeys(("m", "male", "man"), "male") | dict.fromkeys(("f", "female", "w", "woman"), "female")
 _LINE = re.compile(r"^(?P<key>\w+)\s*:\s*(?P<value>[^#]*)")
 
@@ -103,7 +107,7 @@ def _addbiomechanics(folder: Path) -> list[ServiceTrial]:
 
 
 def _opencap(folder: Path) -> list[ServiceTrial]:
-    subject = _metadata(folder / METADATA) if (folder / METADATA).is_file() else {}
+    subject = stated_subject(folder / METADATA) if (folder / METADATA).is_file() else {}
     measured = [*_files(folder / "ForceData", STORAGE), *_files_below(folder / "MeasuredForces", STORAGE)]
     # of several, the one that was brought to the clock of the cameras
     measured.sort(key=lambda path: _SYNCHRONIZED not in path.stem.casefold())
@@ -165,40 +169,22 @@ def _trial(
 
 
 def stated_subject(path: Path) -> dict[str, Any]:
-    """Return the subject by `_subject.json` of AddBiomechanics; zero and values that are no numbers are ignored."""
+    """Return the subject by `_subject.json` of AddBiomechanics, or by the unindented lines `key: value` of
+    `sessionMetadata.yaml` of OpenCap; zero and values that are no numbers are ignored.
+    """
     lines = read_lines(path)
-    try:
-        content = json.loads("\n".join(lines))
-    except (ValueError, RecursionError):
-        return {}
+    matches = (match for line in lines if path.name == METADATA and (match := _LINE.match(line)))
+    content: Any = {match["key"]: match["value"].strip().strip("'\"") for match in matches}
+    if path.name != METADATA:
+        with suppress(ValueError, RecursionError):
+            content = json.loads("\n".join(lines))
     content = content if isinstance(content, dict) else {}
-    keys = {"massKg": "mass_kg", "heightM": "stature_m", "ageYears": "age_years"}
-    return _subject({ours: content.get(theirs) for theirs, ours in keys.items()}, content.get("sex"))
-
-
-def _metadata(path: Path) -> dict[str, Any]:
-    """Return the subject by the unindented lines `key: value` of `sessionMetadata.yaml` of OpenCap."""
-    matches = (match for line in read_lines(path) if (match := _LINE.match(line)))
-    content = {match["key"]: match["value"].strip().strip("'\"") for match in matches}
-    numbers = {
-        "mass_kg": content.get("mass_kg"),
-        "stature_m": content.get("height_m"),
-        "age_years": content.get("age"),
-    }
-    name = content.get("subjectID", "")
+    stated: dict[str, Any] = {"name": content["subjectID"]} if content.get("subjectID") else {}
+    for key, name in _NUMBERS.items():
+        with suppress(TypeError, ValueError):
+            if 0.0 < (number := float(content.get(key))) < 1e4:
+                stated[name] = number
     sex = next((content[key] for key in ("gender_mf", "sex", "gender") if content.get(key)), None)
-    return ({"name": name} if name else {}) | _subject(numbers, sex)
-
-
-def _subject(numbers: Mapping[str, Any], sex: Any) -> dict[str, Any]:
-    stated: dict[str, Any] = {}
-    for key, value in numbers.items():
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            continue
-        if 0.0 < number < 1e4:
-            stated[key] = number
     if (known := _SEXES.get(str(sex).strip().casefold())) is not None:
         stated["sex"] = known
     return stated

@@ -147,11 +147,10 @@ class LegFacts:
         Coordinates whose moments no muscle can produce (`unserved_dofs`) are excluded: a warning of the result names
         them.
         """
-        needed = self._helped
         every = [dof for dof in self._shared if dof not in self._unserved]
         for dofs in ([dof for dof in every if side_of(dof) == self.side], every):
             moment = self.result["reserve_moment"].sel(dof=dofs).transpose("time", "dof").values
-            size = np.where(needed[:, None] & np.isfinite(moment), np.abs(moment), 0.0)
+            size = np.where(self._helped[:, None] & np.isfinite(moment), np.abs(moment), 0.0)
             if size.any():
                 break
         return dofs, size
@@ -197,12 +196,9 @@ class LegFacts:
     @cached_property
     def failures(self) -> dict[str, list[Stretch]]:
         """The stretches of analyzed frames without a valid solution, by verdict."""
-        failed = frames.unsolved(self.result, self.side)
-        verdicts = dict.fromkeys(frames.reason_names(self.result, self.side)[failed].tolist())
-        return {
-            verdict: [stretch for stretch in self.stretches if stretch.verdict == verdict]
-            for verdict in verdicts
-        }
+        names = frames.reason_names(self.result, self.side)
+        failed = dict.fromkeys(names[frames.unsolved(self.result, self.side)].tolist())
+        return {verdict: [run for run in self.stretches if run.verdict == verdict] for verdict in failed}
 
     @property
     def reasons(self) -> list[str]:
@@ -465,8 +461,18 @@ class Facts:
 
     @cached_property
     def measured_residual(self) -> ResidualSize | None:
-        """Size of the residual of the measured motion, before any change to reduce it."""
-        return self._residual_size("pelvis_residual_before") or self.pelvis_residual
+        """Size of the residual of the measured motion, before any change to reduce it, in `counted` frames."""
+        before = "pelvis_residual_before" in self.result
+        return self._residual_size("pelvis_residual_before" if before else "pelvis_residual", self.counted)
+
+    @cached_property
+    def counted(self) -> Mask:
+        """Frames (T,) of which the residual is judged: those with results, as long as the forces balance most frames.
+
+        Where a seat or a rail carries a part of the body, the frames are refused, and their residual is of no result.
+        """
+        balanced = self.result.get("balanced", self.result["time"] == self.result["time"]).values
+        return np.asarray(balanced if balanced.mean() > 0.5 else np.ones_like(balanced))
 
     @cached_property
     def motion_change(self) -> dict[str, Any] | None:
@@ -495,11 +501,11 @@ class Facts:
             "balancing_mass_kg": float(self.result.attrs["mass_balancing_forces_kg"]),
         }
 
-    def _residual_size(self, name: str) -> ResidualSize | None:
-        """Size of a residual by the name of its variable; None where it is not known."""
+    def _residual_size(self, name: str, of: Mask | slice = slice(None)) -> ResidualSize | None:
+        """Size of a residual by the name of its variable, in all frames or some; None where it is not known."""
         if name not in self.result:
             return None
-        force, moment = (size[np.isfinite(size)] for size in pelvis_residual(self.result, name))
+        force, moment = (size[of][np.isfinite(size[of])] for size in pelvis_residual(self.result, name))
         if not force.size:
             return None
         percent = 100.0 * force / self.body_weight

@@ -539,9 +539,10 @@ def _residual(facts: Facts) -> Iterator[Comparison]:
     """Compare the residual force with the advised limit and with the limit of use."""
     share, entry = facts.residual_share, criteria()["residual"]
     if share is not None:
-        least = share * least_factor(facts.duration / INDEPENDENT_S)
+        least = share * least_factor(facts.duration * facts.counted.mean() / INDEPENDENT_S)
         root = "pelvis" if "pelvis_residual" in facts.result else "root of the model"
         root += " (of the motion before it was changed)" if facts.motion_change else ""
+        root += "" if facts.counted.all() else " in the frames that the ground forces balance"
         verdict = (
             PLAUSIBLE if share <= entry["advised"] else AT_EDGE if least <= entry["limit"] else NOT_PLAUSIBLE
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -73,3 +74,23 @@ def test_a_recording_that_is_played_backward_is_reported(tmp_path: Path) -> None
     copy = open_copy(STRIDE)
     copy.put(copy.walk.position[::-1])
     assert "walking_direction" in codes_after(copy, tmp_path)
+
+
+@pytest.mark.parametrize(("share", "codes"), [(2.4, set()), (3.6, {"segment_length"})])
+def test_an_acromion_moves_farther_as_the_arm_rises(share: float, codes: set[str], tmp_path: Path) -> None:
+    copy = open_copy(STRIDE)
+    swell = np.clip(np.sin(np.linspace(0.0, 2.0 * np.pi, len(copy.walk.time))), 0.0, None)[:, None]
+    inward = copy.walk[copy.marker("shoulder_l")] - copy.walk[copy.marker("shoulder_r")]
+    inward = inward / np.linalg.norm(inward, axis=1, keepdims=True)
+    copy.move(copy.marker("shoulder_r"), slice(None), share * STRETCHED * swell * inward)
+    assert codes_after(copy, tmp_path) & {"segment_length"} == codes
+
+
+def test_a_plate_without_numbers_carries_nothing_that_is_judged(tmp_path: Path) -> None:
+    """The straight line between the ends of the gap is no force on a foot in the air."""
+    copy = open_copy(STRIDE)
+    values, time = copy.forces.values.copy(), copy.forces.time
+    start, end = copy.span
+    values[(time > start + 0.3) & (time < end - 0.3)] = np.nan
+    copy.forces = replace(copy.forces, values=values, lines=copy.forces.lines[:0])
+    assert codes_after(copy, tmp_path) == {"refused"}

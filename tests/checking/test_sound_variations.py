@@ -26,6 +26,7 @@ from benchmarks.sound_variations import (
     without_fact,
     write,
 )
+from musclesolve.checking.forces.newtons_law import time_offset
 from musclesolve.checking.forces.plate_axes import displaced_plates, passages
 from musclesolve.checking.loading import load
 from musclesolve.results.finding import texts
@@ -96,6 +97,7 @@ ACCUSED = {
     "a plate that bears nothing": ("p3", drawn("empty_plate", 7)),  # plate_axes
     "more frames of the same motion": ("implant", at_rate(500.0)),  # time_offset
     "a motion that needs no free moment": ("implant", of_mass(83.0)),  # free_moment
+    "belts that rise by 9 %": ("p1", drawn("inclined", 4)),  # pressure_way
     "a foot on a plate for a moment": ("implant nine", window(0.10, 0.93)),  # plate_channel
 }
 
@@ -113,6 +115,14 @@ def test_no_recording_is_accused_again(case: str, tmp_path: Path) -> None:
     original = ms.check(write(deepcopy(copy), tmp_path / "original"))
     report = ms.check(write(change(copy), tmp_path / "varied"))
     assert not accusations(report, original, EXCUSED["files_cut"]), str(report)
+
+
+def test_ten_frames_a_second_show_no_delay(tmp_path: Path) -> None:
+    """They showed 29 ms where 120 frames a second show none."""
+    copy = copy_of(recorded(WALKS["implant nine"]), tmp_path)
+    for rate, known in ((60.0, True), (10.0, False)):
+        case, _ = load(write(at_rate(rate)(deepcopy(copy)), tmp_path / f"{rate:g}"))
+        assert case is not None and (time_offset(case.trial) is not None) == known
 
 
 def test_a_code_of_an_original_needs_a_fact(stride: Sound, tmp_path: Path) -> None:

@@ -114,6 +114,17 @@ def test_a_mass_that_nothing_shows_is_left_open_without_a_number_and_refused(tmp
     assert sum("mass_kg" in each.what for each in missing) == 1
 
 
+@pytest.mark.parametrize("deep", ["", "MarkerData", "MarkerData/PostAugmentation"])
+def test_the_metadata_of_a_session_state_its_subject(deep: str, tmp_path: Path) -> None:
+    metadata = "subjectID: runner 7\nmass_kg: 68.5\nheight_m: 1.65\ngender_mf: f\n"
+    (tmp_path / "sessionMetadata.yaml").write_text(metadata, encoding="utf-8")
+    recordings(tmp_path / deep)
+    stated = {"name": "runner 7", "mass_kg": 68.5, "stature_m": 1.65, "sex": "female"}
+    for folder in {tmp_path, tmp_path / deep}:
+        drawn = draft_folder(folder)
+        assert table(drawn, "subject") == stated and "sessionMetadata.yaml; " in drawn.trials[0].text
+
+
 def test_what_no_medial_marker_shows_is_asked_for_by_init_and_check_alike(tmp_path: Path) -> None:
     folder = recordings(tmp_path / "text", marker_set="plug_in_gait")
     renamed(folder, lambda name: None if name[1:] in ("KNM", "ANM") else name)

@@ -36,7 +36,7 @@ def body_mass(case: Case) -> Iterator[Finding]:
         fitting, error = carried_mass(case, required)
         off, limit = fitting / stated - 1.0, max(MASS, ERRORS * error / stated)
         if abs(off) >= limit and fitting > 0.0:
-            amount = "too much" if off > 0 else "too little"
+            amount = "too much" if off > 0 else "too little, and whether a rail or crutches carry the rest"
             severity: Severity = "error" if abs(off) > FAR_MASS else "warning"
             change = {("subject", "mass_kg"): round(fitting, 1)}
             values = {"fitting": fitting, "given": stated, "off": off, "limit": limit, "amount": amount}

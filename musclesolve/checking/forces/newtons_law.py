@@ -28,7 +28,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.model.segment_inertia import segment_rows
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.motion.walking_direction import headings
-from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Side, Trial
+from musclesolve.recording.data import BESIDE_GAP, SIDE_NAMES, SIDES, PlateForce, Side, Trial
 from musclesolve.recording.plates.foot_contacts import (
     EDGE,
     HIGH,
@@ -206,6 +206,9 @@ UNEXPLAINED, BETTER = 0.35, 0.7
 @once
 def time_offset(trial: Trial) -> tuple[float, float] | None:
     """Return the delay of the forces behind the markers and the standard deviation of its error [s], if known."""
+    # Markers that are recorded more slowly do not show the acceleration of a step.
+    if SMOOTH_HZ > 0.4 * trial.markers.rate:
+        return None
     # A great shift makes feet and plates disagree: then all frames are used. Wrong axes of the plates spoil the forward
     # direction: then the vertical one must do.
     for whole_range in (False, True):
@@ -347,11 +350,11 @@ def within(trial: Trial) -> Mask:
 
 
 def _recorded(trial: Trial) -> Mask:
-    """Return the frames (T,) in which every plate was recorded."""
+    """Return the frames (T,) in which every plate was recorded, outside of long gaps."""
     time = trial.markers.time
     recorded = np.ones(time.size, bool)
     for plate in trial.forces:
-        recorded &= (time >= plate.time[0]) & (time <= plate.time[-1])
+        recorded &= (time >= plate.time[0]) & (time <= plate.time[-1]) & ~plate.in_gap(time, BESIDE_GAP)
     return recorded
 
 

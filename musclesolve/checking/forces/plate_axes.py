@@ -37,7 +37,7 @@ from musclesolve.checking.observed_body import between, runs, seen_feet
 from musclesolve.checking.repair import Repair, change_plate, in_order
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.recording.data import SIDE_NAMES, PlateForce
+from musclesolve.recording.data import BESIDE_GAP, SIDE_NAMES, PlateForce
 from musclesolve.recording.plates.foot_contacts import touch
 from musclesolve.results.finding import Finding, Run, Severity, Where, finding
 
@@ -450,6 +450,7 @@ def tracks(case: Case, index: int, plate: PlateForce) -> list[Track]:
         first, last = next(contact for contact in contacts if contact[0] <= start <= contact[1])
         whole = end - start > WHOLE * (last - first) and plate.time[0] < first and last < plate.time[-1]
         whole = whole and not any(a < end and start < b for a, b in shared)
+        whole = whole and not plate.in_gap(np.array([first, last]), BESIDE_GAP).any()
         length = np.maximum(np.linalg.norm(toe - heel, axis=1), 1e-6)
         axis, point = (toe - heel) / length[:, None], plate.point[samples, :2]
         away = point - heel

@@ -15,7 +15,7 @@ from musclesolve.checking.markers.body_distances import bodies, distances
 from musclesolve.checking.repair import move_back, remove_samples
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.errors import InputError
-from musclesolve.recording.data import Markers, Trial
+from musclesolve.recording.data import SIDES, Markers, Trial
 from musclesolve.recording.gaps.gap_filling import completed_trial, fill_trial
 from musclesolve.recording.gaps.ghosts import without_ghosts
 from musclesolve.recording.gaps.rigid_registration import register
@@ -218,6 +218,8 @@ BESIDE, CATCH_UP = 0.14, 3
 # A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it, more on
 # tall people.
 STRETCHED = 0.035
+# So many times as far moves an acromion, 5 cm above the center of the shoulder, as the arm and the shoulder rise.
+OF_SHOULDER = 3.0
 FEWEST_FRAMES = 3
 # Share of a jump that a distance shows, share of this change that is left over a stride: less is no slip; and so many
 # distances show it.
@@ -443,7 +445,11 @@ def _stretched(trial: Trial, jumps: list[str]) -> Iterator[Finding]:
     if pairs is None:
         return
     jumping = np.isin(pairs.names, jumps)
-    limit = STRETCHED * growth(trial.subject)
+    above = np.isin(
+        pairs.names, [marker for side in SIDES for marker in trial.mapping.get(f"shoulder_{side}", ())]
+    )
+    wide = np.where(above[pairs.one] | above[pairs.other], OF_SHOULDER, 1.0)
+    limit = STRETCHED * growth(trial.subject) * wide
     error = np.nan_to_num(pairs.measured(markers.position) - pairs.usual)
     error[:, jumping[pairs.one] | jumping[pairs.other]] = 0.0
     far = np.abs(error) > limit
@@ -455,7 +461,7 @@ def _stretched(trial: Trial, jumps: list[str]) -> Iterator[Finding]:
         stretched: Mask = np.asarray(far[:, of_worst].any(axis=1))
         frames = long_enough(stretched, FEWEST_FRAMES)
         if frames.any():
-            pair = int(np.flatnonzero(of_worst)[np.abs(error[:, of_worst]).max(axis=0).argmax()])
+            pair = int(np.flatnonzero(of_worst)[np.abs(error / limit)[:, of_worst].max(axis=0).argmax()])
             greatest = float(error[np.abs(error[:, pair]).argmax(), pair])
             other = pairs.names[pairs.one[pair] + pairs.other[pair] - worst]
             values = {
@@ -463,7 +469,7 @@ def _stretched(trial: Trial, jumps: list[str]) -> Iterator[Finding]:
                 "other": other,
                 "usual": pairs.usual[pair],
                 "length": pairs.usual[pair] + greatest,
-                "limit": limit,
+                "limit": limit[pair],
             }
             where = Where(
                 markers.path, markers=(pairs.names[worst], other), times=time_spans(frames, markers.time)

@@ -2,6 +2,7 @@
 
 import asyncio
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -23,46 +24,36 @@ COLUMNS: list[dict[str, object]] = [
 
 def described(contents: FolderContents) -> list[dict[str, str]]:
     """Return the content of each file of a folder, in words."""
-    rows = list[tuple[str, str]]()
+    said = defaultdict[str, list[str]](list)
+
+    def say(name: str, *what: str) -> None:
+        said[name] += filter(None, what)
+
     for markers in contents.markers:
-        seconds = float(np.ptp(markers.markers.time))
-        what = f"{len(markers.markers.names)} markers, {seconds:.2f} s at {markers.markers.rate:g} Hz"
-        rows.append(
-            (
-                markers.path.name,
-                what + (f"; {count_of(markers.plates, 'force plate')}" if markers.plates else ""),
-            )
-        )
-        rows.append((markers.path.name, markers.markers.row_warning))
-    rows += [
-        (plates.path.name, f"{count_of(plates.plates, 'force plate')}, no markers")
-        for plates in contents.plates
-    ]
+        read, plates = markers.markers, markers.plates and f"; {count_of(markers.plates, 'force plate')}"
+        what = f"{len(read.names)} markers, {np.ptp(read.time):.2f} s at {read.rate:g} Hz{plates or ''}"
+        say(markers.path.name, what, read.row_warning)
+    for alone in contents.plates:
+        say(alone.path.name, f"{count_of(alone.plates, 'force plate')}, no markers")
     for forces in contents.forces:
-        seconds = float(np.ptp(forces.table.time))
-        rows.append(
-            (
-                forces.path.name,
-                f"forces of {count_of(len(forces.plates), 'plate')}, {seconds:.2f} s at {forces.table.rate:g} Hz",
-            )
-        )
-        rows.append((forces.path.name, forces.table.row_warning))
+        table, many = forces.table, count_of(len(forces.plates), "plate")
+        what = f"forces of {many}, {np.ptp(table.time):.2f} s at {table.rate:g} Hz"
+        say(forces.path.name, what, table.row_warning)
     for emg in contents.emg:
-        named = ", ".join(emg.channels.muscles) or "no channel names a muscle"
-        rows.append((emg.path.name, f"EMG: {named}"))
-    rows += [(path.name, "model of OpenSim") for path in contents.models]
-    rows += [(setup.path.name, "scaling of OpenSim") for setup in contents.setups]
-    rows += [(loads.path.name, "external loads of OpenSim") for loads in contents.loads]
+        say(emg.path.name, f"EMG: {', '.join(emg.channels.muscles) or 'no channel names a muscle'}")
+    for path in contents.models:
+        say(path.name, "model of OpenSim")
+    for stated in contents.subjects:
+        say(stated.path.name, "data of the subject")
+    for loads in contents.loads:
+        say(loads.path.name, "external loads of OpenSim")
     for sentence in contents.unread:
         name, _, why = sentence.partition(":")
-        rows.append((name, f"cannot be read:{why}"))
+        say(name, f"cannot be read:{why}")
     for sentence in contents.others:
         name, _, what = sentence.partition(" (")
-        rows.append((name, what.rstrip(")") or "no recording"))
-    joined = dict[str, list[str]]()
-    for name, what in rows:
-        joined.setdefault(name, []).extend([what] if what else [])
-    return [{"file": name, "what": "; ".join(joined[name])} for name in sorted(joined)]
+        say(name, what.rstrip(")") or "no recording")
+    return [{"file": name, "what": "; ".join(said[name])} for name in sorted(said)]
 
 
 class Files(StepView):

@@ -105,7 +105,8 @@ def ground_levels(
         frames = np.interp(time, plate.time, plate.force[:, 2], 0.0, 0.0) > least
         for first, stop in true_runs(long_enough(frames, shortest)) if plate.side in points else ():
             samples = slice(*np.searchsorted(plate.time[carried], time[[first, stop - 1]]))
-            levels[plate.side][first:stop] = np.median(plate.point[carried[samples], 2])
+            at = carried[samples]
+            levels[plate.side][first:stop] = np.interp(time[first:stop], plate.time[at], plate.point[at, 2])
     known = [float(np.median(level[run])) for level in levels.values() for run in _runs(np.isfinite(level))]
     for supports in (True, False):
         for side, of_foot in points.items():
@@ -271,12 +272,8 @@ def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
                 late = int(np.argmax(after)) if after.any() else after.size
                 lost[side][first - early : stop + late] = True
     for plate in trial.forces:
-        for gap in plate.gaps:
-            if plate.side in lost and not gap.filled:
-                near = (trial.markers.time > gap.first - BESIDE_GAP) & (
-                    trial.markers.time < gap.last + BESIDE_GAP
-                )
-                lost[plate.side] |= near
+        if plate.side in lost:
+            lost[plate.side] |= plate.in_gap(trial.markers.time, BESIDE_GAP)
     return lost
 
 

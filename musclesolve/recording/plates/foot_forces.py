@@ -220,7 +220,8 @@ def plate_gap_error(plate: PlateForce, gap: PlateGap) -> InputError:
         (plate.path, gap.where),
         f"a number is missing at {gap.first:g} s{until}",
         "a force in every row; its point and moment wherever it is not zero",
-        "fill the gap in the software that exported the file; an unloaded plate has a force of 0",
+        "fill the gap in the software that exported the file (an unloaded plate has a force of 0), or choose a range "
+        "without it ([time])",
     )
 
 
