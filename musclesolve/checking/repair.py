@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, time_spans
 from musclesolve.recording.data import Markers, Trial
 from musclesolve.settings.trial import LaboratorySettings
 
@@ -47,23 +47,32 @@ def change_markers(role: Role, change: Callable[[Markers], Markers]) -> Repair:
 
 
 def exchange_labels(
-    one: str, other: str, frames: Mask | slice = slice(None), role: Role = "markers"
-) -> Repair:
-    """Exchange two markers in some frames."""
-    return change_markers(role, lambda markers: exchanged(markers, one, other, frames))
+    trial: Trial, pairs: Mapping[Role, Mapping[str, str]], frames: Mask | None = None
+) -> tuple[Repair, dict[tuple[str | int, ...], Any]]:
+    """Return the repair that exchanges pairs of markers of files, in some frames (T,), and the tables that state it.
 
+    Each file gets a table [[exchanged]] in the trial file, after the tables that are there.
+    """
+    change: dict[tuple[str | int, ...], Any] = {}
+    for number, (role, of_file) in enumerate(pairs.items(), len(trial.settings.exchanged)):
+        change["exchanged", number, "markers"] = dict(of_file)
+        if role == "static":
+            change["exchanged", number, "file"] = role
+        if frames is not None:
+            half = 0.5 * float(
+                np.median(np.diff(trial.markers.time))
+            )  # a stretch of one frame has a length, too
+            spans = time_spans(frames, trial.markers.time)
+            change["exchanged", number, "times_s"] = [
+                [round(a - half, 4), round(b + half, 4)] for a, b in spans
+            ]
+    when = slice(None) if frames is None else frames
 
-def exchanged(markers: Markers, one: str, other: str, frames: Mask | slice = slice(None)) -> Markers:
-    """Return markers with two of them exchanged in some frames."""
-    a, b = markers.names.index(one), markers.names.index(other)
-    return replace(markers, position=swapped(markers.position, a, b, frames))
+    def exchange(recorded: Recorded) -> Recorded:
+        files = {role: getattr(recorded.trial, role).exchanged(own, when) for role, own in pairs.items()}
+        return replace_fields(**files)(recorded)
 
-
-def swapped(position: Array, one: int, other: int, frames: Mask | slice = slice(None)) -> Array:
-    """Return positions (T, n, 3) with two markers exchanged in some frames."""
-    changed = position.copy()
-    changed[frames, one], changed[frames, other] = position[frames, other], position[frames, one]
-    return changed
+    return exchange, change
 
 
 def exchange_landmarks(one: str, other: str) -> Repair:

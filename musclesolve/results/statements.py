@@ -380,7 +380,7 @@ def judgement(facts: Facts) -> Said:
         key = entry.severity, entry.remedy
         left[key] -= 1
         of_these = f" of these {alike[key]}" if alike[key] > 1 else ""
-        remedy = "" if left[key] else f" Remedy{of_these}: {entry.remedy}"
+        remedy = "" if left[key] else f" Remedy{of_these}: {entry.remedy.rstrip('.')}."
         yield Statement(entry.severity, (), entry.as_dict(), "", (f"{entry.placed}{remedy}",), entry.severity)
     yield hold([entry.sentence for entry in judged.of("error", "warning")], "warnings")
 

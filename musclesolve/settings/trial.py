@@ -619,6 +619,28 @@ class MarkerSettings(Settings):
     )
 
 
+class ExchangedSettings(Settings):
+    """[[exchanged]]: markers that carry each other's label in one file; they are read the other way around."""
+
+    markers: Mapping[str, str] = setting(
+        "marker = the marker whose label it carries, by their names in the mapping",
+        kind="names",
+        required=True,
+        example='{ RKNE = "LKNE" }',
+    )
+    file: Literal["markers", "static"] = setting(
+        "file in which they are exchanged: the motion or the standing trial",
+        kind="text",
+        default="markers",
+        choices=("markers", "static"),
+    )
+    times_s: tuple[tuple[float, float], ...] | None = setting(
+        "stretches of time in which they are exchanged [s]; the whole file when absent",
+        kind="ranges",
+        example="[[0.4, 0.6]]",
+    )
+
+
 ORIGINS = BY_FEET, STATED, REVERSED = "by_feet", "stated", "reversed"
 """How x and y of ORIGIN of the plates of a C3D file are read, which may point either way."""
 
@@ -729,6 +751,7 @@ class RecordedSettings(Settings):
     fascicle: FascicleSettings = table(FascicleSettings)
     uncertainty: UncertaintySettings = table(UncertaintySettings)
     markers: MarkerSettings = table(MarkerSettings)
+    exchanged: tuple[ExchangedSettings, ...] = table(ExchangedSettings, one_per="file and stretch of time")
     mapping: Mapping[str, Any] = table()
     clusters: Mapping[str, Any] = table()
     carried: Mapping[str, Any] = table()
