@@ -444,7 +444,7 @@ def test_warnings_stand_before_the_legs(stride):
         "this result holds no findings: its recording or model was not examined",
         "sources differ",
     ]
-    assert "sources differ" in " ".join(each.sentence for each in chosen(statements(warned), "warning"))
+    assert "Sources differ" in " ".join(each.sentence for each in chosen(statements(warned), "warning"))
 
 
 def test_weak_muscles_are_advised_to_check_before_strength_is_named():
