@@ -5,7 +5,7 @@ and of single pairs. Then they apply the rules of order.toml: toes ahead of heel
 lateral.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -31,11 +31,9 @@ from musclesolve.checking.repair import (
     Role,
     exchange_labels,
     exchange_landmarks,
-    replace_fields,
 )
 from musclesolve.checking.stages import Stage, check_at
-from musclesolve.recording.data import BODY_CLUSTERS, SIDES, Markers, Side, Trial
-from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.trial.recording_checks import NEIGHBOR
 from musclesolve.results.finding import Finding, Where, finding
 
@@ -252,10 +250,6 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
     names_in = {role: {*getattr(trial, role).names} for role in wrong}
     swaps = {role: dict(sorted(pair for pair in twins if seen >= {*pair})) for role, seen in names_in.items()}
     repair, change = exchange_labels(trial, swaps)
-    if both:
-        repair = replace_fields(
-            mapping=_mirrored_names(trial.mapping), clusters=_mirrored_names(trial.clusters)
-        )
     values = {
         "count": len(many),
         "pairs": len(pairs),
@@ -267,16 +261,6 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
         else "swap the labels of right and left in both files",
     }
     yield finding("sides_swapped", "error", values, where, repair, change=change)
-
-
-def _mirrored_names(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table with the keys of right and left exchanged: landmarks, and the clusters of the feet.
-
-    Other clusters, which [carried] refers to by name, keep theirs.
-    """
-    other = {"_r": "_l", "_l": "_r"}
-    sided = {name for name in table if name[-2:] in other and (name in BODY_CLUSTERS or name in landmarks())}
-    return {name[:-2] + other[name[-2:]] if name in sided else name: table[name] for name in table}
 
 
 def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:

@@ -153,7 +153,9 @@ def _lead(data: DataSet) -> str:
 def _usable(data: DataSet) -> str:
     """Return a sentence on the trials that may be used."""
     named = " or ".join(LABELS[verdict].lower() for verdict in FIT_FOR_USE)
-    return f"{len(data.names())} of {count_of(len(data.trials), 'trial')} can be used, with the verdict {named}."
+    return (
+        f"{len(data.names())} of {count_of(len(data.trials), 'trial')} can be used, with the verdict {named}."
+    )
 
 
 def _verdicts(trials: pd.DataFrame) -> PageTable:
