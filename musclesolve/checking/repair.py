@@ -49,26 +49,16 @@ def change_markers(role: Role, change: Callable[[Markers], Markers]) -> Repair:
 def exchange_labels(
     trial: Trial, pairs: Mapping[Role, Mapping[str, str]], frames: Mask | None = None
 ) -> tuple[Repair, dict[tuple[str | int, ...], Any]]:
-    """Return the repair that exchanges pairs of markers of files, in some frames (T,), and the tables that state it.
-
-    Each file gets a table [[exchanged]] in the trial file, after the tables that are there.
-    """
-    change: dict[tuple[str | int, ...], Any] = {}
-    for number, (role, of_file) in enumerate(pairs.items(), len(trial.settings.exchanged)):
-        change["exchanged", number, "markers"] = dict(of_file)
-        if role == "static":
-            change["exchanged", number, "file"] = role
-        if frames is not None:
-            half = 0.5 * float(
-                np.median(np.diff(trial.markers.time))
-            )  # a stretch of one frame has a length, too
-            spans = time_spans(frames, trial.markers.time)
-            change["exchanged", number, "times_s"] = [
-                [round(a - half, 4), round(b + half, 4)] for a, b in spans
-            ]
-    when = slice(None) if frames is None else frames
+    """Return the repair that exchanges pairs of markers of files, in some frames (T,), and its table [[exchanged]]."""
+    place, time = ("exchanged", len(trial.settings.exchanged)), trial.markers.time
+    change: dict[tuple[str | int, ...], Any] = {(*place, role): dict(own) for role, own in pairs.items()}
+    if frames is not None:
+        half = 0.5 * float(np.median(np.diff(time)))  # a stretch of one frame has a length, too
+        spans = time_spans(frames, time)
+        change[(*place, "times_s")] = [[round(a - half, 4), round(b + half, 4)] for a, b in spans]
 
     def exchange(recorded: Recorded) -> Recorded:
+        when = slice(None) if frames is None else frames
         files = {role: getattr(recorded.trial, role).exchanged(own, when) for role, own in pairs.items()}
         return replace_fields(**files)(recorded)
 

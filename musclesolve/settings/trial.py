@@ -620,24 +620,17 @@ class MarkerSettings(Settings):
 
 
 class ExchangedSettings(Settings):
-    """[[exchanged]]: markers that carry each other's label in one file; they are read the other way around."""
+    """[[exchanged]]: markers that carry each other's label in a file; they are read the other way around."""
 
     markers: Mapping[str, str] = setting(
-        "marker = the marker whose label it carries, by their names in the mapping",
+        "marker = the marker whose label it carries in the motion, by names of the mapping",
         kind="names",
-        required=True,
+        default={},
         example='{ RKNE = "LKNE" }',
     )
-    file: Literal["markers", "static"] = setting(
-        "file in which they are exchanged: the motion or the standing trial",
-        kind="text",
-        default="markers",
-        choices=("markers", "static"),
-    )
+    static: Mapping[str, str] = setting("the same in the standing trial", kind="names", default={})
     times_s: tuple[tuple[float, float], ...] | None = setting(
-        "stretches of time in which they are exchanged [s]; the whole file when absent",
-        kind="ranges",
-        example="[[0.4, 0.6]]",
+        "when the labels are exchanged in the motion [s]; all the time when absent", kind="ranges"
     )
 
 
@@ -751,7 +744,7 @@ class RecordedSettings(Settings):
     fascicle: FascicleSettings = table(FascicleSettings)
     uncertainty: UncertaintySettings = table(UncertaintySettings)
     markers: MarkerSettings = table(MarkerSettings)
-    exchanged: tuple[ExchangedSettings, ...] = table(ExchangedSettings, one_per="file and stretch of time")
+    exchanged: tuple[ExchangedSettings, ...] = table(ExchangedSettings, one_per="fault")
     mapping: Mapping[str, Any] = table()
     clusters: Mapping[str, Any] = table()
     carried: Mapping[str, Any] = table()

@@ -93,7 +93,7 @@ def test_sides_swapped_in_one_file_are_swapped_back_by_a_click(tmp_path: Path, r
     assert found.code == "sides_swapped" and change_title(found.change).startswith("Exchange the labels of ")
     trial.state_all(dict(found.change))
     assert examined(trial.path).ok
-    assert any("these labels are exchanged" in note for note in ms.read_trial(trial.path).notes)
+    assert any("labels are exchanged in" in note for note in ms.read_trial(trial.path).notes)
 
 
 def test_labels_that_a_file_has_not_are_named(tmp_path: Path) -> None:
@@ -102,3 +102,11 @@ def test_labels_that_a_file_has_not_are_named(tmp_path: Path) -> None:
     with pytest.raises(ms.InputError, match="has no marker") as refused:
         ms.read_trial(trial.path)
     assert refused.value.code == "unknown_name" and "toe_r" in str(refused.value.remedy)
+
+
+def test_the_button_names_what_is_exchanged() -> None:
+    place = ("exchanged", 0)
+    assert change_title([((*place, "markers"), {"A": "B"}), ((*place, "times_s"), [[0.1, 0.2]])]) == (
+        "Exchange the labels A and B"
+    )
+    assert change_title([((*place, "static"), {"A": "B", "C": "D"})]) == "Exchange the labels of 2 pairs"

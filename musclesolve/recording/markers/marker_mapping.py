@@ -31,7 +31,7 @@ from musclesolve.recording.markers.marker_set import (
     marker_names_of,
 )
 from musclesolve.recording.schema import Document
-from musclesolve.settings.trial import ExchangedSettings, RecordedSettings
+from musclesolve.settings.trial import RecordedSettings
 
 
 @dataclass(frozen=True)
@@ -171,13 +171,8 @@ def requested_mapping(
             f"The motion is of {one[0]}, the standing trial of {other[0]}, by the labels of the markers."
         )
     walk, static = names.checked(document, walk), None if static is None else names.checked(document, static)
-    for number, entry in enumerate(settings.exchanged):
-        markers = static if entry.file == "static" else walk
-        if markers is None:
-            continue
-        markers, note = _with_exchanged(document, markers, entry, number)
-        walk, static = (walk, markers) if entry.file == "static" else (markers, static)
-        notes.append(note)
+    walk = _with_exchanged(document, settings, "markers", walk, notes)
+    static = None if static is None else _with_exchanged(document, settings, "static", static, notes)
     if chosen is None:
         return RequestedMapping(walk, static, tables, names, tuple(notes))
     if static is not None:
@@ -201,16 +196,18 @@ def requested_mapping(
 
 
 def _with_exchanged(
-    document: Document, markers: Markers, entry: ExchangedSettings, number: int
-) -> tuple[Markers, str]:
-    """Return markers with the labels of a table [[exchanged]] the other way around, and a note."""
-    for name in (name for pair in entry.markers.items() for name in pair if name not in markers):
-        problem = f"{markers.path.name} has no marker {name!r}"
-        place = "exchanged", "markers", number
-        raise document.unknown("unknown_name", name, markers.names, *place, problem=problem)
-    time, spans = markers.time, entry.times_s or ((-np.inf, np.inf),)
-    frames: Mask = np.any([(start <= time) & (time <= end) for start, end in spans], axis=0)
-    pairs = few([f"{one} and {other}" for one, other in entry.markers.items()])
-    when = f" in {frames.sum()} frames" if entry.times_s else ""
-    note = f"By the trial file these labels are exchanged in {markers.path.name}{when}: {pairs}."
-    return markers.exchanged(entry.markers, frames), note
+    document: Document, settings: RecordedSettings, role: str, markers: Markers, notes: list[str]
+) -> Markers:
+    """Return the markers of a file with the labels of [[exchanged]] the other way around; each table adds a note."""
+    for number, entry in enumerate(settings.exchanged):
+        names = [name for pair in entry[role].items() for name in pair]
+        for name in (name for name in names if name not in markers):
+            problem, place = f"{markers.path.name} has no marker {name!r}", ("exchanged", role, number)
+            raise document.unknown("unknown_name", name, markers.names, *place, problem=problem)
+        spans = (entry.times_s if role == "markers" else None) or ((-np.inf, np.inf),)
+        frames: Mask = np.any([(a <= markers.time) & (markers.time <= b) for a, b in spans], axis=0)
+        markers = markers.exchanged(entry[role], frames)
+        if names:
+            said = f"By the trial file labels are exchanged in {frames.sum()} frames of {markers.path.name}"
+            notes.append(f"{said}: {few(names, 4)}.")
+    return markers
