@@ -69,9 +69,8 @@ def exchange_landmarks(one: str, other: str) -> Repair:
     """Exchange two landmarks of the mapping."""
 
     def repair(recorded: Recorded) -> Recorded:
-        mapping = dict(recorded.trial.mapping)
-        mapping[one], mapping[other] = mapping[other], mapping[one]
-        return replace_fields(mapping=mapping)(recorded)
+        mapping = recorded.trial.mapping
+        return replace_fields(mapping={**mapping, one: mapping[other], other: mapping[one]})(recorded)
 
     return repair
 

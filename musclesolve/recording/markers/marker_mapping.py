@@ -161,9 +161,7 @@ def requested_mapping(
     written = frozenset(m for m in (*mapped, *listed, *tables["carried"]) if isinstance(m, str))
     person, requested = settings.markers.person, settings.markers.set
     chosen = find_marker_set(document, requested) if requested else None
-    names = MarkerNames(written, person=person)
-    if chosen is not None:
-        names = marker_names_of(chosen, written, person)
+    names = marker_names_of(chosen, written, person) if chosen else MarkerNames(written, person=person)
     notes = []
     one, other = names.persons(walk), [] if static is None else names.persons(static)
     if person is None and len(one) == len(other) == 1 and one != other:
