@@ -307,7 +307,9 @@ def in_short(facts: Facts) -> Said:
         names = " and ".join(
             joint for joint, of_legs in verdicts.items() if of_legs - {NOT_KNOWN} == {PLAUSIBLE}
         )
-        compared = f"the {names} within the widest range of implants in this movement" if names else None
+        compared = (
+            f"at the {names} this is within the widest range of implants in this movement" if names else None
+        )
         # A model may be a part of a person, such as one leg: its weight is stated with it.
         weight = (
             f"weight of the model, {facts.body_weight:.0f} N"
