@@ -29,8 +29,9 @@ def count_of(count: int, noun: str) -> str:
 
 
 def capitalized(text: str) -> str:
-    """A text as the beginning of a sentence: "left foot" is "Left foot"; the other letters stay."""
-    return text[:1].upper() + text[1:]
+    """A text as the beginning of a sentence: "left foot" is "Left foot"; names such as "walk.trc" stay as they are."""
+    is_name = any(letter in ".,:;_/0123456789" for letter in text.partition(" ")[0][:-1])
+    return text if is_name else text[:1].upper() + text[1:]
 
 
 def as_text(value: object) -> str:

@@ -19,7 +19,7 @@ from musclesolve.results.finding import Finding, Severity
 from musclesolve.settings.schema import FileTable, Settings, same
 from musclesolve.settings.trial import FileSettings, RecordedSettings
 
-MARKER_TABLES = ("laboratory", "files", "markers", "mapping", "clusters", "carried")
+MARKER_TABLES = ("laboratory", "files", "markers", "exchanged", "mapping", "clusters", "carried")
 """Tables of the trial file that define the reading and the meaning of markers."""
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, time_spans
 from musclesolve.recording.data import Markers, Trial
 from musclesolve.settings.trial import LaboratorySettings
 
@@ -47,32 +47,30 @@ def change_markers(role: Role, change: Callable[[Markers], Markers]) -> Repair:
 
 
 def exchange_labels(
-    one: str, other: str, frames: Mask | slice = slice(None), role: Role = "markers"
-) -> Repair:
-    """Exchange two markers in some frames."""
-    return change_markers(role, lambda markers: exchanged(markers, one, other, frames))
+    trial: Trial, pairs: Mapping[Role, Mapping[str, str]], frames: Mask | None = None
+) -> tuple[Repair, dict[tuple[str | int, ...], Any]]:
+    """Return the repair that exchanges pairs of markers of files, in some frames (T,), and its table [[exchanged]]."""
+    place, time = ("exchanged", len(trial.settings.exchanged)), trial.markers.time
+    change: dict[tuple[str | int, ...], Any] = {(*place, role): dict(own) for role, own in pairs.items()}
+    if frames is not None:
+        half = 0.5 * float(np.median(np.diff(time)))  # a stretch of one frame has a length, too
+        spans = time_spans(frames, time)
+        change[(*place, "times_s")] = [[round(a - half, 4), round(b + half, 4)] for a, b in spans]
 
+    def exchange(recorded: Recorded) -> Recorded:
+        when = slice(None) if frames is None else frames
+        files = {role: getattr(recorded.trial, role).exchanged(own, when) for role, own in pairs.items()}
+        return replace_fields(**files)(recorded)
 
-def exchanged(markers: Markers, one: str, other: str, frames: Mask | slice = slice(None)) -> Markers:
-    """Return markers with two of them exchanged in some frames."""
-    a, b = markers.names.index(one), markers.names.index(other)
-    return replace(markers, position=swapped(markers.position, a, b, frames))
-
-
-def swapped(position: Array, one: int, other: int, frames: Mask | slice = slice(None)) -> Array:
-    """Return positions (T, n, 3) with two markers exchanged in some frames."""
-    changed = position.copy()
-    changed[frames, one], changed[frames, other] = position[frames, other], position[frames, one]
-    return changed
+    return exchange, change
 
 
 def exchange_landmarks(one: str, other: str) -> Repair:
     """Exchange two landmarks of the mapping."""
 
     def repair(recorded: Recorded) -> Recorded:
-        mapping = dict(recorded.trial.mapping)
-        mapping[one], mapping[other] = mapping[other], mapping[one]
-        return replace_fields(mapping=mapping)(recorded)
+        mapping = recorded.trial.mapping
+        return replace_fields(mapping={**mapping, one: mapping[other], other: mapping[one]})(recorded)
 
     return repair
 

@@ -345,6 +345,10 @@ def _short(text: str) -> str:
 def change_title(change: Collection[tuple[Place, Any]]) -> str:
     """Return the title of a button that makes a change of the trial file: "Take mass_kg = 57.6"."""
     stated = [f"{place[-1]} = {value_text(value)}" for place, value in change]
+    exchanged = [value for place, value in change if place[0] == "exchanged" and place[-1] != "times_s"]
+    if labels := [pair for pairs in exchanged for pair in pairs.items()]:
+        whose = " and ".join(labels[0]) if len(labels) == 1 else f"of {len(labels)} pairs"
+        return f"Exchange the labels {whose}"
     pair = [str(place[-1]) for place, _ in change]
     if len(pair) == 2 and all(place[0] == "mapping" for place, _ in change):
         sides = pair[0][:-2] == pair[1][:-2]

@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 from nicegui import ui
 
 from musclesolve._util.message_text import capitalized
+from musclesolve.checking.loading import MARKER_TABLES
 from musclesolve.desk.desk import Change, Desk
 from musclesolve.desk.trial_document import Edit, Open, Place, change_title
 from musclesolve.errors import MuscleSolveError
@@ -26,11 +27,8 @@ PLACE = "ms-place"
 """Event of the page: the buttons Back and Forward of the browser have changed its address."""
 STEP_OF = {
     "subject": "subject",
+    **dict.fromkeys((*MARKER_TABLES, "gaps", "joint_centers", "consistency"), "markers"),
     "files": "files",
-    **dict.fromkeys(
-        ("laboratory", "markers", "mapping", "clusters", "carried", "gaps", "joint_centers", "consistency"),
-        "markers",
-    ),
     **dict.fromkeys(("plates", "force"), "plates"),
     **dict.fromkeys(("time", "events"), "events"),
     "emg": "emg",

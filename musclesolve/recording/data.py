@@ -116,6 +116,20 @@ class Markers(FromFile):
         """Return the markers in other axes: p' = R p, with R (3, 3)."""
         return replace(self, position=self.position @ rotation.T)
 
+    def exchanged(self, pairs: Mapping[str, str], frames: Mask | slice = slice(None)) -> Markers:
+        """Return the markers with both of every pair in each other's place, in some frames."""
+        position = self.position
+        for one, other in pairs.items():
+            position = swapped(position, self.names.index(one), self.names.index(other), frames)
+        return replace(self, position=position)
+
+
+def swapped(position: Array, one: int, other: int, frames: Mask | slice = slice(None)) -> Array:
+    """Return positions (T, n, 3) with two markers exchanged in some frames."""
+    changed = position.copy()
+    changed[frames, one], changed[frames, other] = position[frames, other], position[frames, one]
+    return changed
+
 
 @dataclass(frozen=True, eq=False)
 class Table(FromFile):

@@ -360,13 +360,12 @@ class _Examination:
         for key, rule in settings.items():
             if key not in stated:
                 if lacking and self.required(rule):
-                    line, about = rule.line(key), rule.about
                     self.refuse(
                         "missing_key",
                         (table, None, index),
                         problem=f"'{key}' is missing",
-                        expected=f"{key}: {about}",
-                        remedy=f"add a line {line}",
+                        expected=rule.about,
+                        remedy=f"add a line {rule.line(key)}",
                     )
             elif wrong := rule.problem(stated[key]):
                 problem, expected = wrong

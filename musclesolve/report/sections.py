@@ -16,7 +16,7 @@ from musclesolve.report.figures.figure_choice import Picture, drawn, figures_of
 from musclesolve.report.inputs import ANSWERS, COMPARISON, RESULT, UNCERTAINTY, TrialFiles
 from musclesolve.results.facts import Facts
 from musclesolve.results.finding import Finding
-from musclesolve.results.judgement import Judgement, judge, judge_findings
+from musclesolve.results.judgement import WITH_CARE, Judgement, judge, judge_findings
 from musclesolve.results.plausibility import measured
 from musclesolve.results.statements import Number, Statement, chosen, number
 
@@ -74,16 +74,19 @@ def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
         ),
         None,
     )
+    cautions = chosen(said, "error", "warning")
+    # the reasons of care are listed below
+    use = f"{judged.use.partition(':')[0]}." if judged.verdict == WITH_CARE and cautions else judged.use
     return Headline(
         judged,
-        " ".join((judged.use, *judged.why)),
+        " ".join((use, *judged.why)),
         [
             {"joint": plain(stem), "unit": unit, "legs": legs, "implants": found.words if found else ""}
             for stem, legs in rows.items()
             for found in [measured(stem, facts.movement)]  # in implants, None where none measured
         ],
         emg or "not measured",
-        chosen(said, "error", "warning"),
+        cautions,
         chosen(said, "remark"),
     )
 

@@ -12,6 +12,7 @@ from string import Formatter
 from typing import Any, Literal
 
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.message_text import capitalized
 from musclesolve._util.names import shortened
 
 Severity = Literal["error", "warning", "note"]
@@ -148,14 +149,14 @@ class Finding:
 
     @property
     def placed(self) -> str:
-        """Place and finding in a line."""
-        place = str(self.where)
-        return f"{f'{place}: ' if place else ''}{self.sentence.rstrip('.')}."
+        """Place and finding in a sentence."""
+        place, said = str(self.where), self.sentence.rstrip(".")
+        return f"{place}: {said}." if place else f"{capitalized(said)}."
 
     @property
     def line(self) -> str:
         """Place, finding and remedy in a line."""
-        return f"{self.placed} Remedy: {self.remedy}"
+        return f"{self.placed} Remedy: {self.remedy.rstrip('.')}."
 
     def __str__(self) -> str:
         """Return the finding in a few lines."""

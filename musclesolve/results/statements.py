@@ -307,7 +307,9 @@ def in_short(facts: Facts) -> Said:
         names = " and ".join(
             joint for joint, of_legs in verdicts.items() if of_legs - {NOT_KNOWN} == {PLAUSIBLE}
         )
-        compared = f"the {names} within the widest range of implants in this movement" if names else None
+        compared = (
+            f"at the {names} this is within the widest range of implants in this movement" if names else None
+        )
         # A model may be a part of a person, such as one leg: its weight is stated with it.
         weight = (
             f"weight of the model, {facts.body_weight:.0f} N"
@@ -380,7 +382,7 @@ def judgement(facts: Facts) -> Said:
         key = entry.severity, entry.remedy
         left[key] -= 1
         of_these = f" of these {alike[key]}" if alike[key] > 1 else ""
-        remedy = "" if left[key] else f" Remedy{of_these}: {entry.remedy}"
+        remedy = "" if left[key] else f" Remedy{of_these}: {entry.remedy.rstrip('.')}."
         yield Statement(entry.severity, (), entry.as_dict(), "", (f"{entry.placed}{remedy}",), entry.severity)
     yield hold([entry.sentence for entry in judged.of("error", "warning")], "warnings")
 

@@ -619,6 +619,21 @@ class MarkerSettings(Settings):
     )
 
 
+class ExchangedSettings(Settings):
+    """[[exchanged]]: markers that carry each other's label in a file; they are read the other way around."""
+
+    markers: Mapping[str, str] = setting(
+        "marker = the marker whose label it carries in the motion, by names of the mapping",
+        kind="names",
+        default={},
+        example='{ RKNE = "LKNE" }',
+    )
+    static: Mapping[str, str] = setting("the same in the standing trial", kind="names", default={})
+    times_s: tuple[tuple[float, float], ...] | None = setting(
+        "when the labels are exchanged in the motion [s]; all the time when absent", kind="ranges"
+    )
+
+
 ORIGINS = BY_FEET, STATED, REVERSED = "by_feet", "stated", "reversed"
 """How x and y of ORIGIN of the plates of a C3D file are read, which may point either way."""
 
@@ -729,6 +744,7 @@ class RecordedSettings(Settings):
     fascicle: FascicleSettings = table(FascicleSettings)
     uncertainty: UncertaintySettings = table(UncertaintySettings)
     markers: MarkerSettings = table(MarkerSettings)
+    exchanged: tuple[ExchangedSettings, ...] = table(ExchangedSettings, one_per="fault")
     mapping: Mapping[str, Any] = table()
     clusters: Mapping[str, Any] = table()
     carried: Mapping[str, Any] = table()

@@ -23,6 +23,10 @@ from musclesolve.synthetic.trial_copy import open_copy, write_copy
         ("up_axis_wrong", "up_axis"),
         ("walks_backward", "walking_direction"),
         ("static_in_other_axes", "up_axis"),
+        ("sides_swapped", "sides_swapped"),
+        ("heel_and_toe_exchanged", "labels_exchanged"),
+        ("ankle_swapped_for_a_while", "labels_exchanged"),
+        ("knee_markers_swapped", "pair_swapped"),
     ],
 )
 def test_the_change_of_a_finding_mends_it(tmp_path: Path, fault: str, code: str) -> None:
@@ -70,3 +74,39 @@ def test_labels_exchanged_in_the_files_are_mapped_back_by_a_click(
     assert trial.to_undo is not None and all(str(place[1]) in trial.to_undo.what for place, _ in found.change)
     trial.undo()
     assert trial.text == before
+
+
+@pytest.mark.parametrize("role", ["markers", "static"])
+def test_sides_swapped_in_one_file_are_swapped_back_by_a_click(tmp_path: Path, role: str) -> None:
+    copy = open_copy(ms.synthetic_recording(tmp_path / "right", marker_set="plug_in_gait", truth=False))
+    markers = copy.walk if role == "markers" else copy.static
+    assert markers is not None
+    other = {"R": "L", "L": "R"}
+    twins = [other.get(name[0], name[0]) + name[1:] for name in markers.names]
+    columns = [
+        markers.names.index(twin if twin in markers.names else markers.names[k])
+        for k, twin in enumerate(twins)
+    ]
+    copy.put(markers.position[:, columns], static=role == "static")
+    trial = TrialDocument(write_copy(copy, tmp_path / "swapped"))
+    (found,) = [each for each in examined(trial.path).findings if each.severity == "error"]
+    assert found.code == "sides_swapped" and change_title(found.change).startswith("Exchange the labels of ")
+    trial.state_all(dict(found.change))
+    assert examined(trial.path).ok
+    assert any("labels are exchanged in" in note for note in ms.read_trial(trial.path).notes)
+
+
+def test_labels_that_a_file_has_not_are_named(tmp_path: Path) -> None:
+    trial = TrialDocument(ms.synthetic_recording(tmp_path, truth=False))
+    trial.state(("exchanged", 0, "markers"), {"heel_r": "toe_right"})
+    with pytest.raises(ms.InputError, match="has no marker") as refused:
+        ms.read_trial(trial.path)
+    assert refused.value.code == "unknown_name" and "toe_r" in str(refused.value.remedy)
+
+
+def test_the_button_names_what_is_exchanged() -> None:
+    place = ("exchanged", 0)
+    assert change_title([((*place, "markers"), {"A": "B"}), ((*place, "times_s"), [[0.1, 0.2]])]) == (
+        "Exchange the labels A and B"
+    )
+    assert change_title([((*place, "static"), {"A": "B", "C": "D"})]) == "Exchange the labels of 2 pairs"

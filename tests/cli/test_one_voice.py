@@ -16,6 +16,7 @@ from synthetic_result import set_status
 
 import musclesolve as ms
 from musclesolve import check, read_result, replay
+from musclesolve._util.message_text import capitalized
 from musclesolve.data import reference_stride
 from musclesolve.report.page import write_report
 from musclesolve.results.dataset.result_quantities import listed
@@ -144,7 +145,9 @@ def test_terminal_report_and_desk_begin_with_the_same_cautions(cause, monkeypatc
     assert use in "\n".join(summary(data).splitlines()[:5])
     monkeypatch.setattr("musclesolve.report.sections.figures_of", lambda data, kind: {})
     page = html.unescape(write_report([path], tmp_path / "report.html")[0].read_text(encoding="utf-8"))
-    assert use in page.partition("peak contact force")[0]
+    cautions = [capitalized(each.what) for each in judge(Facts(data)).of("error", "warning")]
+    first = [f"{use.partition(':')[0]}.", *cautions] if cautions else [use]  # the page lists them below
+    assert all(sentence in page.partition("peak contact force")[0] for sentence in first)
     desk = pytest.importorskip("musclesolve.desk.result_facts")
     assert use in desk.result_facts(path).why
 

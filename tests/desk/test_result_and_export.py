@@ -92,7 +92,7 @@ def test_the_result_of_a_recording_with_an_error_is_not_usable(desk):
     path = desk.output / "faulty.nc"
     write_result(ms.read_result(desk.result).assign_attrs({FINDINGS: json.dumps(found)}), path)
     facts = result_facts(path)
-    assert facts.css == "error" and facts.remarks[0].startswith("w.")
+    assert facts.css == "error" and facts.remarks[0].startswith("W.")
 
 
 def test_the_state_of_the_step_follows_result_and_trial(desk):

@@ -210,9 +210,8 @@ def test_live_and_check_say_the_same_of_the_same_fault(live, stream):
     time, position, _ = stream
     mended(live, time, exchanged(live, position, "heel_r", "toe_r", WHEN["for a while"]))
     trial = read_trial(reference_stride())
-    repair = exchange_labels(
-        "heel_r", "toe_r", np.isin(np.arange(len(trial.markers.time)), np.arange(45, 60))
-    )
+    frames = np.isin(np.arange(len(trial.markers.time)), np.arange(45, 60))
+    repair, _ = exchange_labels(trial, {"markers": {"heel_r": "toe_r"}}, frames)
     case = Case(trial.document, repair(Recorded(trial, trial.settings.laboratory)))
     (of_check,) = labels_exchanged_at_crossings(case)
     (of_live,) = live.findings

@@ -438,13 +438,13 @@ def test_a_result_that_is_not_plausible_says_what_it_may_be_used_for(stride):
 def test_warnings_stand_before_the_legs(stride):
     warned = stride.assign_attrs(warnings=["sources differ"], findings="")
     said = summary(warned)
-    assert said.index("sources differ") < said.index("\nright leg")
+    assert said.index("Sources differ.") < said.index("\nright leg")
     found = [each["what"] for each in run_document(warned)["judgement"]["findings"]]
     assert found[:2] == [
         "this result holds no findings: its recording or model was not examined",
         "sources differ",
     ]
-    assert "sources differ" in " ".join(each.sentence for each in chosen(statements(warned), "warning"))
+    assert "Sources differ" in " ".join(each.sentence for each in chosen(statements(warned), "warning"))
 
 
 def test_weak_muscles_are_advised_to_check_before_strength_is_named():

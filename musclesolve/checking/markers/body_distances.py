@@ -24,13 +24,11 @@ from musclesolve.checking.repair import (
     Role,
     change_markers,
     exchange_labels,
-    exchanged,
     in_order,
-    swapped,
 )
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.errors import InputError
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial, swapped
 from musclesolve.recording.gaps.rigid_registration import register
 from musclesolve.results.finding import Finding, Severity, Where, finding
 
@@ -144,14 +142,14 @@ def labels_exchanged_throughout(case: Case) -> Iterator[Finding]:
             continue
         trial, one, two = case.trial, pairs.names[worst], pairs.names[other]
         # The recording with the landmarks in order is the right one.
-        after = violations(trial, exchanged(trial.markers, one, two))
+        after = violations(trial, trial.markers.exchanged({one: two}))
         walk_wrong = trial.static is None or len(after) <= len(violations(trial, trial.markers))
         role: Role = "markers" if walk_wrong else "static"
         code = "pair_swapped" if partners(trial).get(one) == two else "labels_exchanged"
         values = {"one": one, "other": two, "size": misfit[worst]}
         where = Where(getattr(trial, role).path, markers=(one, two))
-        repair = exchange_labels(one, two, role=role)
-        swapped_labels = finding(f"{code}.throughout", "error", values, where, repair)
+        repair, change = exchange_labels(trial, {role: {one: two}})
+        swapped_labels = finding(f"{code}.throughout", "error", values, where, repair, change=change)
         yield swapped_labels
         case, tried = case.repaired(swapped_labels), set()
 
@@ -243,8 +241,8 @@ def _for_a_while(trial: Trial, pair: Pair, crossed: NDArray[np.int_]) -> Finding
     one, other = (pairs.names[k] for k in pair)
     values = {"one": one, "other": other, "frames": f" in {wrong.sum()} frames", "size": size}
     where = Where(trial.markers.path, markers=(one, other), times=time_spans(wrong, trial.markers.time))
-    repair = exchange_labels(one, other, wrong)
-    return finding("labels_exchanged.frames", "error", values, where, repair)
+    repair, change = exchange_labels(trial, {"markers": {one: other}}, wrong)
+    return finding("labels_exchanged.frames", "error", values, where, repair, change=change)
 
 
 def _mean(off: Array) -> float:

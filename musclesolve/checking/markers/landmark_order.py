@@ -5,7 +5,7 @@ and of single pairs. Then they apply the rules of order.toml: toes ahead of heel
 lateral.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -28,16 +28,12 @@ from musclesolve.checking.observed_body import (
 )
 from musclesolve.checking.repair import (
     ROLES,
-    Repair,
     Role,
-    change_markers,
     exchange_labels,
     exchange_landmarks,
-    replace_fields,
 )
 from musclesolve.checking.stages import Stage, check_at
-from musclesolve.recording.data import BODY_CLUSTERS, SIDES, Markers, Side, Trial
-from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.trial.recording_checks import NEIGHBOR
 from musclesolve.results.finding import Finding, Where, finding
 
@@ -119,8 +115,7 @@ def _out_of_order(case: Case) -> Iterator[Finding]:
         exchange = not size <= EXCHANGED * trial.subject.stature
         markers_of = tuple(m for name in (one, other) for m in trial.mapping[name])
         where = Where(getattr(trial, role).path, markers=markers_of)
-        in_file = exchange_of_labels(trial, (one, other), role)[1]
-        repair = (exchange_landmarks(one, other) if in_all else in_file) if exchange else None
+        mending = _in_mapping(case, (one, other)) if in_all else _in_file(trial, (one, other), role)
         values = {
             "one": one,
             "other": other,
@@ -131,9 +126,8 @@ def _out_of_order(case: Case) -> Iterator[Finding]:
             if in_all
             else f"check the labels of {one} and {other} in this file; the other recording has them right",
         }
-        change = _exchanged_keys(case, (one, other)) if exchange and in_all else None
         yield finding(
-            "landmark_order", "error" if exchange else "warning", values, where, repair, change=change
+            "landmark_order", "error" if exchange else "warning", values, where, **mending if exchange else {}
         )
 
 
@@ -147,13 +141,18 @@ def _exchanged_keys(case: Case, names: tuple[str, str]) -> dict[tuple[str, str],
     return {("mapping", a): of[b] for a, b in (names, names[::-1])}
 
 
-def exchange_of_labels(
-    trial: Trial, names: tuple[str, str], role: Role = "markers"
-) -> tuple[list[list[str]], Repair | None]:
-    """The markers of two landmarks, and the change that exchanges their labels, None for several markers."""
-    markers = [list(trial.mapping[name]) for name in names]
-    single = all(len(labels) == 1 and labels[0] in getattr(trial, role) for labels in markers)
-    return markers, exchange_labels(markers[0][0], markers[1][0], role=role) if single else None
+def _in_mapping(case: Case, names: tuple[str, str]) -> dict[str, Any]:
+    """Repair and change of a finding that exchange two landmarks in the mapping."""
+    return {"repair": exchange_landmarks(*names), "change": _exchanged_keys(case, names)}
+
+
+def _in_file(trial: Trial, names: tuple[str, str], role: Role = "markers") -> dict[str, Any]:
+    """Repair and change of a finding that exchange the labels of two landmarks in a file; none of several markers."""
+    labels = [list(trial.mapping[name]) for name in names]
+    if not all(len(own) == 1 and own[0] in getattr(trial, role) for own in labels):
+        return {}
+    repair, change = exchange_labels(trial, {role: {labels[0][0]: labels[1][0]}})
+    return {"repair": repair, "change": change}
 
 
 OUTER_TOE = 0.17
@@ -247,17 +246,10 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
     many = reversed_pairs[wrong[0]]
     # As likely the mapping as the labels; the repair is the same.
     where = case.key("mapping", "asis_r") if both and in_mapping else Where(getattr(trial, wrong[0]).path)
-    other = partners(trial)
-
-    def with_other_labels(markers: Markers) -> Markers:
-        twins = [twin if (twin := other.get(name, name)) in markers else name for name in markers.names]
-        return replace(markers, position=markers.position[:, [markers.names.index(name) for name in twins]])
-
-    repair = (
-        replace_fields(mapping=_mirrored_names(trial.mapping), clusters=_mirrored_names(trial.clusters))
-        if both
-        else change_markers(wrong[0], with_other_labels)
-    )
+    twins = {(min(pair), max(pair)) for pair in partners(trial).items()}
+    names_in = {role: {*getattr(trial, role).names} for role in wrong}
+    swaps = {role: dict(sorted(pair for pair in twins if seen >= {*pair})) for role, seen in names_in.items()}
+    repair, change = exchange_labels(trial, swaps)
     values = {
         "count": len(many),
         "pairs": len(pairs),
@@ -268,17 +260,7 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
         if in_mapping
         else "swap the labels of right and left in both files",
     }
-    yield finding("sides_swapped", "error", values, where, repair)
-
-
-def _mirrored_names(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table with the keys of right and left exchanged: landmarks, and the clusters of the feet.
-
-    Other clusters, which [carried] refers to by name, keep theirs.
-    """
-    other = {"_r": "_l", "_l": "_r"}
-    sided = {name for name in table if name[-2:] in other and (name in BODY_CLUSTERS or name in landmarks())}
-    return {name[:-2] + other[name[-2:]] if name in sided else name: table[name] for name in table}
+    yield finding("sides_swapped", "error", values, where, repair, change=change)
 
 
 def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:
@@ -294,8 +276,8 @@ def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:
 def partners(trial: Trial) -> dict[str, str]:
     """Return marker -> marker of the other side.
 
-    For every pair of landmarks that are single markers, and for markers of clusters whose names differ in right and
-    left alone.
+    For every pair of landmarks that are single markers, and for other markers of clusters and landmarks whose names
+    differ in right and left alone.
     """
     other: dict[str, str] = {}
     for name, weights in trial.mapping.items():
@@ -304,7 +286,7 @@ def partners(trial: Trial) -> dict[str, str]:
             other[next(iter(weights))] = next(iter(twin))
     names = {*trial.markers.names, *(trial.static.names if trial.static else ())}
     swap = {"R": "L", "L": "R", "r": "l", "l": "r"}
-    for marker in (marker for cluster in trial.clusters.values() for marker in cluster):
+    for marker in (name for table in (trial.clusters, trial.mapping) for of in table.values() for name in of):
         twins = (marker[:k] + swap[c] + marker[k + 1 :] for k, c in enumerate(marker) if c in swap)
         if (opposite := next((name for name in twins if name in names), None)) is not None:
             other.setdefault(marker, opposite)
@@ -337,14 +319,13 @@ def _front_is_swapped(trial: Trial, markers: Markers) -> bool:
 def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
     """Report that right and left of a landmark are swapped, in the motion alone if the standing trial is right."""
     trial, names = case.trial, (f"{name}_r", f"{name}_l")
-    shown_by, in_file = exchange_of_labels(trial, names)
-    single = in_file is not None
+    shown_by = [list(trial.mapping[name]) for name in names]
+    single = all(len(own) == 1 for own in shown_by)
     # Without a standing trial that has them right, mapping and labels are as likely.
-    if trial.static is None or standing:
-        in_file = None
-    change = None if in_file else _exchanged_keys(case, names)
+    in_file = {} if trial.static is None or standing else _in_file(trial, names)
+    mending = in_file or _in_mapping(case, names)
     labels = f"swap the labels {shown_by[0][0]} and {shown_by[1][0]} in"
-    stated = change and names[0] in case.settings.mapping
+    stated = not in_file and mending["change"] and names[0] in case.settings.mapping
     place = case.key("mapping", names[0]) if stated else Where(trial.markers.path)
     where = replace(place, markers=tuple(m for markers in shown_by for m in markers))
     values = {
@@ -354,11 +335,10 @@ def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
         "remedy": f"{labels} this file; the standing trial has them right"
         if in_file
         else f"swap the markers of {names[0]} and {names[1]} in [mapping], or their labels in the file"
-        if change or not single
+        if mending["change"] or not single
         else f"{labels} the files",
     }
-    repair = in_file or exchange_landmarks(*names)
-    return finding("pair_swapped", "error", values, where, repair, change=change)
+    return finding("pair_swapped", "error", values, where, **mending)
 
 
 @check_at(Stage.PAIRS_OF_LANDMARKS)
@@ -415,11 +395,9 @@ def front_and_back(case: Case) -> Iterator[Finding]:
     )
     for side in wrong:
         names = f"asis_{side}", f"psis_{side}"
-        labels, in_file = exchange_of_labels(trial, names)
-        if standing:
-            in_file = None
+        labels = [list(trial.mapping[name]) for name in names]
+        in_file = {} if standing else _in_file(trial, names)
         where = Where(trial.markers.path, markers=tuple(marker for markers in labels for marker in markers))
-        repair = in_file or exchange_landmarks(*names)
         values = {
             "front": names[0],
             "back": names[1],
@@ -429,8 +407,8 @@ def front_and_back(case: Case) -> Iterator[Finding]:
             if in_file
             else f"check which markers are mapped to {names[0]} and {names[1]}",
         }
-        change = None if in_file else _exchanged_keys(case, names)
-        yield finding("labels_exchanged.pelvis", "error", values, where, repair, change=change)
+        mending = in_file or _in_mapping(case, names)
+        yield finding("labels_exchanged.pelvis", "error", values, where, **mending)
 
 
 def _against_the_others(trial: Trial, markers: Markers) -> tuple[Side, ...]:

@@ -62,7 +62,7 @@ def run(
     show: Annotated[bool, typer.Option("--open", help="Open the page of one trial in the browser.")] = False,
     **settings: Any,
 ) -> None:
-    """Compute the muscle forces of one trial: result.nc, its page report.html, and a printed summary.
+    """Compute the muscle forces of trials: result.nc, its page report.html, and a printed summary.
 
     With several trials, a folder, --jobs, --scheduler or --again: each trial in a folder of its own, and trials.csv.
 

@@ -94,7 +94,7 @@ def plot(
     ] = None,
     **settings: Any,
 ) -> None:
-    """Draw the figures of a result again, also for a paper, in place of the figures of the folder."""
+    """Draw the figures of a result as files, also for a paper; they replace the figures in the folder."""
     from musclesolve.plotting.figure_sets import save_figures
     from musclesolve.results.files.result_netcdf import read_result
 

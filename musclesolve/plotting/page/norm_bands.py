@@ -83,7 +83,7 @@ class NormBands:
             if published.sentence not in self.drawn:
                 self.drawn.append(published.sentence)
             if quantity.endswith("_angle") and name in published.standing_deg:
-                less = f"band less {published.standing_deg[name]:g} deg: pelvic tilt in standing"
+                less = f"band lowered by {published.standing_deg[name]:g} deg, the tilt of the pelvis in standing"
                 if not crowded:
                     note(axes, less)
                 elif (words := name.replace("_", " ")) not in (names := self.less.setdefault(less, [])):

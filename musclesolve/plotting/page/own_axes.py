@@ -72,14 +72,16 @@ class OwnAxes(Marks):
 
     def __init__(self, style: PageStyle, grid: Arrangement, axes: Any) -> None:
         self.style, self.grid = style, grid
-        given = np.array(axes, dtype=object)
-        if given.size != grid.rows * grid.columns:
+        given, count = np.array(axes, dtype=object), grid.rows * grid.columns
+        others = {f"a {type(each).__name__}" for each in given.flat if not isinstance(each, Axes)}
+        if others or given.size != count:
             raise input_error(
                 "bad_value",
                 where="ax",
-                problem=f"this figure has {grid.rows} x {grid.columns} panels, and ax has {given.size}",
-                expected=f"{grid.rows * grid.columns} axes",
-                remedy=f"plt.subplots({grid.rows}, {grid.columns}), or a result of fewer muscles and one ax",
+                problem=f"this figure has {grid.rows} x {grid.columns} panels, "
+                f"and ax has {', '.join(others) or given.size}",
+                expected=f"{count} axes",
+                remedy=f"ax=plt.subplots({grid.rows}, {grid.columns})[1]",
             )
         self.panels = given.reshape(grid.rows, grid.columns)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import xarray as xr
 
+from musclesolve.errors import input_error
 from musclesolve.plotting.page.arrangement import A4, USUAL_GAP, USUAL_MARGINS, Arrangement
 from musclesolve.plotting.page.page_style import LOOK, NOTE_COLOR, current_style, page_style
 from musclesolve.results.dataset.result_quantities import identity
@@ -100,6 +101,11 @@ def native(draw: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(draw)
     def drawn(*args: Any, ax: Any = None, **given: Any) -> Any:
+        of = args[0] if args else None
+        if isinstance(of, xr.DataArray) or (isinstance(of, dict) and not of):
+            what = "no results" if isinstance(of, dict) else f"the variable {of.name} alone"
+            remedy = f"ms.plotting.{draw.__name__}(result, ...)"
+            raise input_error("bad_result", problem=f"this is {what}", expected="a result", remedy=remedy)
         look = {name: given.pop(name) for name in LOOK if name in given}
         if ax is None and not look:
             return draw(*args, **given)

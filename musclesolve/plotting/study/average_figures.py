@@ -146,9 +146,10 @@ def _entries(average: xr.Dataset, names: tuple[str, ...]) -> dict[str, Any]:
         cycles = int(average["cycles"].sel(side=side))
         text = f"{SIDE_NAMES[side]}, {count_of(cycles, 'cycle')}"
         entries[text] = side_key(side)
-    entries[SPREAD] = area(color=NOTE_COLOR, alpha=BAND, linewidth=0.0)
     counts = [average[f"{name}_count"] for name in names]
-    if any(bool((count < count.max("percent")).any()) for count in counts):
+    if any(int(count.max()) > 1 for count in counts):
+        entries[SPREAD] = area(color=NOTE_COLOR, alpha=BAND, linewidth=0.0)
+    if any(bool(((0 < count) & (count < count.max("percent"))).any()) for count in counts):
         entries[FEWER] = line(NOTE_COLOR, **REPEATED)
     if any(_reserves(average, name).any() for name in names):
         entries[WITH_RESERVE] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)

@@ -161,9 +161,7 @@ def requested_mapping(
     written = frozenset(m for m in (*mapped, *listed, *tables["carried"]) if isinstance(m, str))
     person, requested = settings.markers.person, settings.markers.set
     chosen = find_marker_set(document, requested) if requested else None
-    names = MarkerNames(written, person=person)
-    if chosen is not None:
-        names = marker_names_of(chosen, written, person)
+    names = marker_names_of(chosen, written, person) if chosen else MarkerNames(written, person=person)
     notes = []
     one, other = names.persons(walk), [] if static is None else names.persons(static)
     if person is None and len(one) == len(other) == 1 and one != other:
@@ -171,6 +169,8 @@ def requested_mapping(
             f"The motion is of {one[0]}, the standing trial of {other[0]}, by the labels of the markers."
         )
     walk, static = names.checked(document, walk), None if static is None else names.checked(document, static)
+    walk = _with_exchanged(document, settings, "markers", walk, notes)
+    static = None if static is None else _with_exchanged(document, settings, "static", static, notes)
     if chosen is None:
         return RequestedMapping(walk, static, tables, names, tuple(notes))
     if static is not None:
@@ -191,3 +191,21 @@ def requested_mapping(
             "[mapping] alone, leave the set out."
         )
     return RequestedMapping(walk, static, tables, names, (*notes, *left_out))
+
+
+def _with_exchanged(
+    document: Document, settings: RecordedSettings, role: str, markers: Markers, notes: list[str]
+) -> Markers:
+    """Return the markers of a file with the labels of [[exchanged]] the other way around; each table adds a note."""
+    for number, entry in enumerate(settings.exchanged):
+        names = [name for pair in entry[role].items() for name in pair]
+        for name in (name for name in names if name not in markers):
+            problem, place = f"{markers.path.name} has no marker {name!r}", ("exchanged", role, number)
+            raise document.unknown("unknown_name", name, markers.names, *place, problem=problem)
+        spans = (entry.times_s if role == "markers" else None) or ((-np.inf, np.inf),)
+        frames: Mask = np.any([(a <= markers.time) & (markers.time <= b) for a, b in spans], axis=0)
+        markers = markers.exchanged(entry[role], frames)
+        if names:
+            said = f"By the trial file labels are exchanged in {frames.sum()} frames of {markers.path.name}"
+            notes.append(f"{said}: {few(names, 4)}.")
+    return markers

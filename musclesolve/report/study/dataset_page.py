@@ -120,8 +120,9 @@ def _page(data: DataSet, computed: ComputedStudy, methods: Sequence[Markup], cit
         unusual=PageTable("Subjects far from the others, by the medians of their trials", columns, unusual)
         if unusual
         else None,
-        nothing_unusual=f"No subject is more than {FAR} standard deviations from the others, or there are fewer than "
-        f"{FEWEST} subjects of one movement.",
+        nothing_unusual=f"No subject is more than {FAR} standard deviations from the others."
+        if data.trials.groupby("movement")["subject"].nunique().max() >= FEWEST
+        else f"Subjects are compared where {FEWEST} or more of them made the same movement.",
         left_out=left_out_table(result),
         trials=[row | {"message": _codes(computed, row["name"])} for row in trial_rows(result)],
         total=len(data),
@@ -152,7 +153,9 @@ def _lead(data: DataSet) -> str:
 def _usable(data: DataSet) -> str:
     """Return a sentence on the trials that may be used."""
     named = " or ".join(LABELS[verdict].lower() for verdict in FIT_FOR_USE)
-    return f"{len(data.names())} of {count_of(len(data.trials), 'trial')} are {named}."
+    return (
+        f"{len(data.names())} of {count_of(len(data.trials), 'trial')} can be used, with the verdict {named}."
+    )
 
 
 def _verdicts(trials: pd.DataFrame) -> PageTable:

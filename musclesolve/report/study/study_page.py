@@ -163,7 +163,9 @@ def _people(result: StudyResult) -> list[PageTable]:
     columns = ["group", "subjects", "female", "mass [kg]", "stature [m]", "age [years]"]
     columns += ["affected side"] * any(sides.values())
     caption = "Subjects, mean ± standard deviation; as the study file states them, else their trial files and models"
-    tables = [PageTable(caption, columns, rows)]
+    known_of = [number for number in range(len(columns)) if any(row[number] != DASH for row in rows)]
+    rows = [[row[number] for number in known_of] for row in rows]
+    tables = [PageTable(caption, [columns[number] for number in known_of], rows)]
 
     conditions = study.conditions
     own = dict.fromkeys(("subject", "trial", "group", "condition", "cycle_leg"), np.zeros(0, str))

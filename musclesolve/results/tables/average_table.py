@@ -17,7 +17,7 @@ def table(average: xr.Dataset) -> Table:
     """
     legs = [average.sel(side=side) for side in average["side"].values]
     sides = numbers(*(SIDE_NAMES[str(leg["side"].values)] for leg in legs), whole=True)
-    rows = Table(*names(""), *sides, title="mean (standard deviation) over the completely recorded strides")
+    rows = Table(*names(""), *sides, title="complete strides, of several the mean (standard deviation)")
     rows.add_row("cycles", *(str(int(leg["cycles"])) for leg in legs))
     counts = [name for each in STRIDE_MEASURES if (name := f"{each.variable}_count") in average]
     strides = [np.nan_to_num([leg[name].values for name in counts]).max(initial=0) for leg in legs]

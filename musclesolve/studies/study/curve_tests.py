@@ -605,7 +605,8 @@ def _said(design: Design, layout: _Layout, tests: list[_Test], count: Mapping[st
         level = design.level / max(made, 1)
         of = count_of(made, f"{family} test".strip())
         said.append(
-            f"Level of {of} together {100.0 * design.level:g} % (Bonferroni: {level:.2g} each)."
+            f"Level of {of}{' together' * (made > 1)}: {100.0 * design.level:g} %"
+            f"{f' (Bonferroni: {level:.2g} each)' * (made > 1)}."
             if design.correction == "bonferroni"
             else f"Level of each of {of} by itself {100.0 * design.level:g} %: expect about "
             f"{design.level * made:.0f} false positive curves."

@@ -1,6 +1,7 @@
 // A picture of one frame after the other, and its controls: colors, parts, views, keys. What chooses the frame is added to it.
 
 const NAMES = 14, NEAR = 12, PRESSING = 4;  // names shown at most; how near the pointer must be to a muscle [px]; contacts listed
+const PALER = 0.3;  // share of white in the colors of muscles on a dark stage
 
 class Picture {
   // context: attributes of WebGL other than usual.
@@ -14,14 +15,28 @@ class Picture {
     root.classList.toggle("msp-amid", !alone);
     this.frame = 0;
     this.options = { quantity: this.data.quantities[0] || null, legs: "both", muscles: true, ground: true, contact: false, names: false, shapes: true };
-    for (const each of this.data.quantities) each.rgb = each.colors.map((color) => new THREE.Color(color).toArray());
     this.scene = new Scene(this.find("canvas"), this.data, () => this.changed(),
       (event) => alone || event.ctrlKey || root.contains(document.activeElement), context);
+    this.scheme = window.matchMedia("(prefers-color-scheme: dark)");
+    this.scheme.addEventListener("change", () => this.paint(this.scheme.matches));
+    this.paint(this.scheme.matches);
     this.controls();
     this.keys(this.acts());
     this.resize();
     new ResizeObserver(() => this.resize()).observe(this.find("stage"));
     this.view("reset");
+  }
+
+  // Color stage and muscles for a light or a dark page, on which the dark end of the colors would not be seen.
+  paint(dark) {
+    for (const each of this.data.quantities) {
+      const colors = each.colors.map((color) => new THREE.Color(color).lerp(new THREE.Color(0xffffff), dark ? PALER : 0));
+      each.rgb = colors.map((color) => color.toArray());
+      each.shown = colors.map((color) => color.getStyle());
+    }
+    this.scene.paint(dark);
+    this.barOf = null;
+    this.changed();
   }
 
   controls() {
@@ -142,7 +157,7 @@ class Picture {
     this.find("bar-label").textContent = quantity.label + unitText;
     this.find("bar-gray").parentElement.hidden = this.data.simulated;
     this.find("bar-gray").textContent = "no valid solution, or not measured";
-    this.find("bar-colors").style.background = `linear-gradient(to right, ${quantity.colors.join(",")})`;
+    this.find("bar-colors").style.background = `linear-gradient(to right, ${quantity.shown.join(",")})`;
     this.find("bar-low").textContent = (quantity.below ? "≤ " : "") + number(quantity.low);
     this.find("bar-middle").textContent = number((quantity.low + quantity.high) / 2);
     this.find("bar-high").textContent = (quantity.above ? "≥ " : "") + number(quantity.high);
@@ -198,9 +213,12 @@ class Picture {
     tip.style.transform = `translate(${Math.min(at[0] + 12, this.width - 190)}px, ${Math.max(at[1] - 30, 4)}px)`;
   }
 
+  // Paper is light.
   print() {
+    this.paint(false);
     this.draw();
     this.find("print").src = this.find("canvas").toDataURL("image/png");
+    this.paint(this.scheme.matches);
   }
 }
 

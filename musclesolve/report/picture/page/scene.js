@@ -1,7 +1,8 @@
 // The subject in space: bones, muscles, arrows, floor.
 
 const BONE = [0.86, 0.83, 0.77], GRAY = [0.60, 0.63, 0.67];
-const BACKGROUND = 0xf5f6f8, SHADOW = 0xe2e5ea, GRID = 0xd3d8df, GROUND = 0x1d232b, CONTACT = 0x00855f;
+const LIGHT = { stage: 0xf5f6f8, shadow: 0xe2e5ea, grid: 0xd3d8df, ground: 0x1d232b, contact: 0x00855f };
+const DARK = { stage: 0x20262d, shadow: 0x171c22, grid: 0x39424c, ground: 0xe2e6eb, contact: 0x4cc79f };  // as in style.css
 const GROUND_SCALE = 0.5, CONTACT_SCALE = 0.1, ONE_KN = 1000;  // [m] for one body weight, or one kilonewton
 const FOV = 28;
 const CORNERS = 20;  // of a hoop of the ribs
@@ -11,7 +12,7 @@ class Scene {
     this.data = data;
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true, ...context });
     this.scene = new THREE.Scene();
-    this.scene.background = new THREE.Color(BACKGROUND);
+    this.scene.background = new THREE.Color(LIGHT.stage);
     this.camera = new THREE.PerspectiveCamera(FOV, 1, 0.05, 60);
     this.camera.up.set(0, 0, 1);
     this.scene.add(this.camera, new THREE.HemisphereLight(0xffffff, 0xd4d2d0, 0.74));
@@ -32,7 +33,7 @@ class Scene {
     this.muscles = new Tubes(data.muscles.map((muscle) => muscle.count), material());
     this.ribs = new Tubes(data.ribs.flatMap(() => data.hoops.levels.map(() => CORNERS + 1)), material());
     this.scene.add(this.lines.mesh, this.muscles.mesh, this.ribs.mesh);
-    const shadow = new THREE.MeshBasicMaterial({ color: SHADOW, side: THREE.DoubleSide });
+    const shadow = this.shadow = new THREE.MeshBasicMaterial({ side: THREE.DoubleSide });
     // the shadows of muscles lie within those of bones that have a shape
     for (const tubes of data.level && data.lines.length ? [this.lines, this.muscles] : []) {
       const flat = new THREE.Mesh(tubes.geometry, shadow);
@@ -49,8 +50,8 @@ class Scene {
     this.scene.add(this.balls, ...this.heads);
     this.bones = new Bones(data, this.scene, shadow);
     this.shapes = new Shapes(data, this.scene);
-    this.ground = data.ground.names.map(() => this.arrow(GROUND, 0.011));
-    this.contact = data.contact.names.map(() => this.arrow(CONTACT, 0.007));
+    this.ground = data.ground.names.map(() => this.arrow(0.011));
+    this.contact = data.contact.names.map(() => this.arrow(0.007));
     this.boneSizes();
   }
 
@@ -70,8 +71,18 @@ class Scene {
     });
   }
 
-  arrow(color, radius) {
-    const material = new THREE.MeshLambertMaterial({ color });
+  // Color the stage for a light or a dark page.
+  paint(dark) {
+    const colors = dark ? DARK : LIGHT, of = (arrow, color) => arrow.userData.shaft.material.color.set(color);
+    for (const color of [this.scene.background, this.scene.fog.color]) color.set(colors.stage);
+    this.shadow.color.set(colors.shadow);
+    if (this.grid) this.grid.material.color.set(colors.grid);
+    this.ground.forEach((arrow) => of(arrow, colors.ground));
+    this.contact.forEach((arrow) => of(arrow, colors.contact));
+  }
+
+  arrow(radius) {
+    const material = new THREE.MeshLambertMaterial();
     const shaft = new THREE.Mesh(new THREE.CylinderGeometry(radius, radius, 1, 12), material);
     const tip = new THREE.Mesh(new THREE.ConeGeometry(2.6 * radius, 6 * radius, 16), material);
     const group = new THREE.Group();
@@ -114,7 +125,7 @@ class Scene {
   }
 
   floor() {
-    this.scene.fog = new THREE.Fog(BACKGROUND, 4, 9);
+    this.scene.fog = new THREE.Fog(LIGHT.stage, 4, 9);
     if (!this.data.level) return;
     const along = (axis) => this.centers.map((center) => center[axis]);
     const [x, y] = [0, 1].map((axis) => [
@@ -125,7 +136,7 @@ class Scene {
     for (let at = y[0]; at <= y[1] + 1e-6; at += 0.5) corners.push(x[0], at, 0, x[1], at, 0);
     const geometry = new THREE.BufferGeometry();
     geometry.setAttribute("position", new THREE.Float32BufferAttribute(corners, 3));
-    const lines = new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ color: GRID }));
+    const lines = new THREE.LineSegments(geometry, new THREE.LineBasicMaterial());
     lines.position.z = this.data.floor;
     this.scene.add(lines);
     [this.grid, this.gridAt] = [lines, [...this.centers[0]]];
