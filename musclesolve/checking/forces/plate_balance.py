@@ -99,6 +99,7 @@ LIMITS = {
     "center": OFF_SUPPORT,
     "space": SPACE,
     "clock": CLOCK,
+    "delay": EARLY_S,
     "late forward": 0.018,
     "late sideward": 0.02,
     "late vertical": 0.012,
@@ -394,12 +395,9 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
         else:
             yield _accused(trial, name, fits[name])
         sample = sample.freed(name, FOUND)
-    lag = sample.fit("delay")
-    early, error = -float(lag.size[0]), float(lag.deviation[0])
-    # a body that stands still hardly shows when it is carried
-    shown = error <= SHOWN * EARLY_S and early > max(EARLY_S, STANDARD_ERRORS * error)
-    if shown and not case.found("time_offset"):
-        yield early_or_late(case, -early)
+    lag = accusations(sample, ["delay"]).get("delay")
+    if lag is not None and lag.size[0] < 0.0 and not case.found("time_offset"):  # sound ones are late
+        yield early_or_late(case, float(lag.size[0]))
     yield from _reversed_moments(trial, sample, judged)
 
 
@@ -452,7 +450,7 @@ def accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:
         # a short part, or a body that stays in its place as on a treadmill, hardly shows some errors
         if size <= limit or np.sqrt(fit.size @ fit.covariance @ fit.size) > SHOWN * limit * size:
             return False
-        if name in ("space", "clock"):
+        if name in ("space", "clock", "delay"):
             return float(np.abs(fit.size) @ (1.0 / fit.deviation)) > STANDARD_ERRORS
         evidence = fit.evidence
         if spread := CHANNEL.get(name.rpartition(" ")[0]):
